@@ -46,6 +46,7 @@ from doubletrouble.forecasting._ridge_functions import (
     one_split,
 )
 from doubletrouble.parameters import FloatArray
+from doubletrouble.tables import standardized
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
 RIDGES = (1e-4, 1e-2, 1.0, 10.0)  # δ
@@ -59,11 +60,6 @@ Pool = tuple[FloatArray, FloatArray]
 
 
 # --- data ---
-
-
-def _standardized(x: FloatArray) -> FloatArray:
-    spread = x.std(axis=0)
-    return np.asarray((x - x.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def _scaled(x: FloatArray) -> FloatArray:
@@ -85,21 +81,21 @@ def diabetes() -> Pool:
     from sklearn.datasets import load_diabetes
 
     x, y = load_diabetes(return_X_y=True)
-    return _standardized(x), _column(y)
+    return standardized(x), _column(y)
 
 
 def breast_cancer() -> Pool:
     from sklearn.datasets import load_breast_cancer
 
     x, y = load_breast_cancer(return_X_y=True)
-    return _standardized(x), _column(y)
+    return standardized(x), _column(y)
 
 
 def wine() -> Pool:
     from sklearn.datasets import load_wine
 
     x, y = load_wine(return_X_y=True)
-    return _standardized(x), _one_hot(y)
+    return standardized(x), _one_hot(y)
 
 
 def digits_one_hot() -> Pool:
@@ -113,7 +109,7 @@ def digits_standardized() -> Pool:
     from sklearn.datasets import load_digits
 
     x, y = load_digits(return_X_y=True)
-    return _standardized(x), _column(y % 2.0)
+    return standardized(x), _column(y % 2.0)
 
 
 def friedman1_target(x: FloatArray) -> FloatArray:
@@ -135,7 +131,7 @@ def friedman1() -> Pool:
 
 def _friedman(generate: Any) -> Pool:
     x, y = generate(n_samples=6000, random_state=0)
-    return _standardized(x), _column(y) + 0.3 * np.random.default_rng(0).standard_normal((6000, 1))
+    return standardized(x), _column(y) + 0.3 * np.random.default_rng(0).standard_normal((6000, 1))
 
 
 def friedman2() -> Pool:
@@ -154,7 +150,7 @@ def swiss_roll() -> Pool:
     from sklearn.datasets import make_swiss_roll
 
     x, t = make_swiss_roll(6000, noise=0.3, random_state=0)
-    return _standardized(x), _column(t) + 0.1 * np.random.default_rng(0).standard_normal((6000, 1))
+    return standardized(x), _column(t) + 0.1 * np.random.default_rng(0).standard_normal((6000, 1))
 
 
 def _images(name: str, pca: int | None) -> Pool:

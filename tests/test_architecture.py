@@ -214,7 +214,7 @@ for name in ("RandomFeaturesRidge", "train_lazy", "LazyRun"):
 # The bookkeeping behind results, in attributes that users do not read.
 INTERNAL = {
     *("Draws", "InputMap", "Poles", "SimulatedTerms", "Statistic"),
-    *("Alternative", "Extrapolation", "Measurement", "Measurements", "RowNoise"),
+    *("Alternative", "Extrapolation", "Measurement", "Measurements", "RowMultipliers"),
     *("WindowDesign", "WindowFit"),
 }
 

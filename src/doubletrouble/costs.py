@@ -4,6 +4,7 @@ The cost is P K features in total, or the operations of training: K n P min(n, P
 n samples each, up to a constant; n is N, or N/K where the data are divided.
 """
 
+import math
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -14,6 +15,23 @@ Measure: TypeAlias = Literal["features", "training"]
 """The measures of cost."""
 
 COSTS: tuple[Measure, ...] = get_args(Measure)
+
+
+def check_measure(cost: object) -> None:
+    """Raise ValueError unless `cost` is one of the measures."""
+    if not isinstance(cost, str) or cost not in COSTS:
+        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
+
+
+def relative_cost(cost: float, now: float) -> float:
+    """The ratio of a cost to that of now; 1 for two infinite ones, and for two of 0.
+
+    >>> relative_cost(3.0, 2.0), relative_cost(math.inf, math.inf), relative_cost(0.0, 0.0)
+    (1.5, 1.0, 1.0)
+    """
+    if cost == now:
+        return 1.0
+    return cost / now if now > 0 else math.inf
 
 
 def training_cost(width: float, samples: float, members: float, scheme: str) -> float:

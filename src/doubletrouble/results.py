@@ -416,9 +416,6 @@ def _plain(array: Any) -> Value:
 # --- errors by cause -----------------------------------------------------------------------------
 
 
-_DESCRIPTIONS = ("coordinates", "includes", "status")  # fields that are no parts
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Terms(_Result, Generic[Term]):
     """Parts that add up to a total; they print as a table, plot, and convert to pandas."""
@@ -461,7 +458,7 @@ class _Terms(_Result, Generic[Term]):
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all parts, in their order."""
-        return tuple(f.name for f in fields(cls) if f.name not in _DESCRIPTIONS)
+        return tuple(f.name for f in fields(cls) if f.compare)  # others describe the parts
 
     @property
     def parts(self) -> dict[str, Term]:
@@ -579,16 +576,9 @@ class _Terms(_Result, Generic[Term]):
                 f"{label:<{wide}} {value:>{most}} {share:>7}   {' '.join(status)}".rstrip()
                 for label, value, share, *status in rows
             )
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        sides = [">"] * len(head)
-        if self.status:
-            sides[-1] = "<"
-        lines = [
-            "  ".join(map(format, row, map("{}{}".format, sides, widths))).rstrip()
-            for row in (head, *rows)
-        ]
+        sides = ">" * (len(head) - 1) + ("<" if self.status else ">")
         count = math.prod(self.shape)
-        return "\n".join(lines if count <= _ROWS else [*lines, f"{count} points"])
+        return aligned([head, *rows], sides) + (f"\n{count} points" if count > _ROWS else "")
 
     def _repr_html_(self) -> str:
         head, rows = self._cells()
@@ -665,7 +655,7 @@ class _Terms(_Result, Generic[Term]):
                 axes.errorbar(x, values, error, fmt="o", markersize=3, capsize=2, label=label)
             else:
                 axes.plot(x, values, label=label or str(row))
-        _scaled_axes(axes, name, x, "total squared error")
+        scaled_axes(axes, name, x, "total squared error")
 
     def _draw_curves(self, axes: Any) -> None:
         (count,) = self.shape
@@ -681,10 +671,10 @@ class _Terms(_Result, Generic[Term]):
                 axes.errorbar(x, y, error, fmt="o", markersize=3, capsize=2, **style)
             else:
                 axes.plot(x, y, **style)
-        _scaled_axes(axes, " and ".join(varying or [name]), x, "squared error")
+        scaled_axes(axes, " and ".join(varying or [name]), x, "squared error")
 
 
-def _scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
+def scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
     """Logarithmic axes where numbers are positive and span more than a factor of 20; labels."""
     finite = np.asarray(x)[np.isfinite(x)]
     if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():
@@ -936,7 +926,36 @@ class StoppingTime(_ErrorTable):
         return f"best time to stop: {self.time:.6g}\n{self.error}\ntrained to the end: {other}"
 
 
-# --- JSON ----------------------------------------------------------------------------------------
+# --- options of a choice -------------------------------------------------------------------------
+
+WORTHWHILE = 0.01
+"""The least gain of a change that is recommended.
+
+The gain is the share of the error that the change removes, 1 - error/error now: positive if the
+error falls.
+"""
+
+
+def by_name(kind: str, known: Mapping[str, Term], name: str) -> Term:
+    """One of several results; KeyError with all their names for another name."""
+    if name not in known:
+        raise KeyError(f"{kind} must be one of {', '.join(known)}, got {name!r}")
+    return known[name]
+
+
+# --- text and JSON -------------------------------------------------------------------------------
+
+
+def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
+    """Rows of cells as lines; `sides` has "<" or ">" for each column.
+
+    >>> print(aligned([["option", "error"], ["now", "1.25"]], "<>"))
+    option  error
+    now      1.25
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+    return "\n".join("  ".join(map(format, row, columns)).rstrip() for row in rows)
 
 
 def strict_json(value: Any) -> Any:

@@ -40,7 +40,7 @@ def test_every_form_has_the_numbers_of_the_library(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
     depth = ["--params", '{"max_depth": 3}', "--alternative", 'deep={"max_depth": null}']
-    table_and_model = ["diagnose", str(file), "--target", "y", "--model", TREE]
+    table_and_model = ["diagnose", str(file), "--target=y", "--one-hot=city", "--model", TREE]
     words = [*table_and_model, *depth, "--seed", "2", "--quiet"]
     expected = dt.diagnose(
         DecisionTreeRegressor(max_depth=3),
@@ -71,6 +71,7 @@ def test_options_are_forwarded(
     table.assign(site=np.arange(60) // 3).to_parquet(file.with_suffix(".parquet"))
     words = [
         *["diagnose", str(file.with_suffix(".parquet")), "--target", "y", "--model", TREE],
+        *["--one-hot", "city"],
         *["--groups", "site", "--drop", "b", "--noise", "0.3", "--seed", "4", "--workers", "2"],
         *["--store", "fits.sqlite", "--quiet", "--alternative", f'ridge={RIDGE} {{"alpha": 10}}'],
     ]
@@ -111,14 +112,17 @@ def test_missing_values_need_a_model_that_accepts_them(
     holes.loc[3, "a"] = np.nan
     holes.loc[5, "city"] = None
     holes.to_csv(file, index=False)
-    words = f"diagnose {file} --target y"
+    words = f"diagnose {file} --target y --one-hot city"
     tree = f"{words} --model sklearn.ensemble.HistGradientBoostingRegressor"
-    message = "file must have no missing values for Ridge, got some in 'a', 'city'"
+    message = (
+        "values must not be missing, got 2 rows with 1 in column 'a' (first in line 5), "
+        "1 in column 'city' (first in line 7): leave out the columns"
+    )
     check_errors(
         [
             (f"{words} --model {RIDGE}", message),
             (f"{tree} --alternative ridge={RIDGE}", message),
-            (f"{words} --model {RIDGE} --target a", "target must have no missing value"),
+            (f"{tree.replace('target y', 'target a')}", "values must not be missing, got 1 row"),
         ],
         capsys,
     )
@@ -137,15 +141,15 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
         when=pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(60) // 9, "D")
     )
     dated.to_parquet(file.with_name("dated.parquet"))
-    words = ["diagnose", str(file), "--target", "y"]
+    words = ["diagnose", str(file), "--target", "y", "--one-hot", "city"]
     fit = [*words, "--model", RIDGE]
     cases: list[tuple[Any, str]] = [
         (["diagnose", "none.csv", *fit[2:]], "file must"),
         (["diagnose", str(file.with_name("empty.csv")), *fit[2:]], "file must"),
-        (["diagnose", str(file.with_name("names.csv")), *fit[2:]], "file must"),
-        (["diagnose", str(file.with_name("dated.parquet")), *fit[2:]], "file must"),
+        (["diagnose", str(file.with_name("names.csv")), *fit[2:]], "inputs must be numbers"),
+        (["diagnose", str(file.with_name("dated.parquet")), *fit[2:]], "inputs must be numbers"),
         ([*fit[:2], "--target", "z", *fit[4:]], "target must be one of the columns 'a'"),
-        ([*fit[:2], "--target", "city", *fit[4:]], "target must be a column of numbers"),
+        ([*fit[:2], "--target", "city", *fit[4:]], "target must be numbers, got"),
         ([*fit, "--groups", "z"], "groups must"),
         ([*fit, "--groups", "y"], "groups must"),
         ([*fit, "--drop", "z"], "drop must"),

@@ -38,7 +38,7 @@ def test_every_form_has_the_numbers_of_the_library(
 ) -> None:
     f = dt.forecast(standardized(table), table["y"], fit_intercept=True)
     expected = f.error([[30], [60]], 1e-3, 1, [60, 120])
-    words = f"forecast {file} --target y"
+    words = f"forecast {file} --target y --one-hot city"
     grid = f"{words} --width 30,60 --n-samples 60,120"
     found, rows = json_result(grid, capsys), csv_rows(grid, capsys)
     settings = [(row["width"], row["n_samples"]) for row in found["rows"]]
@@ -56,20 +56,59 @@ def test_every_form_has_the_numbers_of_the_library(
     assert [note.split()[0] for note in found["notes"]] == ["Columns", "Inputs", "Models"]
 
 
-def test_semicolons_separate_columns_and_infinite_numbers_are_refused(
+def test_all_columns_that_are_not_numbers_are_refused_at_once(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
-    expected = json_result(f"forecast {file} --target y --width 30", capsys)["rows"]
-    table.to_csv(file, index=False, sep=";")
-    assert json_result(f"forecast {file} --target y --width 30", capsys)["rows"] == expected
-    table.assign(a=np.where(table.index == 3, np.inf, table["a"])).to_csv(file, index=False)
-    check_errors([(f"forecast {file} --target y", "X must be finite")], capsys)
+    texts = {
+        "when": [f"2020-01-{1 + k % 28}" for k in range(60)],
+        "name": [f"n{k}" for k in range(60)],
+        "a": np.where(table.index == 3, np.inf, table["a"]),
+    }
+    table.assign(**texts).to_csv(file, index=False)
+    words = f"forecast {file} --target y"
+    message = (
+        "inputs must be numbers, got 'a' ('inf' in line 5, 60 classes), "
+        f"'city' ({table['city'][0]!r} in line 2, 2 classes), "
+        "'when' ('2020-01-1' in line 2, 28 classes), 'name' ('n0' in line 2, 60 classes): "
+        "leave them out with --drop 'a,city,when,name', "
+        "or encode classes with --one-hot 'city,when'"
+    )
+    check_errors([(words, message)], capsys)
+    found = json_result(f"{words} --drop a,name --drop when --one-hot city --width 9", capsys)
+    assert found["parameters"]["dim"] == 4
+
+
+def test_row_numbers_and_constants_are_left_out_with_a_note(
+    table: pd.DataFrame, file: Path, capsys: Capture
+) -> None:
+    table.drop(columns="city").assign(d=1.0).to_csv(file)  # with the index
+    words = f"forecast {file} --target y --width 9"
+    found = json_result(words, capsys)
+    assert found["parameters"]["dim"] == 3
+    assert found["notes"][0] == (
+        "Columns are left out unless --keep names them: 'Unnamed: 0' (numbers the rows), "
+        "'d' (constant)."
+    )
+    kept = json_result([*words.split(), "--keep", "Unnamed: 0"], capsys)
+    assert kept["parameters"]["dim"] == 4
+
+
+@pytest.mark.parametrize("targets", ["--target y,c", "--target y --target c"])
+def test_several_targets_are_the_columns_of_y(
+    table: pd.DataFrame, file: Path, capsys: Capture, targets: str
+) -> None:
+    found = json_result(f"forecast {file} {targets} --drop city --width 30", capsys)
+    X = table[["a", "b"]]
+    f = dt.forecast((X - X.mean()) / X.std(ddof=0), table[["y", "c"]], fit_intercept=True)
+    total = found["rows"][0]["error_total"]
+    assert total == pytest.approx(f.error(30, 1e-3).total.value, rel=1e-9)
+    assert found["parameters"]["target"] == "y, c"
 
 
 def test_one_model_has_advice_and_none_a_table_of_widths(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
-    words = f"forecast {file} --target y"
+    words = f"forecast {file} --target y --one-hot city"
     f = dt.forecast(standardized(table), table["y"], fit_intercept=True)
     advice = f.advise(40, 0.01, 2, budget=300, cost="training")
     one = f"{words} --width 40 --ridge 0.01 -K 2 --budget 300 --cost training"
@@ -110,15 +149,11 @@ def test_options_are_forwarded(
     }
 
 
-def test_constant_columns_and_repeated_rows_are_noted(
-    table: pd.DataFrame, file: Path, capsys: Capture
-) -> None:
-    pd.concat([table.assign(d=1.0), table.assign(d=1.0)[:5]]).to_csv(file, index=False)
+def test_repeated_rows_are_noted(table: pd.DataFrame, file: Path, capsys: Capture) -> None:
+    pd.concat([table, table[:5]]).to_csv(file, index=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = json_result(f"forecast {file} --target y --width 20", capsys)
-    assert found["parameters"]["dim"] == 5
-    assert "Constant columns are left out: 'd'." in found["notes"]
+        found = json_result(f"forecast {file} --target y --drop city --width 20", capsys)
     assert found["notes"][0].startswith("5 rows of X are repeated")
 
 
@@ -126,7 +161,7 @@ def test_chart_is_along_the_ranges_or_the_width(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(dt.Forecast, "plot", stop)
-    words = f"forecast {file} --target y --chart chart.svg"
+    words = f"forecast {file} --target y --drop city --chart chart.svg"
     for options, names in {
         "": ["ridge", "n_samples"],  # along the default widths of `plot`
         "--width 20 -K 5": ["ridge", "n_samples", "ensemble"],
@@ -141,7 +176,7 @@ def test_chart_is_along_the_ranges_or_the_width(
 @pytest.mark.parametrize("options", ["", "--ridge 0.01,0.1"])
 def test_chart_is_written(file: Path, capsys: Capture, options: str) -> None:
     chart = file.with_suffix(".svg")
-    lines(f"forecast {file} --target y {options} --plot {chart}", capsys)
+    lines(f"forecast {file} --target y --drop city {options} --plot {chart}", capsys)
     assert chart.stat().st_size > 0
 
 
@@ -150,23 +185,30 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
     holes.loc[3, "a"] = np.nan
     others = {
         "holes": holes,
-        "names": table.assign(name=[f"n{k}" for k in range(60)]),
         "few": table[:10],
         "constant": table.assign(y=1.0),
     }
     for name, frame in others.items():
         frame.to_csv(file.with_name(f"{name}.csv"), index=False)
-    words = f"forecast {file} --target y"
+    words = f"forecast {file} --target y --drop city"
     other = {name: words.replace("data.csv", f"{name}.csv") for name in others}
     cases = [
-        (other["holes"], "file must have no missing values for random features, got some in 'a'"),
-        (other["names"], "file must have columns of numbers or classes"),
+        (
+            other["holes"],
+            "values must not be missing, got 1 row with 1 in column 'a' (first in line 5): "
+            "leave out the columns with --drop, or the rows with --drop-missing",
+        ),
         (other["few"], "y must have at least 20 rows"),
         (other["constant"], "y must not be constant"),
-        (f"{words} --target city", "target must be a column of numbers"),
+        (f"forecast {file} --target city", "target must be numbers, got"),
+        (f"{words} --one-hot city", "one_hot must be columns of inputs, got 'city'"),
+        (f"{words} --one-hot z", "one_hot must be one of the columns"),
+        (f"{words} --keep y", "keep must be columns of inputs, got 'y'"),
+        (f"{words} --drop a,b,c", "file must have columns of inputs that vary, got none"),
         (f"{words} --target z", "target must be one of the columns"),
         (f"{words} --groups z", "groups must"),
         (f"{words} --groups city", "groups must have at least 20"),
+        (f"{words} --groups y", "groups must be another column"),
         (f"{words} --width 0.5", "width must"),
         (f"{words} --ridge -1", "ridge must"),
         (f"{words} --n-samples 2", "n_samples must"),

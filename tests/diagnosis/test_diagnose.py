@@ -518,6 +518,15 @@ def test_compare_pairs_learners_by_rows() -> None:
     json.loads(comparison.to_json())
 
 
+def test_gain_is_the_share_of_the_error_that_is_removed(tree: dt.Diagnosis) -> None:
+    for remedy in tree.remedies():
+        low, high = remedy.gain.confidence_interval(0.9)
+        assert float(remedy.gain) == -float(remedy.change)
+        assert (-high, -low) == pytest.approx(remedy.change.confidence_interval(0.9))
+        assert float(remedy.error) < float(tree.error().total) or float(remedy.gain) <= 0
+    assert "-" not in tree.summary.split("gain:")[1]
+
+
 def test_remedies_are_named_and_have_their_cost(tree: dt.Diagnosis) -> None:
     assert [r.name for r in tree.remedies()] == [
         "10 seeds averaged",

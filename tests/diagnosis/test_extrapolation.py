@@ -8,7 +8,7 @@ import pytest
 from doubletrouble.diagnosis._extrapolation import (
     Extrapolation,
     Falls,
-    RowNoise,
+    RowMultipliers,
     TotalCurve,
     VariancePower,
     total_curve,
@@ -29,9 +29,9 @@ def measured(mean: float, noise: float = 0.02, seed: int = 0) -> Measurement:
 
 
 def curve_of(known: dict[int, Measurement], floor: float | None = None) -> TotalCurve:
-    noise = RowNoise(N_ROWS, 0)
-    falls = Falls.of(known, noise)
-    return total_curve(falls, known[9], noise, np.random.default_rng(0), floor)
+    rows = RowMultipliers(N_ROWS, 0)
+    falls = Falls.of(known, rows)
+    return total_curve(falls, known[9], rows, np.random.default_rng(0), floor)
 
 
 def totals(curve: dict[int, float], noise: float = 0.002) -> dict[int, Measurement]:
@@ -89,10 +89,10 @@ def test_forecasts_widen_with_the_number_of_rows_even_for_exact_falls() -> None:
 
 
 def test_a_rise_between_sizes_is_found_and_a_fall_is_not() -> None:
-    noise = RowNoise(N_ROWS, 0)
-    peak = Falls.of(totals({1: 2.0, 2: 1.5, 4: 1.2, 6: 1.6, 9: 2.5}, 0.02), noise)
+    rows = RowMultipliers(N_ROWS, 0)
+    peak = Falls.of(totals({1: 2.0, 2: 1.5, 4: 1.2, 6: 1.6, 9: 2.5}, 0.02), rows)
     assert peak.rise() == (6, 9)
-    fall = Falls.of(totals({1: 2.0, 2: 1.5, 4: 1.2, 6: 1.1, 9: 1.0}, 0.02), noise)
+    fall = Falls.of(totals({1: 2.0, 2: 1.5, 4: 1.2, 6: 1.1, 9: 1.0}, 0.02), rows)
     assert fall.rise() is None
 
 
@@ -142,7 +142,7 @@ def test_draws_of_variances_rarely_need_to_be_cut_to_the_total() -> None:
             shared={4: 0.25, 6: 0.25},
             seeds=dict.fromkeys(RUNGS, 0.5),
         ),
-        RowNoise(N_ROWS, 0),
+        RowMultipliers(N_ROWS, 0),
         seed=0,
     )
     total, *variances = (
@@ -165,7 +165,7 @@ def test_the_overlap_law_is_corrected_where_sampling_is_known(excess: float) -> 
             shared={4: shared(0.2), 6: shared(0.15)},
             seeds={},
         ),
-        RowNoise(N_ROWS, 0),
+        RowMultipliers(N_ROWS, 0),
         seed=0,
     )
     assert np.mean(known.sampling.at(0.6)) == pytest.approx(0.15, rel=0.06)
@@ -188,7 +188,7 @@ def test_growing_variance_over_seeds_withholds_more_data(seeds: Any, near: bool)
         shared={4: 0.05, 6: 0.05},
         seeds=dict(zip(RUNGS, seeds, strict=True)),
     )
-    known = Extrapolation.of(parts, RowNoise(N_ROWS, 0), seed=0)
+    known = Extrapolation.of(parts, RowMultipliers(N_ROWS, 0), seed=0)
     assert bool(known.withheld) is near
     if near:
         assert np.mean(known.parts(1.0)[1]) == pytest.approx(seeds[-1], rel=0.02)
@@ -200,21 +200,21 @@ def test_more_data_does_not_increase_a_variance() -> None:
     assert np.all(power.at(4.0) <= power.at(1.0))
 
 
-def test_row_noise_has_the_variance_of_a_mean_and_is_shared() -> None:
+def test_multipliers_have_the_variance_of_a_mean_and_is_shared() -> None:
     one = measured(1.0, 0.1)
-    noise = RowNoise(N_ROWS, 3)
+    rows = RowMultipliers(N_ROWS, 3)
     expected = 1.25 * one.by_row.std(ddof=1) / np.sqrt(N_ROWS)  # 1.25: see _extrapolation
-    assert noise.draws(noise.deviations(one)).std() == pytest.approx(expected, rel=0.1)
-    again = RowNoise(N_ROWS, 3)
-    assert np.array_equal(noise.draws(noise.deviations(one)), again.draws(again.deviations(one)))
+    assert rows.draws(rows.deviations(one)).std() == pytest.approx(expected, rel=0.1)
+    again = RowMultipliers(N_ROWS, 3)
+    assert np.array_equal(rows.draws(rows.deviations(one)), again.draws(again.deviations(one)))
 
 
-def test_groups_are_the_units_of_row_noise() -> None:
+def test_groups_are_the_units_of_multipliers() -> None:
     groups = np.repeat(np.arange(50), 10)
     same = Measurement(
         by_row=np.repeat(np.random.default_rng(0).normal(size=50), 10), windows=np.ones(10)
     )
-    by_row, by_group = RowNoise(N_ROWS, 0), RowNoise(N_ROWS, 0, groups)
+    by_row, by_group = RowMultipliers(N_ROWS, 0), RowMultipliers(N_ROWS, 0, groups)
     ratio = (
         by_group.draws(by_group.deviations(same)).std()
         / by_row.draws(by_row.deviations(same)).std()

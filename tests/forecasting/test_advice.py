@@ -38,6 +38,16 @@ def test_choice_of_the_rows_cancels_in_gains() -> None:
         assert 0 < float(gain.standard_error) < 0.6 * relative
 
 
+def test_intervals_of_gains_end_at_the_whole_error() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 5))
+    advice = dt.forecast(X, X[:, 0]).advise(math.inf, 1e-4)
+    gain = advice["2x data"].gain
+    assert gain is not None
+    assert gain.confidence_interval(0.9).high > 1
+    (row,) = (row for row in advice.records() if row["option"] == "2x data")
+    assert row["gain"] < row["gain_high"] == 1.0
+
+
 def test_changes_are_ranked_by_their_error() -> None:
     advice = forecast().advise(60, 1e-5)
     gains = [float(option.gain) for option in advice.ranked if option.gain is not None]
@@ -123,3 +133,12 @@ def test_bad_arguments_are_named(name: str, arguments: dict[str, object]) -> Non
 def test_unknown_option_is_named() -> None:
     with pytest.raises(KeyError, match="best ridge"):
         forecast().advise(50)["more money"]
+
+
+def test_best_allocation_is_the_least_error_of_all_widths() -> None:
+    f = forecast()
+    for ridges in (np.array([1e-6]), np.array([1e-3, 1.0])):  # the first has its best before a peak
+        best = f.best_allocation(100, members=[1], ridges=ridges)
+        every = np.asarray(f.total(np.arange(1, 101)[:, None], ridges))
+        assert f.total(best.width, best.ridge) == pytest.approx(every.min(), rel=1e-12)
+    assert f.best_allocation(300, 60, members=[3]).cost("features") <= 300

@@ -125,7 +125,31 @@ def test_unknown_check_is_named() -> None:
 
 
 def test_repeated_rows_are_a_warning() -> None:
-    repeated = changed(X, 1, X[0])
-    for arguments in ({"X": repeated}, {"X": None, "kernel": repeated @ repeated.T}):
+    repeated, labels = changed(X, 1, X[0]), changed(Y, 1, Y[0])
+    for arguments in (
+        {"X": repeated, "y": Y},
+        {"X": None, "kernel": repeated @ repeated.T, "y": labels},
+        {"X": np.sign(repeated), "y": labels},
+    ):
         with pytest.warns(UserWarning, match="groups="):
-            dt.forecast(**arguments, y=Y, check=False)
+            dt.forecast(**arguments, check=False)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_rows_of_few_values_are_repeated_by_chance(classes: bool) -> None:
+    """Leave-one-out is right then: the error is that on new rows, and the checks pass."""
+    rng = np.random.default_rng(0)
+    x = np.sign(rng.standard_normal((400, 6)))
+    y = x[:, 0] + x[:, 1] * x[:, 2] + rng.standard_normal(400)
+    y = np.sign(y) if classes else y
+    f = dt.forecast(x[:200], y[:200])
+    assert "independent draws" in f.notes[0]
+    assert all(f.trust[name].passed for name in ("spectrum", "features", "back_test"))
+    for ridge in (1e-3, 0.1):
+        drawn = [
+            dt.RandomFeaturesRidge(100, ridge=ridge, random_state=seed).fit(x[:200], y[:200])
+            for seed in range(5)
+        ]
+        held_out = np.mean([(model.predict(x[200:]) - y[200:]) ** 2 for model in drawn])
+        assert f.error(100, ridge).total.value == pytest.approx(held_out, rel=0.15)
+        assert f.error(100, ridge, n_samples=400).extrapolated is False

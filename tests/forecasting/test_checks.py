@@ -5,6 +5,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
+from tests.forecasting.datasets import draw
 
 
 def common(rng: np.random.Generator, n: int) -> FloatArray:
@@ -33,6 +34,13 @@ def test_spectrum_check_separates_rare_directions(seed: int) -> None:
     assert unusual["spectrum"].value > 2 * ordinary["spectrum"].value
     assert ordinary["features"].passed
     assert unusual["spectrum"] in unusual.failed
+
+
+def test_feature_check_detects_labels_far_from_zero() -> None:
+    """Without an intercept, the constant is learned by features whose mean is not Gaussian."""
+    x, y = draw(120, np.random.default_rng(0), offset=20.0)
+    assert not dt.forecast(x, y).trust["features"].passed
+    assert dt.forecast(x, y, fit_intercept=True).trust["features"].passed
 
 
 def test_standard_error_is_continuous_at_the_number_of_rows() -> None:

@@ -294,6 +294,22 @@ def test_difficult_data_have_errors_that_are_numbers(name: str) -> None:
     assert str(f.advise(20, 1e-3))
 
 
+def test_ridge_below_rounding_is_refused() -> None:
+    """The eigenvalues of a smooth kernel in one dimension decrease to rounding."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((60, 1))
+    f = forecast_of(x, np.sin(2 * x[:, 0]) + 0.1 * rng.standard_normal(60), activation="erf")
+    for size in (30, 60, 120):
+        with pytest.raises(ValueError, match=r"^ridge must be at least .* got 0$"):
+            f.error(ridge=[0.0, 1e-3], n_samples=size)
+        assert f.error(5, 0.0, n_samples=size).total.value < 1  # few features are a ridge
+    assert "rounding" in f.notes[0]
+    rows = np.repeat(x, 2, axis=0)  # a singular matrix of a certain rank
+    gram = np.exp(-np.abs(rows - rows.T))
+    repeated = forecast_of(None, rng.standard_normal(120), kernel=gram)
+    assert np.isfinite(repeated.error(ridge=0.0).total.value)
+
+
 # --- label noise ---
 
 
@@ -367,9 +383,8 @@ def test_checks_pass_on_well_behaved_data() -> None:
 def test_spectrum_check_fails_for_rare_directions() -> None:
     rng = np.random.default_rng(0)
     x, y = draw(120, rng)
-    rare = np.zeros((120, 40))
-    rare[np.arange(40) * 3, np.arange(40)] = 11.0  # each column is seen in one row
-    f = forecast_of(np.column_stack([x, rare]), y, activation="linear")
+    rare = 10.0 * (rng.random((120, 40)) < 0.01)
+    f = forecast_of(np.column_stack([x, rare]), y)
     assert not f.trust["spectrum"].passed
     assert f.trust["spectrum"] in f.trust.failed
     assert "spectrum     FAILED" in str(f)

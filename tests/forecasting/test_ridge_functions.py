@@ -151,14 +151,42 @@ def test_split_is_that_of_direct_solution(intercept: bool) -> None:
 
 def test_splits_are_averaged_and_leave_groups_together() -> None:
     rows = rows_of(intercept=False, groups=np.repeat(np.arange(N_ROWS // 2), 2))
-    kappa = np.array([0.1])
-    found = split_functions(rows, 11, kappa, np.random.default_rng(3))
-    rng, errors = np.random.default_rng(3), []
+    left_out = LeaveOneOut.of(Eigenbasis.of(rows), rows.groups)
+    kappa = left_out.kappa
+    found = split_functions(rows, 11, left_out, np.random.default_rng(3))
+    rng, errors, counts = np.random.default_rng(3), [], np.zeros(N_ROWS)
     for _ in range(_MOST_SPLITS):
         order = rows.shuffled(rng)
         assert np.all(np.diff(np.flatnonzero(np.isin(order, [0, 1]))) == 1)
-        errors.append(float(one_split(rows, order[:11], order[12:], kappa).error[0]))
-    assert found.error[0] == pytest.approx(np.mean(errors), rel=1e-12)
+        errors.append(one_split(rows, order[:11], order[12:], kappa).error)
+        counts[order[12:]] += 1
+    mean = np.mean(errors, axis=0)
+    tested = counts @ left_out.row_errors / counts.sum()
+    slope = np.minimum(1.0, mean / tested)  # of the control variate
+    expected = mean + slope * (left_out.row_errors.mean(axis=0) - tested)
+    np.testing.assert_allclose(found.error, expected, rtol=1e-12)
+
+
+def test_curve_does_not_depend_on_which_rows_are_tested_on() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((80, 3))
+    labels = x @ rng.standard_normal((3, 1)) + rng.standard_t(3, (80, 1))
+    rows = DataRows(gram=np.exp(x @ x.T / 6), labels=labels)
+    left_out = LeaveOneOut.of(Eigenbasis.of(rows))
+    middle = int(np.searchsorted(left_out.kappa, 10.0))
+
+    def spread(errors: list[float]) -> float:
+        return float(np.std(errors) / np.mean(errors))
+
+    plain, corrected = [], []
+    for seed in range(10):
+        draws, found = np.random.default_rng(seed), np.random.default_rng(seed)
+        orders = [rows.shuffled(draws) for _ in range(_MOST_SPLITS)]
+        kappa = left_out.kappa[middle : middle + 1]
+        splits = [one_split(rows, order[:64], order[64:], kappa).error[0] for order in orders]
+        plain.append(float(np.mean(splits)))
+        corrected.append(float(split_functions(rows, 64, left_out, found).error[middle]))
+    assert spread(corrected) < spread(plain) / 3
 
 
 def test_feature_error_of_a_split_vanishes_without_cancellation() -> None:

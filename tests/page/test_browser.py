@@ -7,12 +7,12 @@ import random
 import re
 import runpy
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import axe_playwright_python
 import numpy as np
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 import doubletrouble as dt
 from doubletrouble.errors import require
@@ -123,7 +123,7 @@ def test_averaging_lowers_the_peak_on_a_fixed_axis(opened: Opener) -> None:
 
 
 def test_steps_can_be_embedded(opened: Opener) -> None:
-    page = opened(viewport={"width": 640, "height": 480})
+    page = opened(None, viewport={"width": 640, "height": 480})
     for step in STEPS:
         visit(page, f"embed={step}")
         assert page.locator("html.embedded").count() == 1
@@ -163,7 +163,7 @@ SETTINGS: dict[str, tuple[dt.Problem, Any]] = {
 
 
 def test_values_are_those_of_the_library(opened: Opener) -> None:
-    page = opened("view=explore")
+    page = opened(None)
     for query, setting in SETTINGS.items():
         visit(page, f"view=explore&{query}")
         shown = values(page)
@@ -214,7 +214,7 @@ def test_python_lines_give_the_curves_of_the_page(
 ) -> None:
     """The grids differ, but for their ends."""
     monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
-    page = opened("view=explore")
+    page = opened(None)
     for query in (
         "scheme=subsample&members=10&second.scheme=ensemble",
         "along=time&width=1&ridge=0&second.members=inf",
@@ -310,15 +310,16 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
     settle(page)
     assert "P/N must be" in page.locator(".messages").inner_text()
     assert box(page, "width").input_value() == "2"
-    for query, text in {
+    wrong = {
         "map=1&time=3": "map of K and λ",
-        "training=1&time=3": "training error",
+        "training=1": "training error",
         "top=1e-320": "Top of the vertical axis must be",
         "fraction=0.3": "no η",
         "ridge=0,5": "decimal point",
         "step=nowhere": "Step must be",
-    }.items():
-        visit(page, f"view=explore&{query}")
+    }
+    visit(page, f"view=explore&{'&'.join(wrong)}")
+    for text in wrong.values():
         expect(page.locator(".messages")).to_contain_text(text)
     visit(page, "view=explore&width=100000&samples=1000")
     page.locator("#set-first-per").evaluate(
@@ -394,7 +395,7 @@ def test_random_sequences_end_in_the_state_of_a_fresh_load(seed: int, opened: Op
     rng = random.Random(seed)
     page = opened("view=explore")
     tabs = (page, page.context.new_page())
-    visit(tabs[1], "view=explore", page.url.partition("?")[0])
+    visit(tabs[1], "view=explore")
     last = {}
     for tab in tabs * 2:
         tab.bring_to_front()
@@ -482,13 +483,16 @@ def test_old_addresses_of_presets_open(opened: Opener) -> None:
 
 
 def violations(page: Page) -> list[str]:
-    """What axe-core finds in light and in dark."""
+    """What axe-core finds in light, and of the colours in dark."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
     found = []
-    for scheme in ("light", "dark"):
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
-        for one in page.evaluate("() => axe.run().then(result => result.violations)"):
+        rules = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
+        options = {"resultTypes": ["violations"], **rules}
+        for one in page.evaluate("all => axe.run(all).then(one => one.violations)", options):
             found += [f"{scheme}, {one['id']}: {node['html'][:120]}" for node in one["nodes"]]
     return found
 
@@ -533,7 +537,8 @@ DEFAULT = [("story", (1280, 900)), ("explore", (1280, 900)), ("explore", (320, 2
     ids=str,
 )
 def test_no_violation_of_accessibility(name: str, size: tuple[int, int], opened: Opener) -> None:
-    page = opened(viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce")
+    viewport = {"width": size[0], "height": size[1]}
+    page = opened(None, viewport=viewport, reduced_motion="reduce")
     for query in STATES[name]:
         visit(page, query)
         unfold(page)
@@ -554,14 +559,15 @@ SEEN = """([sliders, figure]) => [...document.querySelectorAll(sliders)].map(sli
 
 
 def test_plot_is_visible_while_main_controls_move(opened: Opener) -> None:
-    page = opened(reduced_motion="reduce")
-    for width, height in ((320, 256), (360, 740), (740, 360), (768, 1024), (1600, 1000)):
-        page.set_viewport_size({"width": width, "height": height})
-        for query, sliders, figure, least in (
-            ("view=explore", ".basic input[type=range]", ".plots", 0.99),
-            ("", ".step input[type=range]", ".step-figure", 0.8),  # of two plots, one above another
-        ):
-            visit(page, query)
+    page = opened(None, reduced_motion="reduce")
+    for query, sliders, figure, least in (
+        ("view=explore", ".basic input[type=range]", ".plots", 0.99),
+        ("", ".step input[type=range]", ".step-figure", 0.8),  # of two plots, one above another
+    ):
+        page.set_viewport_size({"width": 320, "height": 256})
+        visit(page, query)
+        for width, height in ((320, 256), (360, 740), (740, 360), (768, 1024), (1600, 1000)):
+            page.set_viewport_size({"width": width, "height": height})
             settle(page)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             seen = dict(page.evaluate(SEEN, [sliders, figure]))
@@ -570,18 +576,18 @@ def test_plot_is_visible_while_main_controls_move(opened: Opener) -> None:
             assert hidden == [], (width, height)
 
 
-def test_page_without_javascript_has_picture_and_text(opened: Opener) -> None:
+def test_page_without_javascript_has_picture_and_text(browser: Browser, file_server: str) -> None:
     """Also where it is opened as a file: modules are then blocked, with errors on the console."""
-    page = opened(java_script_enabled=False)
-    assert page.context.browser is not None
-    context = page.context.browser.new_context()
-    as_file = context.new_page()
-    as_file.goto((STATIC / "index.html").as_uri())
-    for one in (page, as_file):
-        expect(one.locator("#fallback img")).to_be_visible()
-        expect(one.get_by_text("What removes it?")).to_be_visible()
-        expect(one.get_by_text("python -m http.server")).to_be_visible()
-    context.close()
+    for address, script in ((file_server, False), ((STATIC / "index.html").as_uri(), True)):
+        with browser.new_context(java_script_enabled=script) as context:
+            page = context.new_page()
+            devtools = context.new_cdp_session(page)
+            devtools.send("Animation.enable")
+            devtools.send("Animation.setPlaybackRate", {"playbackRate": 100})  # it appears late
+            page.goto(address)
+            expect(page.locator("#fallback img")).to_be_visible()
+            expect(page.get_by_text("What removes it?")).to_be_visible()
+            expect(page.get_by_text("python -m http.server")).to_be_visible()
 
 
 def test_page_is_small() -> None:
@@ -596,8 +602,11 @@ HOSTILE = "<img src=x onerror=window.hacked=1>"
 
 def table_file() -> FilePayload:
     """A CSV file of 60 rows: two inputs, a text, and a target with noise."""
-    x = np.random.default_rng(0).standard_normal((60, 3))
-    rows = [f"{a},{b},{HOSTILE},{100 + 20 * math.tanh(a) + 5 * c}" for a, b, c in x.tolist()]
+    x = np.random.default_rng(0).standard_normal((60, 3)).tolist()
+    rows = [
+        f"{a},{b},{HOSTILE}{k % 2},{100 + 20 * math.tanh(a) + 5 * c}"
+        for k, (a, b, c) in enumerate(x)
+    ]
     content = "\n".join([f"{HOSTILE},second,text,height", *rows])
     return {"name": "table.csv", "mimeType": "text/csv", "buffer": content.encode()}
 
@@ -606,7 +615,13 @@ def test_table_is_forecast_by_the_server(opened: Opener, page_server: str, tmp_p
     page = opened("view=data", base=page_server, viewport={"width": 360, "height": 740})
     page.set_input_files("#data-file", table_file())
     expect(page.get_by_text("table.csv: 60 rows, 4 columns")).to_be_visible()
+    for details in page.locator("#data summary").all():
+        details.click()
+    page.get_by_label("text (2 classes").check()
+    page.get_by_label("label noise").fill("4")
     page.get_by_role("button", name="Forecast", exact=True).click()
+    expect(page.get_by_text("Label noise 4 (given)")).to_be_visible()
+    expect(page.get_by_text("encoded, as 2: 'text'")).to_be_visible()
     expect(page.get_by_text("reduces the error").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("window.hacked") is None

@@ -1,4 +1,4 @@
-"""Forecasts of tables: CSV, the choice of columns, processes, questions and limits."""
+"""Forecasts of tables: the choice of columns, processes, questions and limits."""
 
 import json
 import math
@@ -12,12 +12,12 @@ import pytest
 from flask.testing import FlaskClient
 
 import doubletrouble as dt
-from doubletrouble.errors import require
 from doubletrouble.page import _forecasts
 from doubletrouble.page._app import application
-from doubletrouble.page._forecasts import MOST_WAITING, ForecastChoice, Forecasts
+from doubletrouble.page._forecasts import MOST_BYTES, MOST_WAITING, ForecastChoice, Forecasts
+from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import Simulations
-from doubletrouble.page._tables import MOST_BYTES, CsvTable
+from doubletrouble.tables import DataTable
 from tests.page.serving import WAIT
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -34,6 +34,15 @@ def csv_of(n_rows: int = ROWS, seed: int = 0) -> bytes:
         for i, (a, b, noise) in enumerate(x.tolist())
     ]
     return "\n".join([",first,name,second,height", *lines]).encode()
+
+
+def with_classes(content: bytes) -> bytes:
+    """Pairs of rows of one number, three names, and a name that is missing."""
+    head, *lines = content.decode().splitlines()
+    cells = [line.split(",") for line in lines]
+    rows = [[str(i // 2), a, f"case {i % 3}", *more] for i, (_, a, _, *more) in enumerate(cells)]
+    rows[7][2] = ""
+    return "\n".join([head, *map(",".join, rows)]).encode()
 
 
 @pytest.fixture
@@ -67,60 +76,15 @@ def ready(client: FlaskClient, data: str, **choice: Any) -> dict[str, Any]:
     return answer
 
 
-def test_columns_are_described() -> None:
-    table = CsvTable.from_csv(csv_of()).to_json()
-    names = [column["name"] for column in table["columns"]]
-    assert names == ["Unnamed: 0", "first", "name", "second", "height"]
-    remarks = [column["remark"] for column in table["columns"]]
-    assert remarks == ["numbers the rows", "", "not numbers: 'case 0' in line 2", "", ""]
-    assert (table["rows"], table["target"]) == (ROWS, 4)
-
-
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("a;b\n1,5;2\n-3;,5\n", [[1.5, -3.0], [2.0, 0.5]]),
-        ('a\tb\r\n1e3\t"2"\r\n\r\n3\t4\r\n', [[1000.0, 3.0], [2.0, 4.0]]),
-        ("\ufeffa,b\n1,NA\n,4", [[1.0, math.nan], [math.nan, 4.0]]),
-        ("a;b\n1.5;2\n3;4\n", [[1.5, 3.0], [2.0, 4.0]]),
-    ],
-    ids=["decimal comma", "tab and quotes", "missing", "decimal point"],
-)
-def test_numbers_are_those_of_pandas(text: str, values: list[list[float]], tmp_path: Path) -> None:
-    table = CsvTable.from_csv(text.encode())
-    for column, expected in zip(table.columns, values, strict=True):
-        np.testing.assert_array_equal(column.values, expected)
-    file = tmp_path / "table.csv"
-    file.write_bytes(text.encode())
-    read = require("pandas", "tables").read_csv(file, sep=table.separator, decimal=table.decimal)
-    assert list(read.columns) == [column.name for column in table.columns]
-    np.testing.assert_array_equal(read.to_numpy(float).T, values)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "the first line must name 2 columns or more"),
-        (b"a\n1\n2\n", "the first line must name 2 columns or more"),
-        (b"1,2\n3,4\n", "names of the columns, got numbers"),
-        (b"a,a\n1,2\n", "different names, got 'a' twice"),
-        (b"a,b\n1,2\n1\n", "line 3 must have 2 values, as the first line has, got 1"),
-        (b"a,b\n1,2\n1,2,3\n", "line 3 must have 2 values, as the first line has, got 3"),
-        (b'a,b\n1,"2\n', "line 2 must be CSV: unexpected end of data"),
-        (b"a,b\n1,\xff\n", "UTF-8, got other bytes in line 2"),
-        (b"a,b\n1,\0\n", "zero byte"),
-        (b"PK\x03\x04" + b"0" * 99, "workbook"),
-        (b",".join([b"a%d" % i for i in range(3000)]) + b"\n", "columns must be at most 2000"),
-        (b"a,b\n1," + b"9" * 200_000 + b"\n", "line 2 must be CSV: field larger"),
-    ],
-    ids=range(12),
-)
-def test_bad_files_are_refused_with_their_line(
-    content: bytes, message: str, client: FlaskClient
-) -> None:
-    response = client.post("/api/data", data=content)
-    assert response.status_code == 400
-    assert message in (response.json or {})["message"]
+def test_bad_files_are_refused(client: FlaskClient) -> None:
+    wide = b",".join([b"a%d" % i for i in range(3000)]) + b"\n"
+    for content, message in (
+        (b"a,b\n1,2\n1\n", "line 3 must have 2 values"),
+        (wide, "columns must be at most 2000"),
+    ):
+        response = client.post("/api/data", data=content)
+        assert response.status_code == 400
+        assert message in (response.json or {})["message"]
 
 
 def test_sizes_of_bodies_are_limited(client: FlaskClient) -> None:
@@ -142,26 +106,38 @@ def test_files_of_the_view_need_the_server(client: FlaskClient) -> None:
     assert client.get("/served/data.js").status_code == 404
 
 
-def test_forecast_is_that_of_the_library(client: FlaskClient, tmp_path: Path) -> None:
-    data = loaded(client)
-    summary = ready(client, data)["summary"]
+CHOICES: dict[str, tuple[bytes, dict[str, Any]]] = {
+    "default": (csv_of(), {}),
+    "classes, groups and noise": (
+        with_classes(csv_of()),
+        {"inputs": [1, 2], "groups": 0, "noise": 4.0, "drop_missing": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_forecast_is_that_of_the_library(name: str, client: FlaskClient, tmp_path: Path) -> None:
+    content, choice = CHOICES[name]
+    data = loaded(client, content)
+    summary = ready(client, data, **choice)["summary"]
     answer = post(client, "error", data, setting=SETTING)
     advice = post(client, "advice", data, setting=SETTING)
     script = post(client, "python", data, setting=SETTING, file=str(tmp_path / "a 'table'.csv"))
-    (tmp_path / "a 'table'.csv").write_bytes(csv_of())
+    (tmp_path / "a 'table'.csv").write_bytes(content)
     found: dict[str, Any] = {}
     lines = script["python"].replace("import matplotlib.pyplot as plt\n", "")
     exec(lines.replace("curve.plot()\nplt.show()\n", ""), found)
     f, curve = found["f"], found["curve"]
     assert isinstance(f, dt.Forecast)
     assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-6)
+    assert summary["noise"]["text"] == str(f.noise)
     assert [check["name"] for check in summary["checks"]] == list(f.trust)
     np.testing.assert_allclose(answer["width"], found["width"])
     np.testing.assert_allclose(answer["total"], curve.total.value, rtol=1e-6)
-    for name, values in answer["parts"].items():
-        expected = getattr(curve, name).value
-        np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6, err_msg=name)
-    total = f.error(40, 1e-3, 2).total
+    for part, values in answer["parts"].items():
+        expected = getattr(curve, part).value
+        np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6, err_msg=part)
+    total = f.error(40, 1e-3, 2, SETTING["samples"]).total
     assert answer["here"]["total"] == pytest.approx([total.value, total.standard_error], rel=1e-4)
     assert len(advice["options"]) == len(f.advise(40, 1e-3, 2).options)
     assert {"gain_low", "gain_high", "extrapolated"} <= advice["options"][1].keys()
@@ -202,31 +178,28 @@ def test_missing_values_are_named_and_left_out_on_request(client: FlaskClient) -
     )
     assert response.status_code == 400
     message = (response.json or {})["message"]
-    assert "1 in column 'first' (first in line 7), 1 in column 'second'" in message
-    assert message.endswith("or the 2 rows")
+    assert "got 2 rows with 1 in column 'first' (first in line 7), 1 in column 'second'" in message
     answer = ready(client, data, drop_missing=True)
     assert answer["summary"]["rows"] == ROWS - 2
-    assert answer["notes"] == ["2 rows with missing values are left out."]
+    assert answer["notes"][0] == "2 rows with missing values are left out."
 
 
 def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_forecasts, "MOST_ROWS", 50)
-    table = CsvTable.from_csv(csv_of())
+    table = DataTable.from_csv(csv_of())
     choice = ForecastChoice.from_json({"target": 4, "inputs": [1, 3], "standardize": False}, table)
-    inputs, labels, notes = choice.arrays(table)
-    assert (inputs.shape, labels.shape) == ((50, 2), (50,))
-    assert notes[0].startswith("50 of 60 rows are used")
-    first = table.columns[1].values
-    assert first is not None
-    assert np.isin(inputs[:, 0], first).all()
-    standardized, _, _ = ForecastChoice(target=4, inputs=(1, 3)).arrays(table)
+    rows = choice.rows(table)
+    assert (rows.inputs.shape, rows.labels.shape) == ((50, 2), (50,))
+    assert rows.notes[0].startswith("50 of 60 rows are used")
+    assert np.isin(rows.inputs[:, 0], table.columns[1].values).all()
+    standardized = ForecastChoice(target=4, inputs=(1, 3)).rows(table).inputs
     np.testing.assert_allclose(standardized.std(axis=0), 1.0)
 
 
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"target": 2}, "target must be numbers, got 'case 0' in line 2 of column 'name'"),
+        ({"target": 2}, "target must be numbers, got 'case 0' in line 2 of 'name'"),
         ({"target": 9}, "target must be the number of a column"),
         ({"target": True}, "target must be the number of a column"),
         ({"inputs": []}, "inputs must be one column or more"),
@@ -234,7 +207,13 @@ def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"inputs": [1, "x"]}, "inputs must be the number of a column"),
         ({"activation": "os.system"}, "activation must be one of"),
         ({"standardize": 1}, "standardize must be true or false"),
-        ({"noise": 1}, "choice must have the names"),
+        ({"inputs": [1, 2]}, "inputs must have numbers or few classes, got 60 different values"),
+        ({"groups": 9}, "groups must be the number of a column"),
+        ({"groups": 4}, "groups must be another column than the target"),
+        ({"groups": 3}, "inputs must not have the groups, got 'second'"),
+        ({"noise": -1}, "noise must be in [0, "),
+        ({"noise": "loud"}, "noise must be a number, got 'loud'"),
+        ({"colour": 1}, "choice must have names among activation"),
     ],
     ids=str,
 )
@@ -255,6 +234,14 @@ def test_messages_of_the_library_are_shown(client: FlaskClient) -> None:
     )
 
 
+def test_process_of_a_refused_table_exits() -> None:
+    worker = Worker(_forecasts.__name__, threads=1)
+    worker.send({"shape": [2, 1], "grouped": False}, bytes(16), bytes(16))
+    assert "20 rows" in next(worker.answers())["message"]
+    worker.process.wait(WAIT)
+    assert worker.close() == "the process ended with exit code 0"
+
+
 def test_a_forecast_is_cancelled_superseded_and_released(client: FlaskClient) -> None:
     data = loaded(client, csv_of(1500))
     choice = {"target": 4, "inputs": [1, 3]}
@@ -272,7 +259,7 @@ def test_a_forecast_is_cancelled_superseded_and_released(client: FlaskClient) ->
         )
     post(client, "release", others[0])
     message = client.post("/api/forecast", json={"action": "status", "data": others[0]}).json
-    assert "loaded again" in (message or {})["message"]
+    assert "load it again" in (message or {})["message"]
     question = {"action": "error", "data": others[1], "setting": SETTING}
     assert "ready" in (client.post("/api/forecast", json=question).json or {})["message"]
 
@@ -285,7 +272,7 @@ def test_a_killed_process_is_a_failed_forecast() -> None:
     assert computation is not None
     with pytest.raises(ValueError, match="forecast must be ready"):
         forecasts.ask(data, "error", SETTING)
-    computation.process.kill()
+    computation.worker.process.kill()
     end = time.monotonic() + WAIT
     while forecasts.status(data)["status"] == "running" and time.monotonic() < end:
         time.sleep(0.02)
@@ -308,8 +295,8 @@ def test_questions_and_reading_are_bounded() -> None:
     with pytest.raises(ValueError, match="questions must be at most"):
         forecasts.ask(data, "error", SETTING)
     computation.waiting = 0
-    computation.process.kill()
-    with pytest.raises(ValueError, match=r"the forecast (has ended|must be ready)"):
+    computation.worker.process.kill()
+    with pytest.raises(ValueError, match=r"^forecast must be"):
         forecasts.ask(data, "error", SETTING)
     with forecasts._reading, pytest.raises(ValueError, match="one at a time"):
         forecasts.load(csv_of())

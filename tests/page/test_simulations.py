@@ -1,24 +1,23 @@
 """Simulations for the page: in their own processes, bounded, cancelled and continued."""
 
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
 from doubletrouble.page import _simulations
+from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import (
     MOST_WAITING,
     N_INIT,
     SimulationRequest,
     Simulations,
-    send,
-    start_process,
 )
 from tests.page.serving import WAIT
 
@@ -184,27 +183,16 @@ def test_failed_processes_are_reported_and_started_again(
     assert result(simulations, request())["status"] == "done"
 
 
-def test_processes_end_when_the_server_ends(
-    simulations: Simulations, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[subprocess.Popen[str]] = []
-
-    def recorded(errors: IO[str]) -> "subprocess.Popen[str]":
-        started.append(start_process(errors))
-        return started[-1]
-
-    monkeypatch.setattr(_simulations, "start_process", recorded)
+def test_processes_end_when_the_server_ends(simulations: Simulations) -> None:
     simulations.start(LONG)
+    (worker,) = (one.worker for one in simulations._known.values())
+    assert worker is not None
     simulations.close()
-    (process,) = started
-    wait_for(lambda: process.poll() is not None)
+    wait_for(lambda: worker.process.poll() is not None)
 
 
 def test_process_ends_when_its_input_is_closed() -> None:
-    with start_process(subprocess.DEVNULL) as process:
-        send(process, LONG)
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stdout.readline()  # it computes
-        process.stdin.close()
-        assert process.wait(WAIT) == 0
+    worker = Worker(_simulations.__name__, threads=1)
+    worker.send(asdict(LONG))
+    assert next(worker.answers())  # it computes
+    assert worker.close() == "the process ended with exit code 0"

@@ -16,7 +16,7 @@ from doubletrouble.advice._allocation import (
 )
 from doubletrouble.advice._options import AdviceOption, changed, single_changes
 from doubletrouble.advice._result import Advice, MarginalValue
-from doubletrouble.costs import COSTS, Measure
+from doubletrouble.costs import Measure, check_measure
 from doubletrouble.decomposition import Decomposition
 from doubletrouble.diagnosis import (
     MEASURED,
@@ -120,8 +120,7 @@ def advise(
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
     scheme = as_ensemble(ensemble, "advise")
     number("ensemble", scheme.n_members, N_MEMBERS)
-    if not isinstance(cost, str) or cost not in COSTS:
-        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
+    check_measure(cost)
     if budget is not None:
         budget = number("budget", budget, BUDGET)
     if dim is not None:

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.advice._options import AdviceOption, changed, is_whole, less, rounded
-from doubletrouble.costs import Measure
+from doubletrouble.costs import Measure, relative_cost
 from doubletrouble.decomposition import COLORS
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import require
 from doubletrouble.problems import SpectralProblem
-from doubletrouble.results import strict_json
+from doubletrouble.results import WORTHWHILE, aligned, by_name, strict_json
 from doubletrouble.theory import AnyProblem, error_slopes
 
 _FIGURE_SIZE = (7.5, 4.4)  # in inches
 _LETTERS = {"noise": "n", "initialization": "i", "sampling": "s", "bias": "b", "bayes": "y"}
 _BAR = 48  # letters
 _LIMIT = 4.0  # bars are cut at this multiple of the median error
-_WORTH = 0.01  # the least share of the error that a recommended change removes
 _EXACT = 1e15  # larger numbers of models are not exact to the last digit
 
 
@@ -85,10 +84,7 @@ class Advice:
 
     def __getitem__(self, name: str) -> AdviceOption:
         """An option by its name."""
-        options = {option.name: option for option in self.options}
-        if name not in options:
-            raise KeyError(f"option must be one of {', '.join(options)}, got {name!r}")
-        return options[name]
+        return by_name("option", {one.name: one for one in self.options}, name)
 
     @property
     def options(self) -> tuple[AdviceOption, ...]:
@@ -106,7 +102,7 @@ class Advice:
         for name in ("regularize", "widen", "ensemble", "divide", "collect"):
             if less(self[name].total, least.total):
                 least = self[name]
-        return least if least.total <= (1 - _WORTH) * self.now.total else self.now
+        return least if least.total <= (1 - WORTHWHILE) * self.now.total else self.now
 
     @property
     def prefers_narrow(self) -> bool:
@@ -145,12 +141,7 @@ class Advice:
         per = "" if self._is_counted else "/D"
         head = ("option", "error", f"P{per}", f"N{per}", "K", "λ", "features", "training")
         rows = [[*map(text, row)] for row in (head, *map(self._cells, self.options))]
-        sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = []
-        for first, *others in rows:
-            cells = (f"{cell:>{size}}" for cell, size in zip(others, sizes[1:], strict=True))
-            lines.append("  ".join([f"{first:<{sizes[0]}}", *cells]))
-        return "\n".join(lines)
+        return aligned(rows, "<" + ">" * len(head[1:]))
 
     def bars(self, text: Callable[[str], str] = str) -> str:
         """The error of every option as a row of letters, one letter for each part.
@@ -303,17 +294,6 @@ class Advice:
             "ideal_n_members": _whole(ideal.n_members),
             "ideal_error_total": ideal.total,
         }
-
-
-def relative_cost(cost: float, now: float) -> float:
-    """The ratio of a cost to that of now; 1 for two infinite ones, and for two of 0.
-
-    >>> relative_cost(3.0, 2.0), relative_cost(math.inf, math.inf), relative_cost(0.0, 0.0)
-    (1.5, 1.0, 1.0)
-    """
-    if cost == now:
-        return 1.0
-    return cost / now if now > 0 else math.inf
 
 
 def bar_limit(advice: Advice) -> float:

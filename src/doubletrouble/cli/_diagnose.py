@@ -12,13 +12,7 @@ import typer
 from doubletrouble.cli._flags import grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, printable, write_chart
 from doubletrouble.cli._report import Form, Report
-from doubletrouble.cli._tables import (
-    Columns,
-    DroppedColumns,
-    GroupsColumn,
-    TableFile,
-    TargetColumn,
-)
+from doubletrouble.cli._tables import TableFlags
 from doubletrouble.errors import require
 from doubletrouble.results import check_level
 
@@ -26,8 +20,7 @@ from doubletrouble.results import check_level
 @grouped
 def diagnose(
     *,
-    file: TableFile,
-    target: TargetColumn,
+    data: TableFlags,
     model: Annotated[
         str,
         option("An estimator class, such as sklearn.ensemble.RandomForestRegressor.", "CLASS"),
@@ -43,8 +36,6 @@ def diagnose(
             "NAME=CLASS",
         ),
     ] = None,
-    groups: GroupsColumn = None,
-    drop: DroppedColumns = None,
     noise: Annotated[
         float | None, option("Standard deviation of the noise of the target, if known.", "NUMBER")
     ] = None,
@@ -65,7 +56,7 @@ def diagnose(
 
     The error is that of the estimator trained on all rows of the table, from 120 fits: the squared
     error, or the Brier score of a classifier. The remedies are averaged seeds, bags, the
-    alternatives, and more data. Columns that are not numbers are one-hot encoded.
+    alternatives, and more data.
     """
     check_level("confidence", confidence)
     check_chart(chart)
@@ -76,10 +67,9 @@ def diagnose(
         if name in others:
             raise ValueError(f"alternative must have a name of its own, got {name!r} twice")
         others[name] = other
-    columns = Columns.of(file, target, groups, drop)
-    fitted = [learner, *others.values()]
-    X, encoded = columns.inputs([_name(one) for one in fitted if not _accepts_missing(one)])
-    y = _labels(columns, learner)
+    is_classifier = require("sklearn.base", "estimators").is_classifier(learner)
+    accepted = all(_accepts_missing(one) for one in (learner, *others.values()))
+    rows = data.rows(missing_inputs=accepted, classes=is_classifier)
 
     from doubletrouble.diagnosis import diagnose as run_diagnosis
 
@@ -87,10 +77,10 @@ def diagnose(
         warnings.simplefilter("ignore", UserWarning)  # warnings of fits are in the notes
         result = run_diagnosis(
             learner,
-            X,
-            y,
+            require("pandas", "tables").DataFrame(rows.inputs, columns=rows.names),
+            data.class_labels(rows.labels) if is_classifier else rows.labels,
             alternatives=others,
-            groups=columns.groups,
+            groups=rows.groups,
             noise=noise,
             seed=seed,
             store=store,
@@ -98,7 +88,7 @@ def diagnose(
             confidence=confidence,
             progress=not quiet,
         )
-    result = replace(result, notes=(*result.notes, *encoded))
+    result = replace(result, notes=(*result.notes, *rows.notes))
     if chart is not None:
         figure = new_chart(height=8.0)
         bars, curve = figure.subplots(2, height_ratios=(1.2, 1.0))
@@ -167,17 +157,6 @@ def _json_object(name: str, text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a JSON object, got {text!r}")
     return value
-
-
-def _labels(columns: Columns, learner: Any) -> Any:
-    """The target: numbers, or classes for a classifier."""
-    if require("sklearn.base", "estimators").is_classifier(learner):
-        return columns.target.to_numpy()
-    return columns.numbers(_name(learner))
-
-
-def _name(learner: Any) -> str:
-    return type(learner).__name__
 
 
 def _accepts_missing(learner: Any) -> bool:

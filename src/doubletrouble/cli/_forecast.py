@@ -14,21 +14,13 @@ from doubletrouble.activations import NAMES
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, printable, write_chart
 from doubletrouble.cli._report import ERROR, Form, Report
-from doubletrouble.cli._tables import (
-    Columns,
-    DroppedColumns,
-    GroupsColumn,
-    TableFile,
-    TargetColumn,
-    listed,
-)
+from doubletrouble.cli._tables import TableFlags
 from doubletrouble.costs import COSTS
 from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice, ForecastTerms
 from doubletrouble.forecasting import forecast as find_forecast
-from doubletrouble.parameters import FloatArray
 from doubletrouble.results import check_level
+from doubletrouble.tables import listed
 
-_MODEL = "random features"
 _RIDGE, _MEMBERS = AxisValues((DEFAULT_RIDGE,)), AxisValues((1,))
 _WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the table, in multiples of the rows
 _SYMBOLS = {
@@ -43,8 +35,7 @@ _SYMBOLS = {
 @grouped
 def forecast(
     *,
-    file: TableFile,
-    target: TargetColumn,
+    data: TableFlags,
     width: Annotated[
         AxisValues | None,
         declared("width", glossary.RANDOM_FEATURES, show_default="0.1 to 10 times the rows"),
@@ -59,8 +50,6 @@ def forecast(
         float | None,
         declared("noise", several=False, note="; estimated if left out", show_default=False),
     ] = None,
-    groups: GroupsColumn = None,
-    drop: DroppedColumns = None,
     standardize: Annotated[
         bool, typer.Option(help="Scale each input to mean 0 and variance 1, or not.")
     ] = True,
@@ -101,8 +90,8 @@ def forecast(
     rows, more than the table has included, follows from one kernel matrix. For one width, ridge,
     number of models and of rows, the gain of each change is printed, too.
 
-    Errors are squared, in units of the target, and those of labels of new rows. Columns that are
-    not numbers are one-hot encoded.
+    Errors are squared, in units of the target, summed over targets, and those of labels of new
+    rows.
     """
     check_level("confidence", confidence)
     check_chart(chart)
@@ -111,26 +100,26 @@ def forecast(
     )
     if budget is not None and not one:
         raise ValueError(f"budget must be left out for several models, got {budget:g}")
-    columns = Columns.of(file, target, groups, drop)
-    X, notes = columns.inputs([_MODEL])
-    y = columns.numbers(_MODEL)
+    rows = data.rows()
     if standardize:
-        X, scaling = _standardized(X)
-        notes += scaling
+        rows = rows.standardized()
+    y, names = rows.labels, data.target_names
     constant = "with" if fit_intercept else "without"
-    notes.append(
-        f"Models are fitted {constant} a constant. Errors are in squared units of {target!r}, "
-        f"whose variance is {np.var(y):.4g}."
+    summed = ", summed" if len(names) > 1 else ""
+    notes = (
+        *rows.notes,
+        f"Models are fitted {constant} a constant. Errors are in squared units of {listed(names)}"
+        f"{summed}, whose variance is {np.var(y, axis=0).sum():.4g}.",
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # repeated rows are in the notes
         result = find_forecast(
-            X,
+            rows.inputs,
             y,
             activation=activation,
             fit_intercept=fit_intercept,
             noise=noise,
-            groups=columns.groups,
+            groups=rows.groups,
             seed=seed,
             device=device,
             confidence=confidence,
@@ -152,7 +141,7 @@ def forecast(
         _draw(result, settings, chart, dense=one or (width is None and len(terms.shape) == 1))
     report = Report(
         parameters={
-            "target": target,
+            "target": ", ".join(names),
             "activation": result.activation,
             "standardize": standardize,
             "fit_intercept": fit_intercept,
@@ -163,20 +152,6 @@ def forecast(
         text=printable(_text(result, settings, terms, advice)),
     )
     form.show(report, report.document | _document(result, advice))
-
-
-def _standardized(X: Any) -> tuple[FloatArray, list[str]]:
-    """Inputs of mean 0 and variance 1, without constant columns, and notes."""
-    infinite = [str(one) for one in X.columns[np.isinf(X.to_numpy(dtype=float)).any(axis=0)]]
-    if infinite:
-        raise ValueError(f"X must be finite, got infinite numbers in {listed(infinite)}")
-    spread = X.std(axis=0, ddof=0)
-    varying = spread > 0
-    notes = ["Inputs are scaled to mean 0 and variance 1."]
-    if constant := [str(one) for one in X.columns[~varying]]:
-        notes.append(f"Constant columns are left out: {listed(constant)}.")
-    kept = X.loc[:, varying]
-    return ((kept - kept.mean(axis=0)) / spread[varying]).to_numpy(), notes
 
 
 def _grid(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,127 +1,135 @@
-"""A table in a file as data: inputs, target and groups, for the commands on data of the user."""
+"""Flags of a table in a file: which columns are targets, groups and inputs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from doubletrouble.cli._flags import option
-from doubletrouble.errors import require
+from doubletrouble.parameters import FloatArray
+from doubletrouble.tables import DataTable, TableRows, listed
 
-_PARQUET = (".parquet", ".pq")
-_SHOWN = 5  # columns in a message
-_MOST_CLASSES = 0.5  # the largest share of different values in a column that is not of numbers
-
-TableFile: TypeAlias = Annotated[
-    Path, typer.Argument(help="The table, .csv or .parquet, with named columns.")
-]
-TargetColumn: TypeAlias = Annotated[str, option("The column to predict.", "COLUMN")]
-GroupsColumn: TypeAlias = Annotated[
-    str | None, option("A column of groups, which stay together; it is not an input.", "COLUMN")
-]
-DroppedColumns: TypeAlias = Annotated[
-    list[str] | None, option("A column that is not an input. May be repeated.", "COLUMN")
-]
+_REMEDY = "leave out the columns with --drop, or the rows with --drop-missing"
+_LISTED = 20  # columns that are refused
 
 
-class Columns(NamedTuple):
-    """The inputs, the target and the groups of a table."""
+@dataclass(frozen=True, kw_only=True)
+class TableFlags:
+    """A table and the roles of its columns."""
 
-    table: Any
-    target: Any
-    groups: Any
+    file: Annotated[Path, typer.Argument(help="The table, .csv or .parquet, with named columns.")]
+    target: Annotated[
+        list[str], option("The column to predict; or several, separated by commas.", "COLUMNS")
+    ]
+    groups: Annotated[
+        str | None, option("A column of groups, which stay together; it is not an input.", "COLUMN")
+    ] = None
+    drop: Annotated[
+        list[str] | None, option("Columns that are not inputs, separated by commas.", "COLUMNS")
+    ] = None
+    one_hot: Annotated[
+        list[str] | None,
+        option("Columns of text to encode as indicators of their classes.", "COLUMNS"),
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        option("Columns to use although they number the rows or are constant.", "COLUMNS"),
+    ] = None
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
+    ] = False
 
-    @classmethod
-    def of(
-        cls, file: Path, target: str, groups: str | None, drop: Sequence[str] | None
-    ) -> "Columns":
-        """Take columns of the table in a file, all others of which are inputs."""
-        table, drop = _table(file), drop or ()
-        taken = [("target", target), *([] if groups is None else [("groups", groups)])]
-        for name, column in [*taken, *(("drop", column) for column in drop)]:
-            if column not in table.columns:
-                shown = listed([str(one) for one in table.columns])
-                raise ValueError(f"{name} must be one of the columns {shown}, got {column!r}")
-        for name, column in taken:
-            if count := int(table[column].isna().sum()):
-                raise ValueError(
-                    f"{name} must have no missing value, got {count} in column {column!r}"
-                )
-        inputs = table.drop(columns=list({*(column for _, column in taken), *drop}))
-        if not inputs.shape[1]:
-            raise ValueError(f"file must have columns besides {target!r}, got none")
-        if groups is not None and groups == target:
-            raise ValueError(f"groups must be another column than the target, got {groups!r}")
-        return cls(inputs, table[target], None if groups is None else table[groups].to_numpy())
+    @cached_property
+    def table(self) -> DataTable:
+        """The table of the file."""
+        return DataTable.from_file(self.file)
 
-    def inputs(self, without_missing: Sequence[str]) -> tuple[Any, list[str]]:
-        """The inputs as numbers, and a note on what is one-hot encoded.
+    @cached_property
+    def targets(self) -> list[int]:
+        """The indices of the targets."""
+        return self._indices("target", self.target)
 
-        ValueError if values are missing and a model among `without_missing` is fitted.
-        """
-        pandas, types = require("pandas", "tables"), require("pandas.api.types", "tables")
-        table = self.table
-        incomplete = [str(one) for one in table.columns[table.isna().any()]]
-        if incomplete and without_missing:
-            raise ValueError(
-                f"file must have no missing values for {without_missing[0]}, got some in "
-                f"{listed(incomplete)}"
-            )
-        texts = [one for one in table.columns if not types.is_numeric_dtype(table[one])]
-        for one in texts:
-            if table[one].dtype.kind in "mM":
-                raise ValueError(
-                    f"file must have columns of numbers or classes, got {table[one].dtype} in "
-                    f"{one!r}; leave it out with --drop"
-                )
-            count, rows = table[one].nunique(), len(table)
-            if count > _MOST_CLASSES * rows:
-                raise ValueError(
-                    f"file must have columns of numbers or classes, got {count} different values "
-                    f"in {rows} rows of {one!r}; leave it out with --drop"
-                )
-        numbers = table.drop(columns=texts).astype(float)
-        if not texts:
-            return numbers, []
-        dummies = [
-            pandas.get_dummies(table[[one]], dummy_na=bool(table[one].isna().any()), dtype=float)
-            for one in texts
+    @property
+    def target_names(self) -> list[str]:
+        """The names of the targets."""
+        return [self.table.columns[k].name for k in self.targets]
+
+    def rows(self, *, missing_inputs: bool = False, classes: bool = False) -> TableRows:
+        """The rows; `missing_inputs` may be NaN, and a target may have text with `classes`."""
+        table, targets = self.table, self.targets
+        if not classes:
+            for k in targets:
+                table.check_numeric("target", k)
+        groups = None if self.groups is None else table.index("groups", self.groups)
+        if groups in targets:
+            raise ValueError(f"groups must be another column than the target, got {self.groups!r}")
+        without = {*targets, groups, *self._indices("drop", self.drop)}
+        candidates = [k for k in range(len(table.columns)) if k not in without]
+        encoded = self._indices("one_hot", self.one_hot)
+        kept = self._indices("keep", self.keep)
+        for name, columns in (("one_hot", encoded), ("keep", kept)):
+            if others := [table.columns[k].name for k in columns if k in without]:
+                raise ValueError(f"{name} must be columns of inputs, got {listed(others)}")
+        self._refuse_text([k for k in candidates if k not in encoded])
+        table.check_encodable("one_hot", encoded)
+        chosen = {*encoded, *kept}
+        inputs = [k for k in candidates if k in chosen or not table.columns[k].remark]
+        left_out = [
+            f"{table.columns[k].name!r} ({table.columns[k].remark})"
+            for k in candidates
+            if k not in inputs
         ]
-        encoded = pandas.concat([numbers, *dummies], axis=1)
-        count = encoded.shape[1] - numbers.shape[1]
-        names = listed([str(one) for one in texts])
-        return encoded, [f"Columns that are not numbers are one-hot encoded, as {count}: {names}."]
+        if not inputs:
+            found = ", ".join(left_out) or "none"
+            raise ValueError(f"file must have columns of inputs that vary, got {found}")
+        rows = table.rows(
+            inputs=inputs,
+            targets=targets,
+            groups=groups,
+            drop_missing=self.drop_missing,
+            missing_inputs=missing_inputs,
+            remedy=_REMEDY,
+        )
+        if not left_out:
+            return rows
+        note = f"Columns are left out unless --keep names them: {', '.join(left_out)}."
+        return rows._replace(notes=(note, *rows.notes))
 
-    def numbers(self, model: str) -> Any:
-        """The target, which must be numbers for a model."""
-        if not require("pandas.api.types", "tables").is_numeric_dtype(self.target):
-            raise ValueError(
-                f"target must be a column of numbers for {model}, got {self.target.dtype} in "
-                f"{self.target.name!r}"
-            )
-        return self.target.to_numpy(dtype=float)
+    def class_labels(self, labels: FloatArray) -> Any:
+        """The labels of `rows` with the texts of classes in place of their indices."""
+        classes = self.table.columns[self.targets[0]].classes
+        return np.array(classes)[labels.astype(int)] if classes and labels.ndim == 1 else labels
 
+    def _refuse_text(self, columns: Iterable[int]) -> None:
+        """ValueError that lists all columns that are not numbers."""
+        found = [self.table.columns[k] for k in columns]
+        texts = [one for one in found if not one.is_numeric and len(one.classes) > 1]
+        if not texts:
+            return
+        shown = [
+            f"{one.name!r} ({one.not_a_number}, {len(one.classes)} classes)"
+            for one in texts[:_LISTED]
+        ]
+        if len(texts) > _LISTED:
+            shown.append(f"... ({len(texts)} in all)")
+        names = ",".join(one.name for one in texts)
+        few = ",".join(one.name for one in texts if one.is_encodable)
+        encode = f", or encode classes with --one-hot {few!r}" if few else ""
+        raise ValueError(
+            f"inputs must be numbers, got {', '.join(shown)}: "
+            f"leave them out with --drop {names!r}{encode}"
+        )
 
-def _table(file: Path) -> Any:
-    """The table of a file, as a DataFrame."""
-    pandas = require("pandas", "tables")
-    if not file.is_file():
-        raise ValueError(f"file must be a table, .csv or .parquet, got {file}, which is no file")
-    try:
-        if file.suffix.lower() in _PARQUET:
-            require("pyarrow", "tables")
-            return pandas.read_parquet(file)
-        table = pandas.read_csv(file)
-        if len(table.columns) == 1:  # another separator: semicolon or tab
-            separators = [one for one in ";\t" if one in str(table.columns[0])]
-            table = pandas.read_csv(file, sep=separators[0]) if separators else table
-        return table
-    except (ValueError, OSError) as error:  # errors of pandas and pyarrow are ValueErrors
-        raise ValueError(f"file must be a table, got {file}: {error}") from error
-
-
-def listed(names: list[str]) -> str:
-    """The first names of a list, and their number."""
-    shown = ", ".join(repr(name) for name in names[:_SHOWN])
-    return f"{shown}, ... ({len(names)} in all)" if len(names) > _SHOWN else shown
+    def _indices(self, name: str, given: list[str] | None) -> list[int]:
+        """The columns of a flag; a comma separates names unless it is in one."""
+        known = {column.name for column in self.table.columns}
+        names = [
+            one.strip()
+            for text in given or ()
+            for one in ([text] if text in known else text.split(","))
+        ]
+        return list(dict.fromkeys(self.table.index(name, one) for one in names))

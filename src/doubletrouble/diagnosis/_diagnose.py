@@ -31,7 +31,7 @@ from doubletrouble.diagnosis._design import (
     WindowDesign,
     WindowFit,
 )
-from doubletrouble.diagnosis._extrapolation import Extrapolation, RowNoise
+from doubletrouble.diagnosis._extrapolation import Extrapolation, RowMultipliers
 from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
 from doubletrouble.diagnosis._measurements import (
     Alternative,
@@ -297,10 +297,10 @@ class _Learners:
             design = table.design(seeded=seeded, rungs=_usable_rungs(fitted))
             compared, warned = self._compared(others, design, bar)
         measured = Measurements.of(design, fitted.predictions, table.target)
-        row_noise = RowNoise(table.n_rows, table.seed, table.groups)
+        multipliers = RowMultipliers(table.n_rows, table.seed, table.groups)
         too_large = (self.floor or 0.0) > measured.total[FULL].mean
         floor = None if too_large else self.floor
-        extrapolation = Extrapolation.of(measured, row_noise, seed=table.seed, floor=floor)
+        extrapolation = Extrapolation.of(measured, multipliers, seed=table.seed, floor=floor)
         notes = [
             *learner.probability_notes,
             *_notes(fitted, extrapolation, design, learner),
@@ -328,7 +328,7 @@ class _Learners:
                 if table.classes is not None
             },
             extrapolation=extrapolation,
-            row_noise=row_noise,
+            multipliers=multipliers,
             alternatives=compared,
             key=("diagnosis", table.fingerprint, table.seed),
             confidence=self.confidence,

@@ -74,10 +74,11 @@ _UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS, LOSS_CURVE = range(20, 28)
 # --- the variance of means over rows ---
 
 
-class RowNoise:
-    """Normal draws for the units of rows: the same for every learner on the same data and seed.
+class RowMultipliers:
+    """Normal multipliers of rows: the same for every learner on the same data and seed.
 
-    Units are rows, or groups, in at most 400 random unions.
+    A mean over rows deviates by the sum of their contributions times the multipliers. Those of a
+    group are equal; at most 400 differ.
     """
 
     def __init__(self, n_rows: int, seed: int, groups: npt.NDArray[Any] | None = None) -> None:
@@ -150,12 +151,12 @@ class Falls:
     covariance: FloatArray
 
     @classmethod
-    def of(cls, totals: Mapping[int, Measurement], noise: RowNoise) -> Self:
+    def of(cls, totals: Mapping[int, Measurement], rows: RowMultipliers) -> Self:
         """The falls of row-paired means, and of the training sets, and the misfit of the curve."""
         top = totals[FULL]
         rungs = tuple(sorted(rung for rung in totals if rung != FULL))
         values = np.array([totals[rung].mean - top.mean for rung in rungs])
-        paired = np.array([noise.deviations(totals[r]) - noise.deviations(top) for r in rungs])
+        paired = np.array([rows.deviations(totals[r]) - rows.deviations(top) for r in rungs])
         windows = np.array([_TOTAL_WINDOWS * totals[rung].spread ** 2 for rung in rungs])
         misfit = (_MISFIT * np.log(N_BLOCKS / np.array(rungs)) * values) ** 2
         return cls(
@@ -376,25 +377,25 @@ class Extrapolation:
 
     @classmethod
     def of(
-        cls, measured: Measurements, noise: RowNoise, *, seed: int, floor: float | None = None
+        cls, measured: Measurements, rows: RowMultipliers, *, seed: int, floor: float | None = None
     ) -> Self:
         """Fit the curves; `floor` is the variance of label noise, if it is known."""
-        falls = Falls.of(measured.total, noise)
+        falls = Falls.of(measured.total, rows)
         own = learner_salt(measured.total[FULL])
         top = measured.total[FULL]
-        curve = total_curve(falls, top, noise, generator(seed, _CURVE, own), floor)
-        seeds = _of_seeds(measured, noise, generator(seed, _SEEDS, own))
+        curve = total_curve(falls, top, rows, generator(seed, _CURVE, own), floor)
+        seeds = _of_seeds(measured, rows, generator(seed, _SEEDS, own))
         odds = _PEAK_ODDS if falls.passed_peak < 0 else _SEEN_PEAK_ODDS
-        sets, law_excess = _of_sets(measured, noise, generator(seed, _SETS, own), odds)
+        sets, law_excess = _of_sets(measured, rows, generator(seed, _SETS, own), odds)
         order = _possible(curve.at(1.0), seeds.at(1.0), sets.at(1.0), generator(seed, _ORDER, own))
         return cls(
             total=curve,
             initialization=seeds.reordered(order),
             sampling=sets.reordered(order),
-            at_rungs=_measured_draws(measured, noise, generator(seed, _RUNGS, own)),
+            at_rungs=_measured_draws(measured, rows, generator(seed, _RUNGS, own)),
             withheld=_rise_of_error(falls)
             or _just_past_peak(falls)
-            or _growth_of_seeds(measured, noise),
+            or _growth_of_seeds(measured, rows),
             law_excess=law_excess,
         )
 
@@ -415,18 +416,18 @@ class Extrapolation:
 
 
 def _measured_draws(
-    measured: Measurements, noise: RowNoise, rng: np.random.Generator
+    measured: Measurements, rows: RowMultipliers, rng: np.random.Generator
 ) -> dict[float, dict[str, FloatArray]]:
     """Draws of the measured total and variances at every rung, by the share of rows."""
     draws = {}
     for rung, total in measured.total.items():
-        own = {"total": noise.positive_draws(total)}
+        own = {"total": rows.positive_draws(total)}
         if rung in measured.initialization:
             seeds = measured.initialization[rung]
-            spread = math.sqrt(_seed_variance(seeds, noise))
+            spread = math.sqrt(_seed_variance(seeds, rows))
             own["initialization"] = seeds.mean + spread * rng.standard_normal(N_DRAWS)
         if rung in measured.sampling:
-            value, variance = _direct(measured.sampling[rung], noise)
+            value, variance = _direct(measured.sampling[rung], rows)
             own["sampling"] = value + math.sqrt(variance) * rng.standard_normal(N_DRAWS)
         draws[rung / N_BLOCKS] = own
     return draws
@@ -440,13 +441,13 @@ def learner_salt(total: Measurement) -> int:
 def total_curve(
     falls: Falls,
     top: Measurement,
-    noise: RowNoise,
+    rows: RowMultipliers,
     rng: np.random.Generator,
     floor: float | None = None,
 ) -> TotalCurve:
     """The learning curve of a total error: its falls, and its mean at the largest rung."""
     on_curve, least = falls.on_curve(), floor or 0.0
-    level = np.maximum(noise.positive_draws(top), least)
+    level = np.maximum(rows.positive_draws(top), least)
     fall, alpha = on_curve.draws(rng, top.mean, least)
     if floor is not None:
         probability, own = on_curve.reaching(rng, top.mean - floor)
@@ -464,30 +465,32 @@ def total_curve(
     )
 
 
-def _of_seeds(measured: Measurements, noise: RowNoise, rng: np.random.Generator) -> VariancePower:
+def _of_seeds(
+    measured: Measurements, rows: RowMultipliers, rng: np.random.Generator
+) -> VariancePower:
     rungs = sorted(measured.initialization)
     means = np.array([measured.initialization[rung].mean for rung in rungs])
-    variances = np.array([_seed_variance(measured.initialization[r], noise) for r in rungs])
+    variances = np.array([_seed_variance(measured.initialization[r], rows) for r in rungs])
     return VariancePower.fitted(np.array(rungs) / N_BLOCKS, means, variances, rng)
 
 
-def _seed_variance(measured: Measurement, noise: RowNoise) -> float:
-    return float(np.sum(noise.deviations(measured) ** 2)) + _SEED_WINDOWS * measured.spread**2
+def _seed_variance(measured: Measurement, rows: RowMultipliers) -> float:
+    return float(np.sum(rows.deviations(measured) ** 2)) + _SEED_WINDOWS * measured.spread**2
 
 
-def _direct(measured: Measurement, noise: RowNoise) -> tuple[float, float]:
+def _direct(measured: Measurement, rows: RowMultipliers) -> tuple[float, float]:
     """VS from windows without a common row, and its variance."""
-    variance = float(np.sum(noise.deviations(measured) ** 2)) + _PAIRS * measured.spread**2
+    variance = float(np.sum(rows.deviations(measured) ** 2)) + _PAIRS * measured.spread**2
     return measured.mean, variance
 
 
 def _of_sets(
-    measured: Measurements, noise: RowNoise, rng: np.random.Generator, odds: float = _PEAK_ODDS
+    measured: Measurements, rows: RowMultipliers, rng: np.random.Generator, odds: float = _PEAK_ODDS
 ) -> tuple[VariancePower, float]:
     """VS from disjoint windows and from the overlap law; and the deviation of the law."""
     rungs = sorted(measured.sampling)
-    direct = [_direct(measured.sampling[rung], noise) for rung in rungs]
-    law, correction = _by_law(measured, noise, LAW), _law_correction(measured, noise)
+    direct = [_direct(measured.sampling[rung], rows) for rung in rungs]
+    law, correction = _by_law(measured, rows, LAW), _law_correction(measured, rows)
     factor, shared = math.exp(-correction.mean), measured.shared[LAW].mean
     variance = (factor * law.spread) ** 2 + (factor * law.value * correction.spread) ** 2
     value = factor * law.value
@@ -507,12 +510,12 @@ class _Law(NamedTuple):
     spread: float  # its standard error
 
 
-def _by_law(measured: Measurements, noise: RowNoise, rung: int) -> _Law:
+def _by_law(measured: Measurements, rows: RowMultipliers, rung: int) -> _Law:
     shared, total = measured.shared[rung], measured.total[rung]
     seeds = measured.initialization.get(rung)
     averaged = total.mean - (seeds.mean if seeds else 0.0)
     value, by_shared, by_averaged = law_sampling(shared.mean, max(averaged, 1e-300))
-    deviations = by_shared * noise.deviations(shared) + by_averaged * noise.deviations(total)
+    deviations = by_shared * rows.deviations(shared) + by_averaged * rows.deviations(total)
     variance = float(np.sum(deviations**2)) + _PAIRS * (by_shared * shared.spread) ** 2
     return _Law(value, deviations, math.sqrt(variance))
 
@@ -525,17 +528,17 @@ class _Correction(NamedTuple):
     significant: float = 0.0  # as measured, if that is significant
 
 
-def _law_correction(measured: Measurements, noise: RowNoise) -> _Correction:
+def _law_correction(measured: Measurements, rows: RowMultipliers) -> _Correction:
     """How far the law is off at rung 4, where VS is measured too, from the same fits.
 
     The ratio of both is far more precise than either: they share their training rows. It is about
     the same at the rung of the law.
     """
     rung = 4
-    direct, law = measured.sampling[rung], _by_law(measured, noise, rung)
+    direct, law = measured.sampling[rung], _by_law(measured, rows, rung)
     if min(direct.mean, law.value) <= 0:
         return _Correction()
-    deviations = law.deviations / law.value - noise.deviations(direct) / direct.mean
+    deviations = law.deviations / law.value - rows.deviations(direct) / direct.mean
     between = (_RATIO_PAIRS * direct.spread / direct.mean) ** 2
     variance = _RATIO_ROWS * float(np.sum(deviations**2)) + between
     ratio, prior = math.log(law.value / direct.mean), _LAW_SPREAD**2
@@ -571,7 +574,7 @@ def _just_past_peak(falls: Falls) -> str:
     return f"the error has a peak at {peak:.0%} of the rows, and too few sizes lie beyond it"
 
 
-def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
+def _growth_of_seeds(measured: Measurements, rows: RowMultipliers) -> str:
     """The reason to withhold more data if the variance over seeds grows; "" otherwise.
 
     Before an interpolation peak this variance increases, and the total does not decrease clearly.
@@ -584,7 +587,7 @@ def _growth_of_seeds(measured: Measurements, noise: RowNoise) -> str:
 
     def significance(means: Mapping[int, Measurement], weights: Mapping[int, float]) -> float:
         value = sum(weight * means[rung].mean for rung, weight in weights.items())
-        parts = [weight * noise.deviations(means[rung]) for rung, weight in weights.items()]
+        parts = [weight * rows.deviations(means[rung]) for rung, weight in weights.items()]
         windows = sum((w * means[rung].spread) ** 2 for rung, w in weights.items()) / N_BLOCKS
         variance = float(np.sum(np.sum(parts, axis=0) ** 2)) + windows
         return value / max(math.sqrt(variance), 1e-300)

@@ -20,7 +20,7 @@ from doubletrouble.diagnosis._extrapolation import (
     N_DRAWS,
     Extrapolation,
     Falls,
-    RowNoise,
+    RowMultipliers,
     learner_salt,
     total_curve,
 )
@@ -31,11 +31,13 @@ from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray, number
 from doubletrouble.results import (
+    WORTHWHILE,
     ConfidenceInterval,
     ErrorTerms,
     Estimate,
     PosteriorDraws,
     RowErrors,
+    by_name,
     strict_json,
 )
 
@@ -46,7 +48,6 @@ _NO_SEED, _GIVEN = "none", "given"  # the status of initialization without seeds
 CONFIDENCE = 0.9  # of printed intervals
 _MEMBERS = 10  # of remedies
 _GROWTHS = (2, 4)
-_WORTH = 0.01  # the least gain that is called significant
 _ROUNDING = 1e-12  # of the total: a smaller bias is 0
 _FARTHEST = 100  # times the rows: the error of more is not predicted
 _SEEDS, _BAG, _DATA = f"{_MEMBERS} seeds averaged", f"bag of {_MEMBERS}", "{}x data"
@@ -60,7 +61,10 @@ _NO_NOISE = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Remedy:
-    """What one change would bring: the error after it, and its ratio to the error now, less 1."""
+    """What one change would bring: the error after it, and its ratio to the error now, less 1.
+
+    The gain is the share of the error that is removed, as in the advice of a forecast.
+    """
 
     name: str
     status: str  # measured, extrapolated or withheld
@@ -69,6 +73,11 @@ class Remedy:
     fits: float  # to make the new learner
     growth: float = 1.0  # of the number of rows
     reason: str = ""  # why it is withheld
+
+    @property
+    def gain(self) -> Estimate | None:
+        """1 - error/error now, positive if the error falls; None where it is withheld."""
+        return None if self.change is None else -self.change
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -80,11 +89,7 @@ class Remedies:
 
     def __getitem__(self, name: str) -> Remedy:
         """A remedy by its name."""
-        for remedy in self.remedies:
-            if remedy.name == name:
-                return remedy
-        known = ", ".join(remedy.name for remedy in self.remedies)
-        raise KeyError(f"remedy must be one of {known}, got {name!r}")
+        return by_name("remedy", {one.name: one for one in self.remedies}, name)
 
     def __iter__(self) -> Any:
         """All remedies."""
@@ -257,7 +262,7 @@ class Diagnosis:
     measured: Measurements
     losses: Mapping[LossName, Mapping[int, Measurement]]  # other losses of a classifier, by rung
     extrapolation: Extrapolation
-    row_noise: RowNoise
+    multipliers: RowMultipliers
     alternatives: Mapping[str, Alternative]  # other learners on the same folds
     key: tuple[Any, ...]  # equal for the same data and seed
     confidence: float = CONFIDENCE  # of printed intervals
@@ -389,19 +394,19 @@ class Diagnosis:
         one, pair = self.measured.bags
         return self._ratio(
             pair.mean + (one.mean - pair.mean) / K,
-            self.row_noise.deviations(pair) * (1 - 1 / K) + self.row_noise.deviations(one) / K,
+            self.multipliers.deviations(pair) * (1 - 1 / K) + self.multipliers.deviations(one) / K,
         )
 
     def _ratio(self, mean: float, deviations: FloatArray) -> FloatArray:
         """Draws of an error at 90 % of the rows over that of the learner there."""
         now = self.measured.total[FULL]
         ratio = mean / now.mean
-        paired = (deviations - ratio * self.row_noise.deviations(now)) / now.mean
-        return np.maximum(ratio + self.row_noise.draws(paired), 0.0)
+        paired = (deviations - ratio * self.multipliers.deviations(now)) / now.mean
+        return np.maximum(ratio + self.multipliers.draws(paired), 0.0)
 
     def _measured_ratio(self, other: Measurement) -> FloatArray:
         """Draws of the error of another learner over that of this one."""
-        return self._ratio(other.mean, self.row_noise.deviations(other))
+        return self._ratio(other.mean, self.multipliers.deviations(other))
 
     def _growth_ratio(self, x: float) -> FloatArray:
         """Draws of the error with x times the rows over that with all."""
@@ -448,19 +453,19 @@ class Diagnosis:
         if here is not None:
             if math.isinf(here.mean):  # a class of probability 0 occurs
                 return np.full(N_DRAWS, math.inf)
-            return self.row_noise.positive_draws(here)
+            return self.multipliers.positive_draws(here)
         if infinite:
             raise ValueError(
                 f"n_samples must be left out, got {x * self.n_rows:g}: the loss is infinite at "
                 f"{infinite[-1] / N_BLOCKS:.0%} of the rows"
             )
-        falls = Falls.of(measured, self.row_noise)
+        falls = Falls.of(measured, self.multipliers)
         if x > 1 and falls.rise():
             raise ValueError(
                 f"n_samples beyond {self.n_rows} is withheld: this loss rises with the rows"
             )
         own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
-        return total_curve(falls, measured[FULL], self.row_noise, own, self.floor).at(x)
+        return total_curve(falls, measured[FULL], self.multipliers, own, self.floor).at(x)
 
     def _located(self, terms: ErrorTerms[Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The terms with the numbers of rows as a coordinate, if there are several."""
@@ -662,13 +667,13 @@ class Diagnosis:
             "bayes": "label noise",
         }[largest]
         size = "Most" if shares[largest] > 0.5 else "The largest part"
-        known = [r for r in remedies if r.change is not None]
-        sure = [r for r in known if r.change.confidence_interval(self.confidence).high < -_WORTH]
-        best = min(sure, key=lambda r: float(r.change), default=None)
+        known = [r for r in remedies if r.gain is not None]
+        sure = [r for r in known if r.gain.confidence_interval(self.confidence).low > WORTHWHILE]
+        best = max(sure, key=lambda r: float(r.gain), default=None)
         first = f"{size} of the error is {cause} ({shares[largest]:.0%})."
         if best is None:
             return f"{first} No remedy reduces it significantly; try other models as alternatives."
-        gain = f"{best.name}, {_percent(best.change)} ({best.status})"
+        gain = f"{best.name}, {float(best.gain):.0%} ({best.status})"
         return f"{first} The largest significant gain: {gain}."
 
     def __str__(self) -> str:
@@ -715,9 +720,7 @@ class LearnerComparison:
 
     def __getitem__(self, name: str) -> Diagnosis:
         """The diagnosis of a learner."""
-        if name not in self.diagnoses:
-            raise KeyError(f"learner must be one of {', '.join(self.diagnoses)}, got {name!r}")
-        return self.diagnoses[name]
+        return by_name("learner", self.diagnoses, name)
 
     @property
     def reference(self) -> str:

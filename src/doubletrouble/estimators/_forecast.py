@@ -17,8 +17,6 @@ from doubletrouble.estimators._solvers import Sample
 from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.parameters import FloatArray
 
-_WIDTHS = 60  # of the search for the best width, and of its refinement
-
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
@@ -66,33 +64,10 @@ def least_forecast_error(
         seed=int(seed[0]),
         check=False,
     )
+    N, K = sample.size, n_members
     if budget is not None:
-        candidates = known.ridges(sample.size) if ridges is None else ridges
-        n_features = _best_width(known, budget // n_members, candidates, n_members, sample.size)
-    if ridges is None:
-        ridge = known.best_ridge(n_features, n_members, sample.size)
-    else:
-        totals = known.total(n_features, ridges, n_members, sample.size)
-        ridge = float(ridges[int(np.argmin(totals))])
-    total = float(known.total(n_features, ridge, n_members, sample.size))
-    error = total / sample.labels.shape[1]
+        best = known.best_allocation(budget, N, members=[K], ridges=ridges)
+        n_features = int(best.width)
+    ridge = known.best_ridge(n_features, K, N, ridges=ridges)
+    error = float(known.total(n_features, ridge, K, N)) / sample.labels.shape[1]
     return Choice(n_features=n_features, ridge=ridge, forecast=known, error=error)
-
-
-def _best_width(
-    known: Forecast, most: int, ridges: FloatArray, n_members: int, n_samples: int
-) -> int:
-    """The width up to `most` of least error, among ridges; refined between its neighbours."""
-    widths = np.unique(np.geomspace(1, most, _WIDTHS).round())
-    best = _least(known, widths, ridges, n_members, n_samples)
-    low, high = widths[max(best - 1, 0)], widths[min(best + 1, len(widths) - 1)]
-    between = np.unique(np.append(np.linspace(low, high, _WIDTHS).round(), widths[best]))
-    return int(between[_least(known, between, ridges, n_members, n_samples)])
-
-
-def _least(
-    known: Forecast, widths: FloatArray, ridges: FloatArray, n_members: int, n_samples: int
-) -> int:
-    """The index of the width of least error, each at the best of the ridges."""
-    totals = np.asarray(known.total(widths[:, None], ridges, n_members, n_samples))
-    return int(np.argmin(totals.min(axis=1)))

@@ -1,16 +1,16 @@
 r"""Kernel ridge regression: the limit of infinitely many random features.
 
-For P → ∞ the matrix Φ Φᵀ/P of a member tends to the kernel matrix K of its N rows
+For P → ∞ the matrix Φ Φᵀ/P of a member tends to the Gram matrix Γ of its N rows
 (`doubletrouble.kernels`), for every draw of the features, and its prediction to
 
-    f(x) = Σ_i K(x, x_i) β_i + b,        β = √w (G + δ)⁻¹ √w (y - ȳ),        δ = λ W / D
+    f(x) = Σ_i k(x, x_i) β_i + b,        β = √w (A + δ)⁻¹ √w (y - ȳ),        δ = λ W / D
 
 with sample weights w of sum W (1 and N without weights), and
 
-    G = C √w K √w C,        C = 1 - c cᵀ,        c = √(w/W)
+    A = C √w Γ √w C,        C = 1 - c cᵀ,        c = √(w/W)
 
-With an intercept, ȳ is the weighted mean of the labels and b = ȳ - Σ_ij w_i K(x_i, x_j) β_j / W;
-without one C = 1 and ȳ = b = 0. G takes the place of Z Zᵀ in `_solvers` and `_path`, and δ that of
+With an intercept, ȳ is the weighted mean of the labels and b = ȳ - Σ_ij w_i k(x_i, x_j) β_j / W;
+without one C = 1 and ȳ = b = 0. A takes the place of Z Zᵀ in `_solvers` and `_path`, and δ that of
 alpha. For δ = 0 modes with eigenvalue 0 are omitted: the minimum-norm fit.
 
 Members with the same rows are equal, so that one stands for all of them. Others, of `Divide` or
@@ -41,7 +41,7 @@ _SMALLEST, _LARGEST = 1e-70, 1e70  # of inputs: products of their squares do not
 
 @dataclass(frozen=True, kw_only=True)
 class KernelMap:
-    """x ↦ K(x, x_i) for the rows x_i of a fit, in float64."""
+    """x ↦ k(x, x_i) for the rows x_i of a fit, in float64."""
 
     inputs: RealArray  # (N, D)
     activation: Activation
@@ -68,11 +68,11 @@ class KernelMap:
         return [slice(start, min(start + step, length)) for start in range(0, length, step)]
 
     def __call__(self, x: RealArray) -> FloatArray:
-        """K(x, x_i), (n, N)."""
+        """k(x, x_i), (n, N)."""
         return kernel(self.activation, x, self.inputs, center=self.center)
 
     def gram(self) -> FloatArray:
-        """K, (N, N): block by block of its lower triangle."""
+        """Γ, (N, N): block by block of its lower triangle."""
         x, sigma, center = self.inputs, self.activation, self.center
         check_kernel_range(x, "n_features = inf")
         matrix = np.empty((self.n_features, self.n_features))
@@ -97,7 +97,7 @@ def check_kernel_range(x: RealArray, setting: str) -> None:
 
 
 class KernelEquations:
-    """The equations (G + δ) γ = √w (y - ȳ), with β = √w γ, of one member."""
+    """The equations (A + δ) γ = √w (y - ȳ), with β = √w γ, of one member."""
 
     def __init__(self, phi: KernelMap, sample: Sample) -> None:
         matrix, self.sample = phi.gram(), sample
@@ -110,7 +110,7 @@ class KernelEquations:
             self.size = float(np.abs(matrix).max())
             product = matrix @ constant
             shift = np.outer(constant, product - 0.5 * (constant @ product) * constant)
-            matrix -= shift  # with the next line C G C, symmetric to the last digit
+            matrix -= shift  # with the next line A, symmetric to the last digit
             matrix -= shift.T
         self.matrix = matrix
 
@@ -123,7 +123,7 @@ class KernelEquations:
         return self._fit(dual, sample.label_mean)
 
     def modes(self) -> EigenModes:
-        """The eigenvectors of G."""
+        """The eigenvectors of A."""
         drop = int(self.sample.intercept)
         return eigenmodes(self.matrix, self.sample.targets, primal=False, drop=drop, size=self.size)
 

@@ -421,7 +421,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
     `Forecast` itself as `forecast_`. After labels of T columns `coef_` is (K, T, P). For
     infinitely many features `dual_coef_` (N,) or (N, T) and `X_fit_` (N, D), as in scikit-learn's
     `KernelRidge`, take the place of `coef_`, `weights_` and `alpha_`: the prediction is
-    K(x, X) (K + λ N / D)⁻¹ y.
+    k_xᵀ (Γ + λ N / D)⁻¹ y, with the kernel k_x of x and the rows, and their Gram matrix Γ.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

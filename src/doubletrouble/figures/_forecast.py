@@ -22,6 +22,7 @@ from doubletrouble.figures._panel import Table, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, FigureSettings, GridBounds, setting
 from doubletrouble.forecasting import forecast
 from doubletrouble.parameters import FloatArray
+from doubletrouble.tables import standardized
 
 HELD_OUT = "Markers: fitted models"
 EXTRAPOLATED = "Dashed: extrapolated"
@@ -104,14 +105,10 @@ def data_sets() -> tuple[RealData, ...]:
     images, digit = datasets.load_digits(return_X_y=True)
     images = images - images.mean(axis=0)
     return (
-        RealData("Diabetes", _standard(patients), _standard(progress)),
-        RealData("Breast cancer", _standard(tumours), 2.0 * benign - 1.0),
+        RealData("Diabetes", standardized(patients), standardized(progress)),
+        RealData("Breast cancer", standardized(tumours), 2.0 * benign - 1.0),
         RealData("Digits", images / images.std(), np.eye(10)[digit] - 0.1, grows=True),
     )
-
-
-def _standard(values: FloatArray) -> FloatArray:
-    return np.asarray((values - values.mean(axis=0)) / values.std(axis=0))
 
 
 def forecast_data(settings: ForecastSettings) -> tuple[ForecastPanel, ...]:
@@ -152,37 +149,25 @@ def _held_out(
     """The held-out error by K: an array [training set, width]."""
     from doubletrouble.estimators import RandomFeaturesRidge
 
-    errors: dict[float, list[list[float]]] = {K: [] for K in _MEMBERS}
-    for _ in range(settings.n_data):
-        order = rng.permutation(len(data.inputs))
-        train, test = order[:n_train], order[n_train:]
-        by_width: dict[float, list[float]] = {K: [] for K in _MEMBERS}
-        for P in _widths(settings):
-            one, two = (
-                _residuals(
-                    RandomFeaturesRidge(
-                        int(P),
-                        activation=settings.activation,
-                        ridge=settings.ridge,
-                        random_state=int(rng.integers(2**31)),
-                    ),
-                    data,
-                    train,
-                    test,
-                )
-                for _ in range(2)
-            )
-            by_width[1.0].append(float((one**2 + two**2).sum(axis=1).mean() / 2))
-            by_width[math.inf].append(float((one * two).sum(axis=1).mean()))
-        for K in _MEMBERS:
-            errors[K].append(by_width[K])
-    return {K: np.array(values) for K, values in errors.items()}
+    def residuals(P: float, train: Any, test: Any) -> FloatArray:
+        model = RandomFeaturesRidge(
+            int(P),
+            activation=settings.activation,
+            ridge=settings.ridge,
+            random_state=int(rng.integers(2**31)),
+        ).fit(data.inputs[train], data.labels[train])
+        off = data.labels[test] - model.predict(data.inputs[test])
+        return np.asarray(off).reshape(len(test), -1)
 
-
-def _residuals(model: Any, data: RealData, train: Any, test: Any) -> FloatArray:
-    """Residuals of a model on held-out rows, (rows, outputs)."""
-    predicted = model.fit(data.inputs[train], data.labels[train]).predict(data.inputs[test])
-    return np.asarray(data.labels[test] - predicted).reshape(len(test), -1)
+    widths = _widths(settings)
+    errors = {K: np.empty((settings.n_data, len(widths))) for K in _MEMBERS}
+    for row in range(settings.n_data):
+        train, test = np.split(rng.permutation(len(data.inputs)), [n_train])
+        for column, P in enumerate(widths):
+            one, two = (residuals(P, train, test) for _ in range(2))
+            errors[1.0][row, column] = (one**2 + two**2).sum(axis=1).mean() / 2
+            errors[math.inf][row, column] = (one * two).sum(axis=1).mean()
+    return errors
 
 
 def _curve(

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from doubletrouble.costs import Measure, cost_of, widest
+from doubletrouble.costs import Measure, cost_of, relative_cost
 from doubletrouble.errors import require
-from doubletrouble.results import ErrorTerms, Estimate
+from doubletrouble.forecasting._terms import ForecastTerms
+from doubletrouble.results import WORTHWHILE, Estimate, aligned, by_name
 
-if TYPE_CHECKING:
-    from doubletrouble.forecasting._result import Forecast
-
-_WIDTHS = 60  # of the search for the best allocation
-_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
-_WIDEST = 1e3  # finite width of the search, in multiples of the rows
-_COARSER = 3  # step in the grid of ridges
 MANY, RIDGE = "∞ models", "best ridge"
 """Names of two changes."""
-_WORTH = 0.01  # the least gain that is recommended
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +25,19 @@ class ForecastOption:
     ridge: float
     n_members: float
     n_samples: float
-    error: ErrorTerms[Estimate] | None = None
+    error: ForecastTerms | None = None
     gain: Estimate | None = None  # 1 - error/error now
-    extrapolated: bool = False
 
-    def changed(self, name: str, **values: Any) -> ForecastOption:
-        """Another model."""
-        return replace(self, name=name, **values)
+    @property
+    def total(self) -> float:
+        """Total test error."""
+        assert self.error is not None
+        return float(self.error.total)
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether the rows do not determine the error."""
+        return self.error is not None and bool(self.error.extrapolated)
 
     @property
     def total_features(self) -> float:
@@ -72,35 +68,6 @@ class ForecastAdvice:
     cost: Measure
     confidence: float
 
-    @classmethod
-    def of(
-        cls,
-        forecast: Forecast,
-        now: ForecastOption,
-        changes: Sequence[ForecastOption],
-        best: ForecastOption,
-        *,
-        budget: float,
-        cost: Measure,
-    ) -> ForecastAdvice:
-        """Forecast every option."""
-        base = forecast.error(now.width, now.ridge, now.n_members, now.n_samples)
-
-        def known(option: ForecastOption) -> ForecastOption:
-            error = forecast.error(option.width, option.ridge, option.n_members, option.n_samples)
-            finite = math.isfinite(float(base.total)) and float(base.total) > 0
-            gain = 1 - error.total / base.total if finite else None
-            return replace(option, error=error, gain=gain, extrapolated=error.extrapolated)
-
-        return cls(
-            now=replace(now, error=base, extrapolated=base.extrapolated),
-            changes=tuple(known(change) for change in changes),
-            best=known(best),
-            budget=budget,
-            cost=cost,
-            confidence=forecast.confidence,
-        )
-
     @property
     def options(self) -> tuple[ForecastOption, ...]:
         """Now, the changes and the best allocation."""
@@ -108,21 +75,18 @@ class ForecastAdvice:
 
     def __getitem__(self, name: str) -> ForecastOption:
         """An option by its name."""
-        known = {option.name: option for option in self.options}
-        if name not in known:
-            raise KeyError(f"option must be one of {', '.join(known)}, got {name!r}")
-        return known[name]
+        return by_name("option", {one.name: one for one in self.options}, name)
 
     @property
     def ranked(self) -> tuple[ForecastOption, ...]:
         """The changes, the one of least error first."""
-        return tuple(sorted(self.changes, key=lambda option: _total(option)))
+        return tuple(sorted(self.changes, key=lambda option: option.total))
 
     @property
     def choice(self) -> ForecastOption:
         """The change of least error that can be made; `now` if none removes 1 % of the error."""
         best = next(option for option in self.ranked if option.name != MANY)
-        return best if _total(best) <= (1 - _WORTH) * _total(self.now) else self.now
+        return best if best.total <= (1 - WORTHWHILE) * self.now.total else self.now
 
     @property
     def summary(self) -> str:
@@ -132,7 +96,7 @@ class ForecastAdvice:
             return "No single change reduces the error by 1 % or more."
         text = (
             f"Of the finite single changes, {_named(choice)} reduces the error most, from "
-            f"{_total(self.now):.4g} to {_total(choice):.4g}."
+            f"{self.now.total:.4g} to {choice.total:.4g}."
         )
         sure = [one for one in self.ranked if self._is_sure(one) and one.name != MANY]
         if choice in sure or not sure:
@@ -155,18 +119,19 @@ class ForecastAdvice:
                 "ridge": option.ridge,
                 "n_members": option.n_members,
                 "n_samples": option.n_samples,
-                "error": float(option.error.total),
+                "error": option.total,
                 "error_standard_error": float(option.error.total.standard_error),
                 "gain": math.nan,
                 "gain_low": math.nan,
                 "gain_high": math.nan,
                 "extrapolated": option.extrapolated,
-                "relative_features": _relative(option.total_features, self.now.total_features),
-                "relative_training": _relative(option.training_cost, self.now.training_cost),
+                "relative_features": relative_cost(option.total_features, self.now.total_features),
+                "relative_training": relative_cost(option.training_cost, self.now.training_cost),
             }
             if option.gain is not None:
                 low, high = option.gain.confidence_interval(self.confidence)
-                row |= {"gain": float(option.gain), "gain_low": low, "gain_high": high}
+                # at most 1, as no error is negative; in its logarithm, errors near 0 have no bound
+                row |= {"gain": float(option.gain), "gain_low": low, "gain_high": min(high, 1.0)}
             rows.append(row)
         return rows
 
@@ -194,14 +159,7 @@ class ForecastAdvice:
                     "extrapolated" if row["extrapolated"] else "",
                 ]
             )
-        wide = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(
-                [f"{first:<{wide[0]}}", *(f"{c:>{w}}" for c, w in zip(rest, wide[1:], strict=True))]
-            ).rstrip()
-            for first, *rest in cells
-        ]
-        return "\n".join([*lines, "", self.summary])
+        return f"{aligned(cells, '<' + '>' * len(head[1:]) + '>>>')}\n\n{self.summary}"
 
     __repr__ = __str__
 
@@ -209,41 +167,8 @@ class ForecastAdvice:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def allocate(
-    forecast: Forecast, now: ForecastOption, budget: float, cost: Measure
-) -> ForecastOption:
-    """The width, number of models and ridge of least error within a budget, at the present rows."""
-    N = now.n_samples
-    cheapest = replace(now, width=1.0, n_members=1.0).cost(cost)
-    if budget < cheapest:
-        raise ValueError(f"budget must be at least {cheapest:g}, that of one feature, got {budget}")
-    tops = np.floor(widest(budget, N, np.array(_MEMBERS, dtype=float), "ensemble", cost))
-    grid = np.floor(np.geomspace(1, min(tops[0], _WIDEST * N), _WIDTHS))
-    widths = np.unique([*grid, *tops[tops >= 1]])
-    ridges = forecast.ridges(N)[::_COARSER]
-    single = np.asarray(forecast.total(widths[:, None], ridges, 1, N))
-    mean = np.asarray(forecast.total(widths[:, None], ridges, math.inf, N))
-    totals = mean + (single - mean) / np.array(_MEMBERS)[:, None, None]  # (K, P, λ)
-    totals[widths > tops[:, None]] = math.inf
-    member, width, _ = np.unravel_index(int(np.argmin(totals)), totals.shape)
-    best = replace(now, width=float(widths[width]), n_members=float(_MEMBERS[member]))
-    options = [best, now] if now.cost(cost) <= budget else [best]
-    options += [replace(o, ridge=forecast.best_ridge(o.width, o.n_members, N)) for o in options]
-    least_error = min(options, key=lambda o: forecast.total(o.width, o.ridge, o.n_members, N))
-    return least_error.changed("best allocation")
-
-
 def _named(option: ForecastOption) -> str:
     return f"best ridge (λ = {option.ridge:.3g})" if option.name == RIDGE else option.name
-
-
-def _total(option: ForecastOption) -> float:
-    assert option.error is not None
-    return float(option.error.total)
-
-
-def _relative(cost: float, now: float) -> float:
-    return 1.0 if cost == now else cost / now
 
 
 def _count(value: float) -> str:

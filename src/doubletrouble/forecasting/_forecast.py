@@ -50,10 +50,11 @@ Features: TypeAlias = Callable[[int, np.random.Generator], FloatArray]
 _FEWEST_ROWS = 20
 _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
-_CHECKED_ROWS = 400  # of the check of drawn models
+_CHECKED_ROWS = 300  # of the check of drawn models
 _HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
 _ROUNDING = 1e-9
-_FAR_FROM_ZERO = 2.0  # standard deviations of y
+_CHANCE = 2.0  # pairs of equal rows, relative to those expected of independent rows
+_FAR_FROM_ZERO = 1.5  # standard deviations of y
 _ONE_SIDED = 1.645  # standard errors, of 95 %
 _FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
 _DRAWS = 200  # of standard errors
@@ -156,9 +157,16 @@ def forecast(
         inputs = None if inputs is None else inputs[chosen]
         gram = None if gram is None else gram[np.ix_(chosen, chosen)]
         codes = None if codes is None else np.unique(codes[chosen], return_inverse=True)[1]
-    if codes is None and (message := _repeated_note(inputs, gram)):
-        warnings.warn(message, UserWarning, stacklevel=2)
-        notes.append(message)
+    if codes is None:
+        repeated, message = _repeated_rows(inputs, gram, labels)
+        if message:
+            warnings.warn(message, UserWarning, stacklevel=2)
+        elif repeated:
+            message = (
+                f"{repeated} rows of X are repeated, as is likely by chance where inputs have few "
+                "values: they are taken as independent draws; pass groups= if they are related"
+            )
+        notes += [message] if message else []
     features = None
     if gram is None:
         assert inputs is not None
@@ -222,11 +230,11 @@ def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
             "is no intercept: fit_intercept=True is better, and the variance over features is too "
             "high without it"
         )
-    rank = int(np.count_nonzero(spectrum.eigenvalues))
-    if rank < rows.n_modes:
+    if spectrum.rounding:
+        rank = int(np.count_nonzero(spectrum.eigenvalues))
         notes.append(
-            f"the Gram matrix has rank {rank} of {rows.n_modes}, to rounding: with a ridge of 0, "
-            "fitted models may differ by rounding"
+            f"the Gram matrix has rank {rank} of {rows.n_modes}, to rounding: models without a "
+            "ridge differ by rounding, and are not forecast at large widths"
         )
     return notes
 
@@ -435,14 +443,45 @@ def _groups(groups: Any, n: int) -> IntArray:
     return codes
 
 
-def _repeated_note(inputs: FloatArray | None, gram: FloatArray | None) -> str:
-    """A note on rows that are equal to an earlier one; "" if there are none."""
-    rows = inputs if inputs is not None else gram
-    assert rows is not None
-    repeated = len(rows) - len(np.unique(rows, axis=0))
+def _repeated_rows(
+    inputs: FloatArray | None, gram: FloatArray | None, labels: FloatArray
+) -> tuple[int, str]:
+    """The number of inputs that are equal to earlier ones, and a message if chance is no reason.
+
+    Equal inputs with labels of their own are draws from a discrete distribution. Independent rows
+    are equal in all columns no more often than in some of them, which is counted over rows that
+    differ: with one continuous column, or continuous labels, never.
+    """
+    table = gram if inputs is None else inputs
+    assert table is not None
+    codes, repeated = _row_codes(table)
     if not repeated:
-        return ""
-    return (
-        f"{repeated} rows of X are repeated: leave-one-out is optimistic; pass groups= with one "
-        "label for equal rows"
-    )
+        return 0, ""
+    some = [] if inputs is None or table.shape[1] == 1 else [table[:, ::2], table[:, 1::2]]
+    halves = [_row_codes(half)[0] for half in some]
+    label_codes, _ = _row_codes(labels)
+    both, copies = _row_codes(np.stack([codes, label_codes], axis=1))
+    for count, own, others in (
+        (copies, both, [label_codes, *halves]),
+        (repeated, codes, halves),
+    ):
+        first = np.unique(own, return_index=True)[1]  # rows that differ
+        chance = min((_equal_pairs(other[first]) for other in others), default=math.inf)
+        if _equal_pairs(own) > _CHANCE * chance * (len(own) / len(first)) ** 2:
+            kind = "with their labels, " if own is both else ""
+            return repeated, (
+                f"{count} rows of X are repeated, {kind}more than by chance: leave-one-out is "
+                "optimistic; pass groups= with one label for equal rows"
+            )
+    return repeated, ""
+
+
+def _row_codes(table: npt.NDArray[Any]) -> tuple[IntArray, int]:
+    """Codes of rows, the same for equal ones, and how many are equal to an earlier one."""
+    distinct, codes = np.unique(table, axis=0, return_inverse=True)
+    return codes.ravel(), len(table) - len(distinct)
+
+
+def _equal_pairs(codes: IntArray) -> float:
+    counts = np.bincount(codes).astype(float)
+    return float((counts * (counts - 1)).sum())

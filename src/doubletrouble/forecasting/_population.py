@@ -1,41 +1,46 @@
 r"""Functions of the population from one sample, and through them any number of rows N.
 
-Let λ be the eigenvalues of the kernel over the distribution of the inputs, and g an effective ridge
-on them. Kernel ridge regression on N rows depends on g through z(g) = Σ λ/(λ + g), its slope
+Let ℓ be the eigenvalues of the kernel over the distribution of the inputs, and g an effective ridge
+on them. Kernel ridge regression on N rows depends on g through z(g) = Σ ℓ/(ℓ + g), its slope
 Q = z + g z'(g), the error M(g) = bias² + σ² of the mean predictor, and A(g), the mean product of a
 label and its residual. Leave-one-out on n rows gives them along κ: with s_i = 1/G_ii - κ, the
 variance of row i left out, s their mean and τ_i = s_i/s the energies of the rows,
 
-    z = df₁(κ),        g = s/df₁,        M = E_∞/(1 + h),        A = mean_i y_i (G y)_i/G_ii,
+    z = df₁(κ),        g = s/df₁,        M = E_∞/(1 + h),        a_i = y_i (G y)_i/G_ii,
 
-and for every N, κ and c follow from z and g by
+A = mean a_i, and for every N, κ follows from z and g: with e_i = τ_i g, and q_i = 1/(κ + e_i z) in
+place of G_ii,
 
-    1 = N mean_i[q_i τ_i g],        c_N = N mean_i[(q_i τ_i g)²],        q_i = 1/(κ + τ_i g z)
-    E_∞ = M (1 + h),        v = g (z - Q)/(1 - c_N Q)
+    1 = N mean_i[q_i e_i]        (τ = 1: κ = g (N - z))
 
-(τ = 1: κ = g (N - z), c_N = 1/N). The others are derivatives in κ: with N - df₁ = κ tr G,
-yᵀ G y = N A mean q, the mean variance g z of a new row, A' = (A - M)/g and the slope
-b = d log g/dκ = N g mean[τ q²]/(1 - c_N Q),
+The others are derivatives in κ, of N - df₁ = κ tr G, of the mean variance g z of a new row and of
+κ yᵀ G y = κ N mean[q a]. With b = d log g/dκ, and e_i', z' = Q - z and A' derivatives in log g,
 
-    h = d(g z)/dκ = g b Q,        w_n = tr G K G = d(κ tr G)/dκ = N mean[τ q²] v
-    w = yᵀ G K G y = d(κ yᵀ G y)/dκ = A w_n + N κ mean[q] (A - M) b
+    1/b = (κ mean[q² e'] - z' mean[q² e²])/mean[q² e]
+    h = g Q b,        v = g z - κ h,        E_∞ = M (1 + h),        w_n = tr G Γ G = -z' b
+    w = yᵀ G Γ G y = w_n mean[q² e a]/mean[q² e] + N κ mean[q] A' b
 
-Each is multiplied by the ratio of its measured value to this one at N = n and the same g, so that
-N = n is leave-one-out itself.
+At N = n, with e' of the rows, h, v and w_n are leave-one-out itself. What is left for w, and for
+rows left out in groups, is a factor: measured over model at N = n and the same g.
+
+A' = A - M in theory; the slope of the measured A is a second estimate, whose deviation has the
+other sign, and their mean is used. The slope of z is that of the rows at N = n, which near g_min is
+steeper than that of the population; for N > n it is taken at a coarser g.
 
 **Identifiability.** n rows determine these functions for g ≥ g_min = s(κ → 0)/n and nothing below.
 There z is continued by a power law, M and A by σ² plus a power law. A kernel of fewer directions
-than rows is determined for every g: z = z₀ - O(g), and M and A are constant.
+than rows is determined for every g: z = z₀ - O(g), and M and A are constant. Where rows are
+repeated, κ is bounded from below, and functions of a smaller κ are constant.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.forecasting._ridge_functions import (
@@ -45,12 +50,16 @@ from doubletrouble.forecasting._ridge_functions import (
 )
 from doubletrouble.parameters import FloatArray
 
-_ANCHOR = 1.05  # continuation starts at this multiple of g_min
+_ANCHOR = 1.0  # continuation starts at this multiple of g_min
 _SLOPE_BETWEEN = (1.05, 1.25)  # multiples of g_min, of the power law of z
 _WINDOW = (1.05, 2.5)  # multiples of g_min from which the power laws of M and A are fitted
 _LEAST_EXPONENT, _LARGEST_EXPONENTS = 0.05, (2.0, 1.0)  # of M and A
 _SATURATED, _FASTEST = 0.01, 0.98  # exponents of z: of finitely many directions, and the largest
+_RESOLVED = 1.3  # multiple of g_min from which slopes of z are those of the population
+_FADING = 4  # power of n/N with which slopes of these rows fade
 _TINY = 1e-300
+_REPEATED = 0.01  # least κ with repeated rows, relative to the mean variance of a row left out
+_CLEAR = 1e-5  # of N: digits of a smaller N - z cancel
 _DECAYS = (1e-15, 1 - 1e-12)  # of 1 - Q/z
 _NEAR, _NEAR_NODES = 1e-9, 60  # nodes towards κ → 0, where z = N
 _BELOW = 1e-8  # of g_min: the least g
@@ -74,15 +83,21 @@ class _PowerLaw(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Population:
-    """The functions of g on a grid, from leave-one-out."""
+    """The functions of g on a grid, from leave-one-out; slopes are derivatives in log g."""
 
     log_g: FloatArray  # (m,), increasing
     log_kappa: FloatArray  # (m,): of leave-one-out
     log_z: FloatArray  # (m,)
+    z_decay: FloatArray  # (m,): -d log z/d log g
     energies: FloatArray  # (m, n): τ_i
+    energy_slopes: FloatArray  # (m, n): d log(τ_i g)/d log g
     log_mean_error: FloatArray  # (m,): log M
-    log_product: FloatArray  # (m,): log A
-    log_ratios: FloatArray  # (m, 4): measured over model, of the functions in _CORRECTED
+    products: FloatArray  # (m, n): a_i, whose mean is A
+    product_slopes: FloatArray  # (m, n)
+    log_ratios: FloatArray  # (m, 5): measured over model, of κ and the functions in _CORRECTED
+    n_samples: float  # n, less one for an intercept
+    unpenalized: float  # directions without a penalty: 1 with an intercept
+    least_kappa: float  # with repeated rows; below, functions of κ are constant
     noise: float  # σ², the floor of the continuation
 
     @classmethod
@@ -90,28 +105,44 @@ class Population:
         """Invert leave-one-out."""
         own = loo.functions
         s = loo.row_variance.mean(axis=0)
-        g, z = s / own.df1, own.df1
-        order = _increasing(g)
-        g, z = g[order], z[order]
-        tau = np.maximum(loo.row_variance[:, order] / s[order], 1e-12).T
-        log_g, log_z = np.log(g), np.log(z)
-        decay = np.clip(-CubicSpline(log_g, log_z)(log_g, 1), *_DECAYS)
-        kappa = loo.kappa[order]
-        M = np.maximum(own.error[order] / (1 + own.sampling[order]), _TINY)
-        A = np.maximum(loo.label_product[order], M)
-        model = _at_size(n_samples, kappa, g, z, decay, M, A, tau)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = [np.log(getattr(own, k)[order] / getattr(model, k)) for k in _CORRECTED]
-        return cls(
-            log_g=log_g,
+        order = _increasing(s / own.df1)
+        # for κ → 0, the variances of repeated rows vanish, those of others do not
+        repeated = bool(own.unused[0] > 0.5 and loo.kappa[order[0]] <= _REPEATED * s[order[0]])
+        if repeated:
+            order = order[loo.kappa[order] > _REPEATED * s[order]]
+        own = RidgeFunctions(*(values[order] for values in own))
+        s_rows, s, kappa = loo.row_variance[:, order].T, s[order], loo.kappa[order]
+        s_rows = np.maximum(s_rows, 1e-12 * s[:, None])
+        z, g = own.df1, s / own.df1
+        # an intercept adds a constant to h_i, which is 0 for κ → ∞ without it
+        fixed = loo.row_sampling[:, -1]
+        growth = np.maximum(loo.row_sampling[:, order].T - fixed, 0.0)  # ds_i/dκ
+        loss = own.noise_energy / z  # -d log z/dκ
+        b = growth.mean(axis=1) / s + loss  # d log g/dκ
+        M = np.maximum(own.error / (1 + own.sampling), _TINY)
+        plain = cls(
+            log_g=np.log(g),
             log_kappa=np.log(kappa),
-            log_z=log_z,
-            energies=tau,
+            log_z=np.log(z),
+            z_decay=np.clip(loss / b, *_DECAYS),
+            energies=s_rows / s[:, None],
+            energy_slopes=(growth / s_rows + loss[:, None]) / b[:, None],
             log_mean_error=np.log(M),
-            log_product=np.log(A),
-            log_ratios=np.nan_to_num(np.stack(ratios, axis=1), posinf=0.0, neginf=0.0),
+            products=loo.row_product[:, order].T,
+            product_slopes=loo.row_product_slope[:, order].T / b[:, None],
+            log_ratios=np.zeros((len(g), 1 + len(_CORRECTED))),
+            n_samples=n_samples,
+            unpenalized=float(fixed.mean() * n_samples),
+            least_kappa=float(kappa[0]) if repeated else 0.0,
             noise=noise,
         )
+        clear = int(np.argmax(own.unused > _CLEAR * n_samples))  # below, digits of N - z cancel
+        model_kappa, model = plain._at(n_samples, np.log(g[clear:]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = [np.log(getattr(own, k)[clear:] / getattr(model, k)) for k in _CORRECTED]
+            found = [np.log(kappa[clear:] / model_kappa), *found]
+        ratios = np.nan_to_num(np.stack(found, axis=1), posinf=0.0, neginf=0.0)
+        return replace(plain, log_ratios=ratios[np.maximum(np.arange(len(g)) - clear, 0)])
 
     @property
     def log_g_min(self) -> float:
@@ -119,13 +150,13 @@ class Population:
         return float(self.log_g[0])
 
     @cached_property
-    def _z_spline(self) -> CubicSpline:
-        return CubicSpline(self.log_g, self.log_z)
+    def _z_spline(self) -> CubicHermiteSpline:
+        return CubicHermiteSpline(self.log_g, self.log_z, -self.z_decay)
 
     @cached_property
-    def _splines(self) -> CubicSpline:
-        parts = [self.log_mean_error[:, None], self.log_product[:, None], self.log_ratios]
-        return CubicSpline(self.log_g, np.concatenate(parts, axis=1))
+    def _splines(self) -> PchipInterpolator:
+        product = np.log(np.maximum(self.products.mean(axis=1), np.exp(self.log_mean_error)))
+        return PchipInterpolator(self.log_g, np.stack([self.log_mean_error, product], axis=1))
 
     @cached_property
     def _anchor(self) -> float:
@@ -178,35 +209,65 @@ class Population:
         growth = -np.expm1(below) if self.saturates else -below
         return np.asarray(np.exp(values + self._decay * growth - above))
 
-    def decay(self, log_g: FloatArray) -> FloatArray:
-        """1 - Q/z, the exponent of z."""
-        inside = np.clip(log_g, self._anchor, self.log_g[-1])
-        measured = np.clip(-self._z_spline(inside, 1), *_DECAYS)
+    def decay(self, log_g: FloatArray, n_samples: float) -> FloatArray:
+        """1 - Q/z, the exponent of z.
+
+        Near g_min, the rows at hand have a larger one than the population: it is theirs at N = n,
+        and that of a coarser g, or of the power law below g_min, for larger N.
+        """
+        resolved = self._anchor if self.saturates else self.log_g_min + np.log(_RESOLVED)
+        own, coarse = (
+            np.clip(-self._z_spline(np.clip(log_g, low, self.log_g[-1]), 1), *_DECAYS)
+            for low in (self._anchor, resolved)
+        )
         below = np.minimum(log_g - self._anchor, 0.0)
-        continued = self._decay * (np.exp(below) if self.saturates else 1.0)
-        return np.where(below < 0, continued, measured)
+        if self.saturates:
+            return np.where(below < 0, self._decay * np.exp(below), own)
+        share = min((self.n_samples / n_samples) ** _FADING, 1.0)
+        coarse = np.where(below < 0, self._decay, coarse)
+        return np.asarray(coarse + share * (own - coarse))
 
     def at_size(self, n_samples: float) -> RidgeTable:
         """The functions of κ at N rows."""
         nodes = self._nodes(n_samples)
-        g, z = np.exp(nodes), self.z(nodes)
-        values = np.asarray(self._splines(np.clip(nodes, self._anchor, self.log_g[-1])))
-        below = np.minimum(nodes - self._anchor, 0.0)
-        M, A = np.exp(values[:, 0]), np.exp(values[:, 1])
+        kappa, functions = self._at(n_samples, nodes)
+        good = _increasing(kappa)
+        good = good[kappa[good] >= self.least_kappa]
+        functions = RidgeFunctions(*(values[good] for values in functions))
+        return RidgeTable.of(kappa[good], functions, n_samples, nodes[good])
+
+    def _at(self, n_samples: float, nodes: FloatArray) -> tuple[FloatArray, RidgeFunctions]:
+        """κ and the functions at N rows, at values of log g."""
+        N, g, z, decay = n_samples, np.exp(nodes), self.z(nodes), self.decay(nodes, n_samples)
+        M, measured = np.exp(self._splines(np.clip(nodes, self._anchor, self.log_g[-1]))).T
+        A, below = measured.copy(), np.minimum(nodes - self._anchor, 0.0)
         for law, function in zip(self._laws, (M, A), strict=True):
             function[below < 0] = law.at(below[below < 0])
-        A = np.maximum(A, M)
-        tau = self._energies_at(nodes)
-        kappa = _effective_ridge(n_samples, g, z, tau)
-        good = _increasing(kappa)
-        decay = self.decay(nodes)
-        model = _at_size(
-            n_samples, kappa[good], g[good], z[good], decay[good], M[good], A[good], tau[good]
+        tau, slope, a, a_slope, log_ratios = self._interpolated(nodes)
+        kappa, ratios = _effective_ridge(N, g, z, tau), np.exp(log_ratios).T
+        e = tau * g[:, None]
+        q = 1 / (kappa[:, None] + e * z[:, None])
+        first, weight = q.mean(axis=1), e * q**2
+        total = weight.mean(axis=1)
+        b = total / (
+            kappa * (slope * weight).mean(axis=1) + z * decay * np.square(e * q).mean(axis=1)
         )
-        ratios = dict(zip(_CORRECTED, np.exp(values[good, 2:]).T, strict=True))
-        functions = model._replace(**{k: getattr(model, k) * ratios[k] for k in _CORRECTED})
-        functions = functions._replace(error=M[good] * (1 + functions.sampling))
-        return RidgeTable.of(kappa[good], functions, n_samples, nodes[good])
+        h, noise_energy = g * z * (1 - decay) * b, z * decay * b
+        carried, grown = (a * weight).mean(axis=1) / total, (q * a_slope).mean(axis=1)
+        carried, grown = (values * A / measured for values in (carried, grown))
+        grown = np.maximum(0.5 * (grown + first * (A - M)), 0.0)
+        label_energy = np.maximum(carried, M) * noise_energy + N * kappa * grown * b
+        sampling = h * ratios[1] + self.unpenalized / N
+        functions = RidgeFunctions(
+            unused=kappa * N * first,
+            df1=z,
+            error=M * (1 + sampling),
+            sampling=sampling,
+            feature_error=(g * z - kappa * h) * ratios[2],
+            label_energy=label_energy * ratios[3],
+            noise_energy=noise_energy * ratios[4],
+        )
+        return kappa * ratios[0], functions
 
     def _nodes(self, n_samples: float) -> FloatArray:
         """Values of log g from z = N upwards, denser towards it."""
@@ -228,12 +289,19 @@ class Population:
         far = np.arange(start + 0.2, self.log_g[-1], np.log(10) / _PER_DECADE)[1:]
         return np.concatenate([near, far])
 
-    def _energies_at(self, nodes: FloatArray) -> FloatArray:
-        """τ_i at the nodes, (m', n), interpolated in log g."""
+    def _interpolated(self, nodes: FloatArray) -> list[FloatArray]:
+        """Functions of rows and ratios at the nodes, linear in log g."""
         index = np.clip(np.searchsorted(self.log_g, nodes) - 1, 0, len(self.log_g) - 2)
         low, high = self.log_g[index], self.log_g[index + 1]
         share = np.clip((nodes - low) / (high - low), 0.0, 1.0)[:, None]
-        return (1 - share) * self.energies[index] + share * self.energies[index + 1]
+        functions = (
+            self.energies,
+            self.energy_slopes,
+            self.products,
+            self.product_slopes,
+            self.log_ratios,
+        )
+        return [(1 - share) * values[index] + share * values[index + 1] for values in functions]
 
 
 def _increasing(values: FloatArray) -> Any:
@@ -265,32 +333,3 @@ def _effective_ridge(n_samples: float, g: FloatArray, z: FloatArray, tau: FloatA
             f"effective ridge not found in {_NEWTON_STEPS} steps", last=last, residual=residual
         )
     return kappa
-
-
-def _at_size(
-    n_samples: float,
-    kappa: FloatArray,
-    g: FloatArray,
-    z: FloatArray,
-    decay: FloatArray,
-    M: FloatArray,
-    A: FloatArray,
-    tau: FloatArray,
-) -> RidgeFunctions:
-    """The deterministic equivalents at N rows; `decay` is 1 - Q/z."""
-    N, Q = n_samples, z * (1 - decay)
-    q = 1 / (kappa[:, None] + tau * (g * z)[:, None])
-    first, mixed = q.mean(axis=1), (tau * q**2).mean(axis=1)
-    c = N * np.square(q * tau * g[:, None]).mean(axis=1)
-    rest = 1 - c * Q
-    v, b = g * z * decay / rest, N * g * mixed / rest
-    unused, noise = kappa * N * first, N * mixed * v  # N - z, and w_n
-    return RidgeFunctions(
-        unused=unused,
-        df1=z,
-        error=M * (1 + g * b * Q),
-        sampling=g * b * Q,
-        feature_error=v,
-        label_energy=A * noise + unused * (A - M) * b,
-        noise_energy=noise,
-    )

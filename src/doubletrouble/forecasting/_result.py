@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.costs import COSTS, Measure
+from doubletrouble.costs import Measure, check_measure, cost_of, widest
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
-from doubletrouble.forecasting._advice import (
-    MANY,
-    RIDGE,
-    ForecastAdvice,
-    ForecastOption,
-    allocate,
-)
+from doubletrouble.forecasting._advice import MANY, RIDGE, ForecastAdvice, ForecastOption
 from doubletrouble.forecasting._checks import ForecastChecks
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import (
@@ -37,6 +31,7 @@ from doubletrouble.forecasting._ridge_functions import (
     RidgeTable,
     split_functions,
 )
+from doubletrouble.forecasting._terms import ForecastTerms, finish_axes
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import (
     FloatArray,
@@ -46,25 +41,27 @@ from doubletrouble.parameters import (
     common_shape,
     number,
 )
-from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, PosteriorDraws
+from doubletrouble.results import ConfidenceInterval, Estimate, PosteriorDraws
 
 DEFAULT_RIDGE = 1e-3
 """The paper's λ of tables and plots, that of `RandomFeaturesRidge`."""
 _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-out are interpolated
-_RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean row and the trace of K
+_RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean and the sum of the diagonal of Γ
 _RIDGE_COUNT = 97
-_LEAST_SHOWN = 0.01  # share of the error below which parts are outside of a plot
+_WIDTHS, _WIDEST = 60, 1e3  # of a search for the best: the number, the largest in multiples of N
+_COARSER = 3  # step in the grid of ridges of that search
+_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
-_NOTE = "noise or structure too fine for {n} rows"
+_NOTE = "noise, or structure too fine for {n} rows or not in the span of the features"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelNoise:
     """Standard deviation of the label noise: an estimate, and the bounds that hold for any target.
 
-    There is no lower bound but 0: structure of the target that is too fine for the rows cannot be
-    distinguished from noise.
+    There is no lower bound but 0: structure of the target that is too fine for the rows, or not in
+    the span of the features, cannot be distinguished from noise.
     """
 
     estimate: float
@@ -84,98 +81,6 @@ class LabelNoise:
             f"label noise {self.estimate:.3g}, in [0, {self.upper:.3g}]: "
             f"{_NOTE.format(n=self.n_rows)}"
         )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ForecastTerms(ErrorTerms[Estimate]):
-    """The forecast error by cause; `extrapolated` is True where the rows do not determine it."""
-
-    @classmethod
-    def of(
-        cls,
-        parts: Mapping[str, Any],
-        extrapolated: Any,
-        coordinates: Mapping[str, Value],
-        note: str,
-    ) -> ForecastTerms:
-        """Terms with a mark, or an array of marks."""
-        words = np.where(extrapolated, "extrapolated", "").ravel().tolist()
-        status = {"total": words if np.ndim(extrapolated) else words[0]} if any(words) else {}
-        terms = cls(**parts, coordinates=coordinates, status=status)
-        object.__setattr__(terms, "_extrapolated", extrapolated)
-        object.__setattr__(terms, "_note", note)
-        return terms
-
-    @property
-    def extrapolated(self) -> Any:
-        """Whether the functions of the population are continued below what the rows determine."""
-        return self.__dict__["_extrapolated"]
-
-    @property
-    def note(self) -> str:
-        """The meaning of the part called noise."""
-        return str(self.__dict__["_note"])
-
-    def to_frame(self) -> Any:
-        """A pandas table with a row per point, and the mark `extrapolated`."""
-        frame = super().to_frame().drop(columns="total_status", errors="ignore")
-        frame["extrapolated"] = np.ravel(self.extrapolated)
-        return frame
-
-    def _draw_curves(self, axes: Any) -> None:
-        """Lines with bands of one standard error; dashed where extrapolated."""
-        (count,) = self.shape
-        varying = {k: v for k, v in self._coordinates().items() if np.shape(v) == (count,)}
-        name, x = next(iter(varying.items()), ("point", np.arange(count)))
-        marks = np.asarray(self.extrapolated)
-        for part, value in self._columns().items():
-            y = np.broadcast_to(value.value, (count,))
-            if not np.any(y):
-                continue
-            style = {"color": self._colors.get(part, BLACK), "label": self._label(part)}
-            _draw_line(axes, x, y, marks, linewidth=2.0 if part == "total" else 1.3, **style)
-            error = np.broadcast_to(value.standard_error, (count,))
-            if part == "total":
-                axes.fill_between(x, y - error, y + error, color=BLACK, alpha=0.15, linewidth=0)
-        _finish_axes(axes, name, np.asarray(x), marks)
-        least = _LEAST_SHOWN * float(np.min(self.total.value))
-        axes.set_ylim(bottom=max(least, axes.get_ylim()[0]))
-
-    def _draw_family(self, axes: Any) -> None:
-        """Totals, a line for each row; dashed where extrapolated."""
-        varying = {k: np.broadcast_to(v, self.shape) for k, v in self._coordinates().items()}
-        along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0}
-        name, x = next(iter(along.items()), ("point", np.arange(self.shape[1])))
-        totals = np.broadcast_to(self.total.value, self.shape)
-        for row, marks in enumerate(self.extrapolated):
-            labels = (f"{k} = {v[row, 0]:.4g}" for k, v in varying.items() if k not in along)
-            _draw_line(axes, x, totals[row], marks, color=f"C{row % 10}", label=", ".join(labels))
-        _finish_axes(axes, name, np.asarray(x), self.extrapolated)
-
-
-def _draw_line(axes: Any, x: Any, y: Any, marks: Any, *, label: str, **style: Any) -> None:
-    """A line, dashed at the marks and between them and their neighbours."""
-    dashed = marks.copy()
-    dashed[1:] |= marks[:-1]
-    dashed[:-1] |= marks[1:]
-    if not marks.all():
-        axes.plot(x, np.where(marks, np.nan, y), linestyle="-", label=label, **style)
-    if marks.any():
-        own = label if marks.all() else None
-        axes.plot(x, np.where(dashed, y, np.nan), linestyle=(0, (3, 2)), label=own, **style)
-
-
-def _finish_axes(axes: Any, name: str, x: FloatArray, marks: Any) -> None:
-    """Logarithmic axes, labels and a legend."""
-    if np.any(marks):
-        axes.set_title("dashed: extrapolated", fontsize="small", loc="right")
-    finite = x[np.isfinite(x)]
-    if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():
-        axes.set_xscale("log")
-    axes.set_xlabel({"width": "random features P", "n_samples": "rows N"}.get(name, name))
-    axes.set_ylabel("squared error")
-    axes.set_yscale("log")
-    axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -298,25 +203,22 @@ class Forecast:
         settings = self._settings(width, ridge, ensemble, n_samples)
         shape = common_shape(settings)
         P, lam, K, N = (np.broadcast_to(value, shape).ravel() for value in settings.values())
-        parts = {name: np.empty(N.size) for name in _PARTS}
-        changes = {name: np.empty((self._deviations.count, N.size)) for name in _PARTS}
+        parts = {name: _Part.empty(N.size, self._deviations.count) for name in _PARTS}
         marks = np.zeros(N.size, dtype=bool)
         for size in np.unique(N):
             here = size == N
-            split = self._split(P[here], lam[here], K[here], int(size))
-            marks[here] = split.extrapolated
-            for name in _PARTS:
-                parts[name][here], changes[name][:, here] = split.parts[name], split.changes[name]
+            split, marks[here] = self._split(P[here], lam[here], K[here], int(size))
+            for name, (value, draws) in split.items():
+                parts[name].value[here], parts[name].draws[:, here] = value, draws
         key = ("forecast", self.seed, self._deviations.rows)
-        estimates = {
-            name: _estimate(parts[name].reshape(shape), changes[name].reshape(-1, *shape), key)
-            for name in _PARTS
-        }
-        return ForecastTerms.of(
-            estimates,
-            marks.reshape(shape) if shape else bool(marks[0]),
-            {name: value for name, value in settings.items() if np.ndim(value)},
-            f"noise: {_NOTE.format(n=self.n_rows)}",
+        words = np.where(marks, "extrapolated", "").tolist()
+        estimates: Any = {name: part.estimate(shape, key) for name, part in parts.items()}
+        return ForecastTerms(
+            **estimates,
+            extrapolated=marks.reshape(shape) if shape else bool(marks[0]),
+            coordinates={name: value for name, value in settings.items() if np.ndim(value)},
+            status={"total": words if shape else words[0]} if any(words) else {},
+            note=f"noise: {_NOTE.format(n=self.n_rows)}",
         )
 
     def total(
@@ -353,7 +255,15 @@ class Forecast:
     def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
         with np.errstate(over="ignore"):
             delta = ridge * (size / self.dim)
-        return average_over_features(self._table(size), self._energy, width, delta)
+        average = average_over_features(self._table(size), self._energy, width, delta)
+        rounding = self._loo.rounding
+        if rounding and np.any(lost := average.log_kappa < math.log(rounding)):
+            least = rounding * self.dim / size
+            raise ValueError(
+                f"ridge must be at least {least:.1g} at large widths, as the eigenvalues of this "
+                f"kernel decrease to rounding, got {float(ridge[lost].min()):g}"
+            )
+        return average
 
     def _table(self, size: int) -> RidgeTable:
         """The functions of κ at N rows, computed at first use."""
@@ -375,10 +285,12 @@ class Forecast:
             between = (np.asarray((1 - share) * a + share * b) for a, b in pairs)
             return RidgeTable.of(kappa, RidgeFunctions(*between), modes)
         rng = np.random.default_rng((self.seed, _SPLITS))
-        return RidgeTable.of(kappa, split_functions(self._rows, size, kappa, rng), modes)
+        return RidgeTable.of(kappa, split_functions(self._rows, size, self._loo, rng), modes)
 
-    def _split(self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int) -> _Split:
-        """The parts and their draws at one number of rows."""
+    def _split(
+        self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int
+    ) -> tuple[dict[str, _Part], Any]:
+        """The parts at one number of rows, and whether they are extrapolated."""
         average = self._average(P, lam, size)
         own, rows = average.functions, self._table(size)
         variance = _per_member(average.variance, K)
@@ -403,25 +315,21 @@ class Forecast:
         diverges = np.isinf(variance)
         unit = _per_member(np.where(diverges, 0.0, average.noise_variance), K)
         noisy = np.minimum(noise * unit, variance)
-        parts: dict[str, FloatArray] = {
-            "noise": np.where(diverges & (noise > 0), math.inf, noise * h + noisy),
-            "initialization": variance - noisy,
-            "sampling": h * bias,
-            "bias": bias,
-            "bayes": noise,
-        }
-        shift = floor * error
+        shift, alone = floor * error, noisy * feature
         finite = np.where(diverges, 0.0, variance)
-        alone = noisy * feature
         unknown = self._unknown_noise[:, None]
-        changes = {
-            "noise": alone + unknown * (h + unit),
-            "initialization": finite * (energy + feature) - alone - unknown * unit,
-            "sampling": h * (shift - unknown),
-            "bias": shift - unknown,
-            "bayes": unknown + np.zeros_like(shift),
-        }
-        return _Split(parts, changes, extrapolated)
+        infinite = diverges & (noise > 0)
+        return {
+            "noise": _Part(
+                np.where(infinite, math.inf, noise * h + noisy), alone + unknown * (h + unit)
+            ),
+            "initialization": _Part(
+                variance - noisy, finite * (energy + feature) - alone - unknown * unit
+            ),
+            "sampling": _Part(h * bias, h * (shift - unknown)),
+            "bias": _Part(bias, shift - unknown),
+            "bayes": _Part(noise, np.broadcast_to(unknown, shift.shape)),
+        }, extrapolated
 
     @cached_property
     def _normal(self) -> FloatArray:
@@ -436,30 +344,100 @@ class Forecast:
         share = np.random.default_rng((self.seed, _NOISE)).random(self._deviations.count)
         return np.asarray(largest * (share - share.mean()))
 
-    # --- the best ridge, advice ---
+    # --- the best ridge, the best allocation, advice ---
+
+    def _model(
+        self, width: float, ridge: float, ensemble: float, n_samples: float | None
+    ) -> ForecastOption:
+        """One model, validated."""
+        scheme = as_ensemble(ensemble, "Forecast.error")
+        N = self.n_rows if n_samples is None else n_samples
+        return ForecastOption(
+            name="now",
+            width=number("width", width, glossary.RANDOM_FEATURES),
+            ridge=number("ridge", ridge, glossary.RIDGE),
+            n_members=number("ensemble", scheme.n_members, glossary.N_MEMBERS),
+            n_samples=number("n_samples", N, glossary.ROWS),
+        )
 
     def best_ridge(
         self,
         width: float = math.inf,
         ensemble: float = 1,
         n_samples: float | None = None,
+        *,
+        ridges: FloatArray | None = None,
     ) -> float:
-        """The paper's λ of least total error, on a grid refined about its minimum."""
-        P = number("width", width, glossary.RANDOM_FEATURES)
-        scheme = as_ensemble(ensemble, "Forecast.error")
-        K = number("ensemble", scheme.n_members, glossary.N_MEMBERS)
-        N = number("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
-        coarse = self.ridges(N)
-        best = int(np.argmin(self.total(P, coarse, K, N)))
-        low, high = coarse[max(best - 1, 0)], coarse[min(best + 1, len(coarse) - 1)]
-        fine = np.geomspace(low, high, 33)
-        return float(fine[int(np.argmin(self.total(P, fine, K, N)))])
+        """The paper's λ of least total error: among `ridges`, or on a grid that is refined."""
+        model = self._model(width, DEFAULT_RIDGE, ensemble, n_samples)
+        P, K, N = model.width, model.n_members, model.n_samples
+        grid = self.ridges(N) if ridges is None else ridges
+        best = int(np.argmin(self.total(P, grid, K, N)))
+        if ridges is None:
+            grid = np.geomspace(*_neighbours(grid, best), 33)
+            best = int(np.argmin(self.total(P, grid, K, N)))
+        return float(grid[best])
 
     def ridges(self, n_samples: float) -> FloatArray:
         """A grid of λ for N rows, from nearly none to the scale of the whole Gram matrix."""
         scale = float(np.diagonal(self._rows.gram).mean())
         low, high = (np.array(_RIDGES) * (1, n_samples)) * scale * self.dim / n_samples
         return np.geomspace(low, high, _RIDGE_COUNT)
+
+    def best_allocation(
+        self,
+        budget: float,
+        n_samples: float | None = None,
+        *,
+        cost: Measure = "features",
+        members: Sequence[float] = _MEMBERS,
+        ridges: FloatArray | None = None,
+    ) -> ForecastOption:
+        """The width, number of models and ridge of least error within a budget.
+
+        Parameters
+        ----------
+        budget, cost
+            As in `advise`.
+        n_samples : number
+            N, by default all rows.
+        members : sequence
+            K to choose from, increasing.
+        ridges : array
+            λ to choose from, by default a grid that is refined about the best.
+        """
+        check_measure(cost)
+        C = number("budget", budget, glossary.BUDGET)
+        N = self._model(1, DEFAULT_RIDGE, 1, n_samples).n_samples
+        if (least := cost_of(1.0, N, members[0], "ensemble", cost)) > C:
+            raise ValueError(f"budget must be at least {least:g}, that of one feature, got {C:g}")
+        K = np.array(members, dtype=float)
+        most = np.floor(widest(C, N, K, "ensemble", cost))
+        lam = self.ridges(N)[::_COARSER] if ridges is None else ridges
+
+        def least_error(widths: FloatArray) -> Any:
+            """Indices of K and P, each at its best ridge."""
+            P, ridge = np.broadcast_arrays(widths[:, None], lam)
+            average = self._average(P, ridge, round(N))
+            totals = average.functions.error + _per_member(average.variance, K[:, None, None])
+            totals[widths > most[:, None]] = math.inf
+            return np.unravel_index(int(np.argmin(totals.min(axis=2))), totals.shape[:2])
+
+        grid = np.floor(np.geomspace(1, min(most[0], _WIDEST * N), _WIDTHS))
+        widths = np.unique([*grid, *most[most >= 1]])
+        member, best = least_error(widths)
+        if ridges is not None:  # at the best of all ridges the error is flat about the best width
+            low, high = _neighbours(widths[np.isfinite(widths)], best)
+            widths = np.unique([*np.linspace(low, high, _WIDTHS).round(), widths[best]])
+            member, best = least_error(widths)
+        width, n_members = float(widths[best]), float(K[member])
+        return ForecastOption(
+            name="best allocation",
+            width=width,
+            ridge=self.best_ridge(width, n_members, N, ridges=ridges),
+            n_members=n_members,
+            n_samples=N,
+        )
 
     def advise(
         self,
@@ -485,26 +463,37 @@ class Forecast:
         cost : {"features", "training"}
             P K features in total, or K N P min(N, P) operations of training.
         """
-        P = number("width", width, glossary.RANDOM_FEATURES)
-        lam = number("ridge", ridge, glossary.RIDGE)
-        scheme = as_ensemble(ensemble, "Forecast.error")
-        K = number("ensemble", scheme.n_members, glossary.N_MEMBERS)
-        N = number("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
-        if not isinstance(cost, str) or cost not in COSTS:
-            raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
-        if budget is not None:
-            budget = number("budget", budget, glossary.BUDGET)
-        now = ForecastOption(name="now", width=P, ridge=lam, n_members=K, n_samples=N)
+        now = self._model(width, ridge, ensemble, n_samples)
+        P, K, N = now.width, now.n_members, now.n_samples
+        check_measure(cost)
         budget = now.cost(cost) if budget is None else budget
-        changes = [
-            now.changed("2x width", width=2 * P),
-            now.changed("2x models", n_members=2 * K),
-            now.changed(MANY, n_members=math.inf),
-            now.changed(RIDGE, ridge=self.best_ridge(P, K, N)),
-            now.changed("2x data", n_samples=2 * N),
-        ]
-        best = allocate(self, now, budget, cost)
-        return ForecastAdvice.of(self, now, changes, best, budget=budget, cost=cost)
+        regularized = replace(now, name=RIDGE, ridge=self.best_ridge(P, K, N))
+        changes = (
+            replace(now, name="2x width", width=2 * P),
+            replace(now, name="2x models", n_members=2 * K),
+            replace(now, name=MANY, n_members=math.inf),
+            regularized,
+            replace(now, name="2x data", n_samples=2 * N),
+        )
+        found = self.best_allocation(budget, N, cost=cost)
+        candidates = (found, regularized, now) if now.cost(cost) <= budget else (found,)
+        best = min(candidates, key=lambda o: self.total(o.width, o.ridge, o.n_members, N))
+        base = self.error(P, now.ridge, K, N)
+        finite = 0 < float(base.total) < math.inf
+
+        def forecast(option: ForecastOption) -> ForecastOption:
+            error = self.error(option.width, option.ridge, option.n_members, option.n_samples)
+            gain = 1 - error.total / base.total if finite else None
+            return replace(option, error=error, gain=gain)
+
+        return ForecastAdvice(
+            now=replace(now, error=base),
+            changes=tuple(map(forecast, changes)),
+            best=forecast(replace(best, name="best allocation")),
+            budget=budget,
+            cost=cost,
+            confidence=self.confidence,
+        )
 
     # --- presentation ---
 
@@ -528,7 +517,7 @@ class Forecast:
             x = terms.coordinates["width"]
             y = self.total(**{**settings, "width": x, "ensemble": math.inf})
             axes.plot(x, y, color=BLACK, linestyle=":", linewidth=1.5, label="total, K = ∞")
-            _finish_axes(axes, "width", np.asarray(x), terms.extrapolated)
+            finish_axes(axes, "width", np.asarray(x), terms.extrapolated)
         return axes
 
     def to_frame(self, **settings: Any) -> Any:
@@ -560,11 +549,27 @@ class Forecast:
 _PARTS = ("noise", "initialization", "sampling", "bias", "bayes")
 
 
-@dataclass(frozen=True, eq=False)
-class _Split:
-    parts: dict[str, FloatArray]
-    changes: dict[str, FloatArray]  # draws of the deviation, (B, ...)
-    extrapolated: Any
+class _Part(NamedTuple):
+    """A part of the error, and draws of its deviation."""
+
+    value: FloatArray
+    draws: FloatArray  # (B, ...)
+
+    @classmethod
+    def empty(cls, size: int, n_draws: int) -> _Part:
+        return cls(np.empty(size), np.empty((n_draws, size)))
+
+    def estimate(self, shape: tuple[int, ...], key: Any) -> Estimate:
+        """The estimate; a divergence has no standard error."""
+        value, draws = self.value.reshape(shape), self.draws.reshape(-1, *shape)
+        spread = draws.std(axis=0)
+        known = np.where(np.isfinite(value), value, 0.0) + draws
+        return Estimate(
+            value=value if shape else float(value),
+            standard_error=spread if shape else float(spread),
+            n_draws=len(draws),
+            sources=(PosteriorDraws(values=known, key=key),),
+        )
 
 
 def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
@@ -573,13 +578,6 @@ def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
         return np.where(np.isinf(members), 0.0, variance / members)
 
 
-def _estimate(value: FloatArray, changes: FloatArray, key: Any) -> Estimate:
-    """An estimate from draws of its deviation; a divergence has none."""
-    spread, plain = changes.std(axis=0), value.ndim == 0
-    draws = np.where(np.isfinite(value), value, 0.0) + changes
-    return Estimate(
-        value=float(value) if plain else value,
-        standard_error=float(spread) if plain else spread,
-        n_draws=len(changes),
-        sources=(PosteriorDraws(values=draws, key=key),),
-    )
+def _neighbours(grid: FloatArray, index: int) -> tuple[float, float]:
+    """The values of a grid before and after one of them."""
+    return float(grid[max(index - 1, 0)]), float(grid[min(index + 1, len(grid) - 1)])

@@ -1,22 +1,22 @@
 r"""Kernel ridge regression on N rows as a function of its ridge κ.
 
-With the Gram matrix K of the rows and G = (K + κ)⁻¹, the error of random features depends on
+With the Gram matrix Γ of the rows and G = (Γ + κ)⁻¹, the error of random features depends on
 
-    df₁ = tr K G,        df₂ = tr K² G² = df₁ - κ w_n
+    df₁ = tr Γ G,        df₂ = tr Γ² G² = df₁ - κ w_n
     error          E_∞ = mean_x (y(x) - k_xᵀ G y)²
     sampling       h = mean_x k_xᵀ G² k_x, the factor of the variance over training sets
     feature error  v = mean_x E_θ (s_θ(x) - k_xᵀ G s_θ(X))², of predicting one feature at x
-    label energy   w = yᵀ G K G y, and of label noise of unit variance, w_n = tr G K G
+    label energy   w = yᵀ G Γ G y, and of label noise of unit variance, w_n = tr G Γ G
 
 summed over the columns of y, and averaged over new rows x. They are evaluated on a grid of κ,
 
-* at N = n by leave-one-out, exactly, from one eigendecomposition K = U diag(d) Uᵀ:
-  E_∞ = mean_i ((G y)_i/G_ii)², h = mean_i (G²)_ii/G_ii² - 1, v = mean_i (G K G)_ii/G_ii²,
+* at N = n by leave-one-out, exactly, from one eigendecomposition Γ = U diag(d) Uᵀ:
+  E_∞ = mean_i ((G y)_i/G_ii)², h = mean_i (G²)_ii/G_ii² - 1, v = mean_i (G Γ G)_ii/G_ii²,
 * at N < n from random splits into N and n - N rows,
 * at N > n by the functions of the population (`_population`),
 
 and interpolated in logarithms, with power laws for κ → 0 and κ → ∞. An intercept is a
-direction without a penalty: K is centred, and the constant vector is not one of the eigenvectors.
+direction without a penalty: Γ is centred, and the constant vector is not one of the eigenvectors.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _PER_DECADE = 14  # nodes of the grid of κ
 _BELOW, _ABOVE = 1e-4, 1e6  # the grid, relative to the least and the largest eigenvalue
 _LEAST = 1e-13  # κ, relative to the largest eigenvalue
 _ROUNDING = 2.2e-16  # eigenvalues below n times it, relative to the largest, are 0
+_GAP = 1e3  # of a rank: the least eigenvalue over that limit
 _TINY = 1e-300
 _BLOCK = 2**20  # entries of temporary arrays of groups
 _FLOPS = 2e11  # of the eigendecompositions of all splits of one size
@@ -180,8 +181,19 @@ class Eigenbasis:
         d, U = _eigh(matrix, rows.device)
         if rows.intercept:
             d, U = d[:-1], U[:, :-1]
-        d = np.where(d > _ROUNDING * len(d) * d[-1], d, 0.0)
+        d = np.where(d > cls._limit(d), d, 0.0)
         return cls(eigenvalues=d, vectors=U, labels=labels)
+
+    @staticmethod
+    def _limit(eigenvalues: FloatArray) -> float:
+        return _ROUNDING * len(eigenvalues) * float(eigenvalues[-1])
+
+    @property
+    def rounding(self) -> float:
+        """The least κ with an effect beyond rounding: 0 unless eigenvalues decrease to rounding."""
+        d = self.eigenvalues
+        unclear = d[0] == 0 and d[d > 0][0] < _GAP * self._limit(d)
+        return self._limit(d) if unclear else 0.0
 
     @cached_property
     def kappas(self) -> FloatArray:
@@ -214,6 +226,7 @@ class _LeftOut(NamedTuple):
     """Quantities of rows left out, on a grid of κ: (n, m) each."""
 
     residuals: list[FloatArray]  # of every column of y
+    residual_slopes: list[FloatArray]  # in κ
     variance: FloatArray  # s_i
     sampling: FloatArray  # h_i
     feature_error: FloatArray  # v_i
@@ -233,9 +246,12 @@ class LeaveOneOut:
     row_label_energy: FloatArray  # (n, m): change of w by a row
     row_feature_error: FloatArray  # (n, m)
     row_variance: FloatArray  # (n, m): s_i = 1/G_ii - κ, the variance of k(x_i, ·) left out
-    label_product: FloatArray  # (m,): mean_i y_i (G y)_i/G_ii
+    row_sampling: FloatArray  # (n, m): ds_i/dκ, more with an intercept
+    row_product: FloatArray  # (n, m): y_i (G y)_i/G_ii
+    row_product_slope: FloatArray  # (n, m): its derivative in κ
     gcv: FloatArray  # (m,): E_∞ with G_ii replaced by its mean
     inflation: FloatArray  # (m,): of the standard error, for correlated residuals
+    rounding: float  # the least κ with an effect beyond rounding
 
     @classmethod
     def of(cls, spectrum: Eigenbasis, groups: IntArray | None = None) -> Self:
@@ -263,8 +279,9 @@ class LeaveOneOut:
             label_energy=((b**2).sum(axis=1)[:, None] * learned * inverse).sum(axis=0),
             noise_energy=(learned * inverse).sum(axis=0),
         )
-        products = sum(
-            column[:, None] * one for column, one in zip(y.T, left.residuals, strict=True)
+        products, slopes = (
+            np.sum([c[:, None] * one for c, one in zip(y.T, ones, strict=True)], axis=0)
+            for ones in (left.residuals, left.residual_slopes)
         )
         fitted = sum((once**2).mean(axis=0) for once, _ in fits)
         return cls(
@@ -274,8 +291,11 @@ class LeaveOneOut:
             row_label_energy=left.label_energy,
             row_feature_error=left.feature_error,
             row_variance=left.variance,
-            label_product=np.asarray(products).mean(axis=0),
+            row_sampling=left.sampling,
+            row_product=products,
+            row_product_slope=slopes,
             gcv=fitted / mean_inverse**2,
+            rounding=spectrum.rounding,
             inflation=np.sqrt(len(U) * (relative**4).sum(axis=0)) / (relative**2).sum(axis=0),
         )
 
@@ -299,14 +319,16 @@ def _rows_left_out(
         (share - 2 * shrunk + squares @ learned**2 - kept**2) / kept**2,
         diagonal2 / diagonal**2 - 1,
     )
-    residuals, energy = [], np.zeros_like(diagonal)
+    residuals, slopes, energy = [], [], np.zeros_like(diagonal)
     for once, twice in fits:
         residual = once / diagonal
         slope = residual * (residual * diagonal2 - 2 * twice)  # of (G y)_i²/G_ii in κ
         energy += residual * once + kappa * slope
         residuals.append(residual)
+        slopes.append((residual * diagonal2 - twice) / diagonal)
     return _LeftOut(
         residuals=residuals,
+        residual_slopes=slopes,
         variance=shrunk / (share * diagonal),
         sampling=sampling,
         feature_error=squares @ (learned * inverse) / diagonal**2,
@@ -324,7 +346,7 @@ def _groups_left_out(
 ) -> _LeftOut:
     """Whole groups left out: 1/G_ii is replaced by the inverse of the group's block of G."""
     shape = (len(vectors), len(kappa))
-    residuals = [np.empty(shape) for _ in fits]
+    residuals, slopes = ([np.empty(shape) for _ in fits] for _ in range(2))
     variance, sampling, features, energy = (np.zeros(shape) for _ in range(4))
     for group in range(int(groups.max()) + 1):
         rows = np.flatnonzero(groups == group)
@@ -347,13 +369,14 @@ def _groups_left_out(
                 _diagonals(block @ second @ block) - 1,
             )
             features[rows, here] = _diagonals(block @ ((U * (used * one)) @ U.T) @ block)
-            for residual, (once, twice) in zip(residuals, fits, strict=True):
+            for residual, slope, (once, twice) in zip(residuals, slopes, fits, strict=True):
                 own, own2 = once[rows, here], twice[rows, here]
                 left = np.einsum("mij,jm->im", block, own)
+                change = np.einsum("mij,jm->im", second, left)
                 residual[rows, here] = left
-                slope = left * (np.einsum("mij,jm->im", second, left) - 2 * own2)
-                energy[rows, here] += left * own + kappa[here] * slope
-    return _LeftOut(residuals, variance, sampling, features, energy)
+                slope[rows, here] = np.einsum("mij,jm->im", block, change - own2)
+                energy[rows, here] += left * own + kappa[here] * left * (change - 2 * own2)
+    return _LeftOut(residuals, slopes, variance, sampling, features, energy)
 
 
 def _diagonals(matrices: FloatArray) -> FloatArray:
@@ -365,12 +388,18 @@ def _diagonals(matrices: FloatArray) -> FloatArray:
 
 
 def split_functions(
-    rows: DataRows, n_train: int, kappa: FloatArray, rng: np.random.Generator
+    rows: DataRows, n_train: int, left_out: LeaveOneOut, rng: np.random.Generator
 ) -> RidgeFunctions:
-    """The functions at N < n, averaged over random splits of the rows."""
+    """The functions at N < n, averaged over random splits of the rows.
+
+    Some rows are tested on more often than others. The leave-one-out errors of the rows, weighted
+    by how often, are a control variate: a curve in N does not vary with the choice of test rows.
+    """
+    kappa = left_out.kappa
     affordable = int(_FLOPS / (10.0 * n_train**3))
     count = max(_FEWEST_SPLITS, min(_MOST_SPLITS, affordable))
     found: list[RidgeFunctions] = []
+    weights = np.zeros(len(rows))  # how often a row is tested on
     while len(found) < count:
         order = rows.shuffled(rng)
         train, test = order[:n_train], order[n_train:]
@@ -378,7 +407,18 @@ def split_functions(
             test = test[rows.groups[test] != rows.groups[train[-1]]]
         if test.size:
             found.append(one_split(rows, train, test, kappa))
-    return RidgeFunctions(*(np.mean(values, axis=0) for values in zip(*found, strict=True)))
+            weights[test] += 1 / (count * test.size)
+    mean = RidgeFunctions(*(np.mean(values, axis=0) for values in zip(*found, strict=True)))
+
+    def corrected(value: FloatArray, of_rows: FloatArray) -> FloatArray:
+        tested = weights @ of_rows
+        slope = np.minimum(1.0, value / tested)
+        return np.asarray(value + slope * (of_rows.mean(axis=0) - tested))
+
+    return mean._replace(
+        error=corrected(mean.error, left_out.row_errors),
+        feature_error=corrected(mean.feature_error, left_out.row_feature_error),
+    )
 
 
 def one_split(rows: DataRows, train: IntArray, test: IntArray, kappa: FloatArray) -> RidgeFunctions:

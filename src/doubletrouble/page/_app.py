@@ -15,10 +15,10 @@ from werkzeug.exceptions import HTTPException
 
 from doubletrouble.advice import advise
 from doubletrouble.page._declarations import STATIC
+from doubletrouble.page._forecasts import MOST_BYTES as _MOST_BYTES_OF_TABLE
 from doubletrouble.page._forecasts import Forecasts
 from doubletrouble.page._settings import PageSetting, view_value
 from doubletrouble.page._simulations import SimulationRequest, Simulations
-from doubletrouble.page._tables import MOST_BYTES as _MOST_BYTES_OF_TABLE
 from doubletrouble.results import strict_json
 
 _SERVED = STATIC.with_name("served")  # files that need the server

@@ -1,10 +1,8 @@
 """Forecasts of tables for the page, each in a process of its own.
 
-A server holds the newest few tables, and one forecast of each: the process
-(`python -m doubletrouble.page._forecasts`) reads the inputs and labels from its standard input,
-computes the forecast, and then answers one question per line. It is killed when the forecast is
-cancelled, when another one of the table is started, and when the table is released; it exits when
-its standard input is closed, also if the server is killed.
+A server holds the newest few tables, and one forecast of each: the process reads the inputs and
+labels from its standard input, computes the forecast, and then answers questions. It is killed when
+the forecast is cancelled, when another one of the table is started, and when the table is released.
 """
 
 import json
@@ -12,8 +10,6 @@ import math
 import os
 import queue
 import secrets
-import subprocess
-import sys
 import threading
 import warnings
 from collections import OrderedDict
@@ -27,18 +23,19 @@ import numpy as np
 from doubletrouble import __version__, glossary
 from doubletrouble.activations import NAMES
 from doubletrouble.forecasting import Forecast, forecast
+from doubletrouble.page._processes import Worker, exit_when_closed, run, write
 from doubletrouble.page._settings import json_number
-from doubletrouble.page._tables import CsvColumn, CsvTable
 from doubletrouble.parameters import FloatArray
-from doubletrouble.results import strict_json
+from doubletrouble.tables import DataTable, TableRows
 
+MOST_BYTES = 20_000_000  # of a table
+_MOST_COLUMNS = 2000
 MOST_TABLES = 2
 MOST_ROWS = 2000  # more are sub-sampled
 MOST_WAITING = 2  # questions to one forecast
 _LEAST_SHARE, _LARGEST_SHARE = 0.2, 5.0  # N, in multiples of the rows
 _NARROW, _WIDE, _WIDTHS = 0.1, 20.0, 90  # the curve, in multiples of the rows
 _SEED = 0  # of the choice of rows
-_SHOWN = 5  # columns in a message
 
 
 # --- what is forecast ----------------------------------------------------------------------------
@@ -50,72 +47,90 @@ class ForecastChoice:
 
     target: int
     inputs: tuple[int, ...]
+    groups: int | None = None
+    noise: float | None = None
     standardize: bool = True
     intercept: bool = True
     activation: str = "relu"
     drop_missing: bool = False
 
     @classmethod
-    def from_json(cls, given: object, table: CsvTable) -> Self:
+    def from_json(cls, given: object, table: DataTable) -> Self:
         """Validate a choice of the browser."""
-        names = {f.name for f in fields(cls)}
-        if not isinstance(given, dict) or given.keys() - names:
-            raise ValueError(f"choice must have the names {', '.join(sorted(names))}")
+        choice = _named_values("choice", given, {f.name for f in fields(cls)})
         flags = {}
         for name in ("standardize", "intercept", "drop_missing"):
-            flags[name] = given.get(name, getattr(cls, name))
+            flags[name] = choice.get(name, getattr(cls, name))
             if not isinstance(flags[name], bool):
                 raise ValueError(f"{name} must be true or false, got {flags[name]!r:.60}")
-        activation = given.get("activation", cls.activation)
+        activation = choice.get("activation", cls.activation)
         if activation not in NAMES:
             raise ValueError(
                 f"activation must be one of {', '.join(NAMES)}, got {activation!r:.60}"
             )
-        target = _numeric("target", given.get("target"), table)
-        inputs = given.get("inputs")
+        target = _column("target", choice.get("target"), table)
+        table.check_numeric("target", target)
+        groups, noise = choice.get("groups"), choice.get("noise")
+        if groups is not None and _column("groups", groups, table) == target:
+            shown = table.columns[target].name
+            raise ValueError(f"groups must be another column than the target, got {shown!r:.60}")
+        inputs = choice.get("inputs")
         if not isinstance(inputs, list) or not inputs:
-            raise ValueError("inputs must be one column or more, got none")
-        chosen = tuple(sorted({_numeric("inputs", one, table) for one in inputs}))
-        if target in chosen:
-            name = table.columns[target].name
-            raise ValueError(f"inputs must not have the target, got {name!r:.60}")
-        return cls(target=target, inputs=chosen, activation=activation, **flags)
+            raise ValueError(f"inputs must be one column or more, got {inputs!r:.60}")
+        chosen = tuple(sorted({_column("inputs", one, table) for one in inputs}))
+        table.check_encodable("inputs", chosen)
+        for name, column in (("target", target), ("groups", groups)):
+            if column in chosen:
+                shown = table.columns[column].name
+                raise ValueError(f"inputs must not have the {name}, got {shown!r:.60}")
+        return cls(
+            target=target,
+            inputs=chosen,
+            groups=groups,
+            noise=None if noise is None else json_number("noise", noise, glossary.NOISE),
+            activation=activation,
+            **flags,
+        )
 
-    def used(self, table: CsvTable) -> list[CsvColumn]:
-        """The inputs and the target."""
-        return [table.columns[k] for k in (*self.inputs, self.target)]
+    @property
+    def used(self) -> list[int]:
+        """The columns whose values must not be missing."""
+        return [*self.inputs, self.target, *([] if self.groups is None else [self.groups])]
 
-    def arrays(self, table: CsvTable) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-        """The inputs, the labels, and notes on the rows."""
-        values = np.stack([_values(column) for column in self.used(table)], axis=1)
-        notes = []
-        incomplete = np.isnan(values).any(axis=1)
-        if incomplete.any():
-            if not self.drop_missing:
-                raise ValueError(_missing_message(self.used(table), int(incomplete.sum())))
-            values = values[~incomplete]
-            notes.append(f"{incomplete.sum()} rows with missing values are left out.")
-        rows = sampled_rows(len(values))
-        if len(rows) < len(values):
-            notes.append(
-                f"{len(rows)} of {len(values)} rows are used, chosen at random; dt.forecast in "
-                "Python takes more."
+    def rows(self, table: DataTable) -> TableRows:
+        """The inputs, labels and groups, with notes."""
+        found = table.rows(
+            inputs=self.inputs,
+            targets=[self.target],
+            groups=self.groups,
+            drop_missing=self.drop_missing,
+        )
+        count = len(found.labels)
+        if count > MOST_ROWS:
+            note = (
+                f"{MOST_ROWS} of {count} rows are used, chosen at random; dt.forecast in Python "
+                "takes more."
             )
-        values = values[rows]
-        inputs, labels = values[:, :-1], values[:, -1]
-        if self.standardize and len(values):
-            spread = inputs.std(axis=0)
-            inputs = (inputs - inputs.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        return inputs, labels, tuple(notes)
+            found = found.sampled(sampled_rows(count))._replace(notes=(*found.notes, note))
+        return found.standardized() if self.standardize else found
 
-    def script(self, table: CsvTable, file: str, setting: "ForecastSetting") -> str:
+    def script(self, table: DataTable, file: str, setting: "ForecastSetting") -> str:
         """Python lines that compute the forecast of a file and its curve."""
         names = [table.columns[k].name for k in self.inputs]
+        encoded = [table.columns[k].name for k in self.inputs if not table.columns[k].is_numeric]
         others = [column.name for k, column in enumerate(table.columns) if k not in self.inputs]
         options = [repr(file)]
         options += [f"sep={table.separator!r}"] * (table.separator != ",")
         options += [f"decimal={table.decimal!r}"] * (table.decimal != ".")
         target = table.columns[self.target].name
+        given = {"activation": self.activation, "fit_intercept": self.intercept}
+        arguments = [f"{name}={value!r}" for name, value in given.items()]
+        arguments += [f"noise={self.noise!r}"] * (self.noise is not None)
+        needed = ["*inputs", repr(target)]
+        if self.groups is not None:
+            group = table.columns[self.groups].name
+            arguments.append(f"groups=table[{group!r}]")
+            needed.append(repr(group))
         n_rows = table.n_rows
         lines = [
             f"# A forecast of doubletrouble {__version__}",
@@ -130,26 +145,28 @@ class ForecastChoice:
             if len(names) <= len(others)
             else f"inputs = table.columns.drop({others!r})",
         ]
-        if any(column.missing for column in self.used(table)):
-            lines.append(f"table = table.dropna(subset=[*inputs, {target!r}])")
-            n_rows -= int(np.isnan([_values(one) for one in self.used(table)]).any(axis=0).sum())
+        if incomplete := int(table.incomplete_rows(self.used).sum()):
+            lines.append(f"table = table.dropna(subset=[{', '.join(needed)}])")
+            n_rows -= incomplete
         if n_rows > MOST_ROWS:
             drawn = f"np.random.default_rng({_SEED}).choice(len(table), {MOST_ROWS}, replace=False)"
             lines += [f"rows = {drawn}", "table = table.iloc[np.sort(rows)]"]
             n_rows = MOST_ROWS
-        lines.append(f"X, y = table[inputs].to_numpy(float), table[{target!r}].to_numpy(float)")
+        X = "table[inputs]"
+        if encoded:
+            X = f"pd.get_dummies({X}, columns={encoded!r}, dtype=float)"
+        lines.append(f"X, y = {X}.to_numpy(float), table[{target!r}].to_numpy(float)")
         if self.standardize:
             lines += [
-                "spread = X.std(axis=0)",
-                "X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)",
+                "X = X[:, np.ptp(X, axis=0) > 0]",
+                "X = (X - X.mean(axis=0)) / X.std(axis=0)",
             ]
         low, high = _code(_NARROW * n_rows), _code(_WIDE * n_rows)
         values = (setting.width, setting.ridge, setting.members, setting.samples)
         width, ridge, members, samples = map(_code, values)
         model = f"ridge={ridge}, ensemble={members}, n_samples={samples}"
         lines += [
-            f"f = dt.forecast(X, y, activation={self.activation!r}, "
-            f"fit_intercept={self.intercept})",
+            f"f = dt.forecast(X, y, {', '.join(arguments)})",
             "print(f)",
             "",
             f"width = np.geomspace({low}, {high}, {_WIDTHS})",
@@ -177,8 +194,9 @@ class ForecastSetting:
     def from_json(cls, given: object, n_rows: int) -> Self:
         """Validate a setting of the browser, for a forecast from some rows."""
         names = {f.name for f in fields(cls)}
-        if not isinstance(given, dict) or given.keys() != names:
-            raise ValueError(f"setting must have the names {', '.join(sorted(names))}")
+        setting = _named_values("setting", given, names)
+        if missing := names - setting.keys():
+            raise ValueError(f"setting must have a value of {min(missing)}, got none")
         rows = replace(
             glossary.ROWS,
             low=max(float(math.floor(_LEAST_SHARE * n_rows)), glossary.ROWS.low),
@@ -186,10 +204,12 @@ class ForecastSetting:
             whole=True,
         )
         return cls(
-            width=json_number("width", given["width"], replace(glossary.RANDOM_FEATURES, high=1e9)),
-            ridge=json_number("ridge", given["ridge"], glossary.RIDGE),
-            members=json_number("members", given["members"], glossary.N_MEMBERS),
-            samples=json_number("samples", given["samples"], rows),
+            width=json_number(
+                "width", setting["width"], replace(glossary.RANDOM_FEATURES, high=1e9)
+            ),
+            ridge=json_number("ridge", setting["ridge"], glossary.RIDGE),
+            members=json_number("members", setting["members"], glossary.N_MEMBERS),
+            samples=json_number("samples", setting["samples"], rows),
         )
 
 
@@ -205,75 +225,50 @@ def sampled_rows(n_rows: int) -> Any:
     return np.sort(np.random.default_rng(_SEED).choice(n_rows, MOST_ROWS, replace=False))
 
 
-def _numeric(name: str, index: object, table: CsvTable) -> int:
-    """The index of a column of numbers."""
+def _named_values(name: str, given: object, names: set[str]) -> Mapping[str, Any]:
+    """A JSON object with some names only."""
+    if not isinstance(given, dict):
+        raise ValueError(f"{name} must be a JSON object, got {given!r:.60}")
+    if unknown := sorted(given.keys() - names):
+        expected = ", ".join(sorted(names))
+        raise ValueError(f"{name} must have names among {expected}, got {unknown[0]!r:.60}")
+    return given
+
+
+def _column(name: str, index: object, table: DataTable) -> int:
+    """The index of a column."""
     if type(index) is not int or not 0 <= index < len(table.columns):
         raise ValueError(f"{name} must be the number of a column, got {index!r:.60}")
-    column = table.columns[index]
-    if column.values is None:
-        raise ValueError(
-            f"{name} must be numbers, got {column.not_a_number} of column {column.name!r:.60}"
-        )
     return index
-
-
-def _values(column: CsvColumn) -> FloatArray:
-    assert column.values is not None
-    return column.values
-
-
-def _missing_message(columns: list[CsvColumn], rows: int) -> str:
-    named = [
-        f"{one.missing} in column {one.name!r:.60} (first in line {one.first_missing})"
-        for one in columns
-        if one.missing
-    ]
-    more = f", and in {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-    return (
-        f"values must not be missing, got {', '.join(named[:_SHOWN])}{more}: leave out the "
-        f"columns, or the {rows} {'row' if rows == 1 else 'rows'}"
-    )
 
 
 # --- one forecast in its process -----------------------------------------------------------------
 
 
-def main() -> None:
+def main(given: IO[bytes]) -> None:
     """Compute the forecast of the arrays on standard input, and answer questions about it."""
-    given = sys.stdin.buffer
     options = json.loads(given.readline())
     rows, columns = options.pop("shape")
     inputs = _read_floats(given, rows * columns).reshape(rows, columns)
     labels = _read_floats(given, rows)
+    groups = _read_floats(given, rows) if options.pop("grouped") else None
     questions: queue.Queue[dict[str, Any]] = queue.Queue()
-    threading.Thread(target=_read_questions, args=(given, questions), daemon=True).start()
+    exit_when_closed(given, questions.put)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it is in the notes
-            result = forecast(inputs, labels, **options)
+            result = forecast(inputs, labels, groups=groups, **options)
         variance = float(np.var(labels))
     except (ValueError, TypeError) as error:
-        _write({"message": str(error)})
+        write({"message": str(error)})
         return
-    _write(_summary(result, variance))
+    write(_summary(result, variance))
     while True:
-        _write(_answer(result, **questions.get()))
+        write(_answer(result, **questions.get()))
 
 
 def _read_floats(given: IO[bytes], count: int) -> FloatArray:
     return np.frombuffer(given.read(8 * count), dtype=np.float64)
-
-
-def _read_questions(given: IO[bytes], questions: "queue.Queue[dict[str, Any]]") -> None:
-    """Queue the questions; exit with the parent, whose end closes the pipe."""
-    for line in given:
-        questions.put(json.loads(line))
-    os._exit(0)
-
-
-def _write(answer: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(strict_json(answer), allow_nan=False) + "\n")
-    sys.stdout.flush()
 
 
 def _summary(result: Forecast, variance: float) -> dict[str, Any]:
@@ -281,7 +276,11 @@ def _summary(result: Forecast, variance: float) -> dict[str, Any]:
     return {
         "rows": result.n_rows,
         "variance": variance,
-        "noise": {"estimate": result.noise.estimate, "upper": result.noise.upper},
+        "noise": {
+            "estimate": result.noise.estimate,
+            "upper": result.noise.upper,
+            "text": str(result.noise),
+        },
         "checks": result.trust.records(),
         "notes": list(result.notes),
         "widths": [_NARROW * result.n_rows, _WIDE * result.n_rows],
@@ -346,7 +345,7 @@ class _Computation:
     """The process of a forecast."""
 
     choice: ForecastChoice
-    process: "subprocess.Popen[bytes]"
+    worker: Worker
     notes: tuple[str, ...]
     status: str = "running"  # then ready, failed or cancelled
     message: str = ""
@@ -354,38 +353,32 @@ class _Computation:
     waiting: int = 0
     pipes: threading.Lock = field(default_factory=threading.Lock)  # held for each question
 
-    def send(self, inputs: FloatArray, labels: FloatArray) -> dict[str, Any]:
-        """Send the arrays; return the first answer."""
-        assert self.process.stdin is not None
+    def start(self, rows: TableRows) -> dict[str, Any]:
+        """The answer to the arrays; empty if the process has ended."""
         options = {
-            "shape": inputs.shape,
+            "shape": rows.inputs.shape,
+            "grouped": rows.groups is not None,
             "activation": self.choice.activation,
             "fit_intercept": self.choice.intercept,
+            "noise": self.choice.noise,
         }
-        for content in (json.dumps(options).encode() + b"\n", inputs.tobytes(), labels.tobytes()):
-            self.process.stdin.write(content)
-        self.process.stdin.flush()
-        return self.read()
-
-    def read(self) -> dict[str, Any]:
-        """The next answer; OSError if the process has ended."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise OSError("the process has ended")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        groups = [] if rows.groups is None else [rows.groups]
+        arrays = (array.tobytes() for array in (rows.inputs, rows.labels, *groups))
+        return self._answer(options, *arrays)
 
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a question."""
-        assert self.process.stdin is not None
         with self.pipes:
-            try:
-                self.process.stdin.write(json.dumps(question).encode() + b"\n")
-                self.process.stdin.flush()
-                return self.read()
-            except (OSError, ValueError):  # ValueError: the pipe is closed
-                raise ValueError("the forecast has ended; start it again") from None
+            answer = self._answer(question)
+        if not answer:
+            raise ValueError("forecast must be running, got one that has ended: start it again")
+        return answer
+
+    def _answer(self, request: Mapping[str, Any], *arrays: bytes) -> dict[str, Any]:
+        with suppress(OSError, ValueError):  # ValueError: the pipe is closed
+            self.worker.send(request, *arrays)
+            return next(self.worker.answers(), {})
+        return {}
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -400,7 +393,7 @@ class _Computation:
 class _Loaded:
     """A table and its forecast."""
 
-    table: CsvTable
+    table: DataTable
     computation: _Computation | None = None
 
 
@@ -416,9 +409,9 @@ class Forecasts:
     def load(self, content: bytes) -> dict[str, Any]:
         """Read a table; the oldest is released where there are too many."""
         if not self._reading.acquire(blocking=False):
-            raise ValueError("tables must be read one at a time; wait")
+            raise ValueError("tables must be read one at a time, got a second: wait")
         try:
-            table = CsvTable.from_csv(content)
+            table = DataTable.from_csv(content, _MOST_COLUMNS)
         finally:
             self._reading.release()
         key = secrets.token_urlsafe(16)
@@ -433,15 +426,15 @@ class Forecasts:
         """Start the forecast of a table, in place of an earlier one."""
         table = self._loaded(key).table
         choice = ForecastChoice.from_json(given, table)
-        inputs, labels, notes = choice.arrays(table)
+        rows = choice.rows(table)
         with self._lock:
             self._check_open()
             loaded = self._held(key)
             self._end(loaded)
-            one = _Computation(choice=choice, process=_start_process(), notes=notes)
+            worker = Worker(__name__, threads=max(1, (os.cpu_count() or 1) - 1))  # one is spared
+            one = _Computation(choice=choice, worker=worker, notes=rows.notes)
             loaded.computation = one
-        arguments = (one, inputs, labels)
-        threading.Thread(target=self._follow, args=arguments, daemon=True).start()
+        threading.Thread(target=self._follow, args=(one, rows), daemon=True).start()
         return self.status(key)
 
     def status(self, key: object) -> dict[str, Any]:
@@ -469,7 +462,9 @@ class Forecasts:
             one = self._ready(key)
             setting = ForecastSetting.from_json(given, one.summary["rows"])
             if one.waiting >= MOST_WAITING:
-                raise ValueError(f"questions must be at most {MOST_WAITING} at a time; wait")
+                raise ValueError(
+                    f"questions must be at most {MOST_WAITING} at a time, got one more: wait"
+                )
             one.waiting += 1
         try:
             answer = one.ask({"kind": kind, "setting": vars(setting)})
@@ -483,7 +478,7 @@ class Forecasts:
     def script(self, key: object, given: object, file: object) -> dict[str, Any]:
         """Python lines of the forecast of a table."""
         if not isinstance(file, str) or len(file) > 1000:
-            raise ValueError("file must be the name of a file")
+            raise ValueError(f"file must be the name of a file, got {file!r:.60}")
         with self._lock:
             one = self._ready(key)
             setting = ForecastSetting.from_json(given, one.summary["rows"])
@@ -499,7 +494,7 @@ class Forecasts:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise ValueError("the server must be running, got one that stops")
+            raise ValueError("server must be running, got one that stops")
 
     def _loaded(self, key: object) -> _Loaded:
         with self._lock:
@@ -508,14 +503,15 @@ class Forecasts:
     def _held(self, key: object) -> _Loaded:
         """A table; the lock is held."""
         if not isinstance(key, str) or key not in self._known:
-            raise ValueError("the data must be loaded again: the server has them no more")
+            raise ValueError("data must be a table that the server holds, got none: load it again")
         self._known.move_to_end(key)
         return self._known[key]
 
     def _ready(self, key: object) -> _Computation:
         one = self._held(key).computation
         if one is None or one.status != "ready":
-            raise ValueError("the forecast must be ready, got none")
+            state = "none" if one is None else one.status
+            raise ValueError(f"forecast must be ready, got {state}")
         return one
 
     def _end(self, loaded: _Loaded) -> None:
@@ -523,43 +519,25 @@ class Forecasts:
         one = loaded.computation
         if one and one.status in ("running", "ready"):
             one.status = "cancelled"
-            one.process.kill()
+            one.worker.process.kill()
 
-    def _follow(self, one: _Computation, inputs: FloatArray, labels: FloatArray) -> None:
+    def _follow(self, one: _Computation, rows: TableRows) -> None:
         """Collect the summary of a forecast, and close its pipes at its end."""
-        try:
-            summary = one.send(inputs, labels)
-        except OSError:
-            summary = {}
-        del inputs, labels
+        summary = one.start(rows)
+        del rows
         with self._lock:
             if one.status == "running" and summary:
                 failed = "message" in summary
                 one.status = "failed" if failed else "ready"
                 one.message = summary.pop("message", "")
                 one.summary = summary
-        code = one.process.wait()
+        one.worker.process.wait()
         with one.pipes:
-            for pipe in (one.process.stdin, one.process.stdout):
-                assert pipe is not None
-                with suppress(OSError):  # what was to be written has no reader
-                    pipe.close()
+            ended = one.worker.close()
         with self._lock:
             if one.status in ("running", "ready"):
-                one.status, one.message = "failed", f"the process ended with exit code {code}"
-
-
-def _start_process() -> "subprocess.Popen[bytes]":
-    """Start a process that waits for arrays; one core is left to the browser."""
-    threads = str(max(1, (os.cpu_count() or 1) - 1))
-    return subprocess.Popen(
-        [sys.executable, "-m", __name__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads, **os.environ},
-        start_new_session=True,  # Ctrl-C is for the server
-    )
+                one.status, one.message = "failed", ended
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

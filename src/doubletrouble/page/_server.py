@@ -64,9 +64,8 @@ def serve(
     from waitress.server import create_server
 
     from doubletrouble.page._app import application
-    from doubletrouble.page._forecasts import Forecasts
+    from doubletrouble.page._forecasts import MOST_BYTES, Forecasts
     from doubletrouble.page._simulations import Simulations
-    from doubletrouble.page._tables import MOST_BYTES
 
     listening = _listening_socket(host, port)
     port = listening.getsockname()[1]

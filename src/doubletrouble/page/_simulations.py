@@ -1,28 +1,24 @@
 """Simulations for the page, in processes of their own.
 
 A request is one setting at points along an axis, within limits of size and work. Each runs in a
-process (`python -m doubletrouble.page._simulations`) that reads it from standard input and writes a
-line of JSON for every point. The process is killed when the simulation is cancelled, and exits
-when its standard input is closed, also if the server is killed. Finished points stay: a
-simulation that is started again continues after them. Points that cannot be simulated are refused,
-each with its reason.
+process that answers with every point, and is killed when the simulation is cancelled. Finished
+points stay: a simulation that is started again continues after them. Points that cannot be
+simulated are refused, each with its reason.
 """
 
 import json
 import math
 import os
-import subprocess
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from tempfile import TemporaryFile
 from typing import IO, Any, Self
 
 import numpy as np
 
 from doubletrouble.ensembles import SUPPORT
+from doubletrouble.page._processes import Worker, exit_when_closed, run, write
 from doubletrouble.page._settings import PageSetting, json_number, view_value
 from doubletrouble.parameters import Parameter
 from doubletrouble.results import AnovaTerms, ErrorTerms
@@ -158,19 +154,13 @@ class SimulationRequest:
 # --- one simulation in its process ---------------------------------------------------------------
 
 
-def main() -> None:
-    """Simulate the request on standard input; write one line for each point."""
-    given = json.loads(sys.stdin.readline())
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-    request = SimulationRequest(**given | {"setting": PageSetting(**given["setting"])})
+def main(given: IO[bytes]) -> None:
+    """Simulate the request on standard input; answer with each point."""
+    values = json.loads(given.readline())
+    exit_when_closed(given)
+    request = SimulationRequest(**values | {"setting": PageSetting(**values["setting"])})
     for value in request.points:
-        sys.stdout.write(json.dumps(_simulated(request, value)) + "\n")
-        sys.stdout.flush()
-
-
-def _exit_with_parent() -> None:
-    sys.stdin.read()
-    os._exit(0)
+        write(_simulated(request, value))
 
 
 def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
@@ -229,7 +219,7 @@ class _Simulation:
     results: dict[float, dict[str, Any]] = field(default_factory=dict)
     status: str = "waiting"  # then running, and done, cancelled or failed
     message: str = ""
-    process: "subprocess.Popen[str] | None" = None
+    worker: Worker | None = None
 
     @property
     def ended(self) -> bool:
@@ -306,77 +296,47 @@ class Simulations:
 
     def _end(self, one: _Simulation) -> None:
         one.status = "cancelled"
-        if one.process:
-            one.process.kill()
+        if one.worker:
+            one.worker.process.kill()
 
     def _start_waiting(self) -> None:
         """Start processes while there is room; the lock is held."""
-        running = sum(one.process is not None for one in self._known.values())
+        running = sum(one.worker is not None for one in self._known.values())
         for one in self._known.values():
             # the process of a cancelled simulation may not have ended yet
-            may_start = one.status == "waiting" and one.process is None
+            may_start = one.status == "waiting" and one.worker is None
             if not may_start or running >= _AT_ONCE or self._closed:
                 continue
-            errors = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
             try:
-                one.process = start_process(errors)
+                one.worker = Worker(__name__, threads=1)
             except OSError as error:
-                errors.close()
                 one.status, one.message = "failed", f"no process starts: {error.strerror}"
                 continue
             one.status, running = "running", running + 1
-            arguments = (one, one.process, errors)
-            threading.Thread(target=self._follow, args=arguments, daemon=True).start()
+            threading.Thread(target=self._follow, args=(one, one.worker), daemon=True).start()
 
-    def _follow(self, one: _Simulation, process: "subprocess.Popen[str]", errors: IO[str]) -> None:
+    def _follow(self, one: _Simulation, worker: Worker) -> None:
         """Collect the points of a process until its end."""
         left = tuple(x for x in one.request.points if x not in one.results)
         problem = ""
         try:
-            with process:
-                send(process, replace(one.request, points=left))
-                for line in process.stdout or ():
-                    if not line.endswith("\n"):  # cut off by the end of the process
-                        break
-                    result = json.loads(line)
-                    with self._lock:
-                        one.results[result["at"]] = result
+            worker.send(asdict(replace(one.request, points=left)))
+            for result in worker.answers():
+                with self._lock:
+                    one.results[result["at"]] = result
         except OSError:  # of its pipes: the process has ended
             pass
         except ValueError as error:
             problem = f"a point was not JSON: {error}"
-        with errors:
-            errors.seek(0)
-            last = errors.read().strip().rpartition("\n")[2]
+        ended = worker.close()
         with self._lock:
-            one.process = None
+            one.worker = None
             if one.status == "running":
                 done = len(one.results) == len(one.request.points)
                 one.status = "done" if done else "failed"
-                ended = f"the process ended with exit code {process.returncode}"
-                one.message = "" if done else ": ".join(filter(None, (problem or ended, last)))
+                one.message = "" if done else problem or ended
             self._start_waiting()
 
 
-def send(process: "subprocess.Popen[str]", request: SimulationRequest) -> None:
-    """Write a request to the standard input of a process, and leave it open."""
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(asdict(request)) + "\n")
-    process.stdin.flush()
-
-
-def start_process(errors: IO[str] | int) -> "subprocess.Popen[str]":
-    """Start a process that waits for a request."""
-    return subprocess.Popen(
-        [sys.executable, "-m", __name__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-        start_new_session=True,  # Ctrl-C is for the server
-    )
-
-
 if __name__ == "__main__":
-    main()
+    run(main)

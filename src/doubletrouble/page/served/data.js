@@ -10,7 +10,7 @@ import { button, codeLines, html, panel, setText, table } from "./elements.js";
 import { download } from "./exports.js";
 import { createPlot } from "./plot.js";
 import { request, sentence } from "./remote.js";
-import { declarations, shownNumber, toJson, writeNumber } from "./state.js";
+import { declarations, parseNumber, shownNumber, toJson, writeNumber } from "./state.js";
 import { unbroken } from "./words.js";
 
 const MOST_BYTES = 20e6;
@@ -138,17 +138,21 @@ function select(id, text, options, chosen, onchange) {
 /** The choice of the columns in `host`, and what is forecast from them in `results`. */
 function choose(found, host, results) {
   const { data, columns } = found;
-  const numeric = columns.map((column, i) => ({ ...column, i })).filter((column) => column.numeric);
-  if (numeric.length < 2 || found.target === null) {
-    const needed = "A forecast needs two columns of numbers that differ, a target and an input. ";
+  const usable = columns.map((column, i) => ({ ...column, i })).filter(({ numeric, classes }) => numeric || classes);
+  if (usable.length < 2 || found.target === null) {
+    const needed = "A forecast needs a target, a column of numbers that differ, and an input. ";
     return host.replaceChildren(html("p", {}, needed, leftOut(columns)));
   }
-  const named = numeric.map(({ i, name }) => [String(i), name]);
+  const named = usable.filter(({ numeric }) => numeric).map(({ i, name }) => [String(i), name]);
   const target = select("data-target", "Target", named, String(found.target), update);
   const activations = Object.entries(declarations.controls.activation.choices);
   const activation = select("data-activation", "Activation", activations, "relu", changed);
-  const boxes = numeric.map(({ i, name, remark }) => {
-    const text = remark ? `${name} (${remark})` : name;
+  const all = columns.map(({ name }, i) => [String(i), name]);
+  const groups = select("data-groups", "Groups", [["", "none"], ...all], "", update);
+  const noise = html("input", { id: "data-noise", type: "text", inputmode: "decimal", size: 8, onchange: changed });
+  const boxes = usable.map(({ i, name, remark, classes }) => {
+    const about = classes ? `${classes} classes, one-hot encoded` : remark;
+    const text = about ? `${name} (${about})` : name;
     return { i, ...flag(`data-column-${i}`, text, !remark, update) };
   });
   const setAll = (checked) => {
@@ -170,6 +174,14 @@ function choose(found, host, results) {
     html(
       "details",
       { class: "columns" },
+      html("summary", {}, "Groups of rows, known noise"),
+      html("div", { class: "row" }, groups.element, html("div", { class: "control" },
+        html("label", { for: noise.id }, "Standard deviation of the label noise, if known"), " ", noise)),
+      html("p", { class: "soft" }, "Rows of a group are left out together: repeated or related rows."),
+    ),
+    html(
+      "details",
+      { class: "columns" },
       count,
       html("div", { class: "buttons" }, ...[["All", true], ["None", false]].map(([text, checked]) =>
         button(text, () => setAll(checked), { class: "small" }))),
@@ -186,18 +198,25 @@ function choose(found, host, results) {
   let began = 0;
   let requests = 0; // only the answer to the latest is shown
 
-  const inputs = () => boxes.filter(({ i, box }) => box.checked && String(i) !== target.list.value).map(({ i }) => i);
+  const isInput = ({ i }) => ![target.list.value, groups.list.value].includes(String(i));
+  const inputs = () => boxes.filter((one) => one.box.checked && isInput(one)).map(({ i }) => i);
 
+  function knownNoise() {
+    const text = noise.value.trim();
+    const value = parseNumber(text);
+    return text === "" ? null : Number.isNaN(value) ? text : value; // the server refuses text
+  }
   function update() {
     const used = inputs();
-    for (const { i, element } of boxes) element.hidden = String(i) === target.list.value;
-    setText(count, `Inputs: ${used.length} of ${numeric.length - 1} columns of numbers`);
-    const incomplete = [...used, Number(target.list.value)].map((i) => columns[i]).filter(({ missing }) => missing);
+    for (const one of boxes) one.element.hidden = !isInput(one);
+    setText(count, `Inputs: ${used.length} of ${boxes.filter(isInput).length} columns`);
+    const others = [target, groups].map(({ list }) => list.value).filter(Boolean).map(Number);
+    const incomplete = [...used, ...others].map((i) => columns[i]).filter(({ missing }) => missing);
     drop.element.hidden = !incomplete.length;
     const [first, ...more] = incomplete;
     if (first) {
-      const others = more.length ? `, and ${more.length} more` : "";
-      const where = `${first.name}: ${first.missing}, first in line ${first.first_missing}${others}`;
+      const rest = more.length ? `, and ${more.length} more` : "";
+      const where = `${first.name}: ${first.missing}, first in ${first.first_missing}${rest}`;
       setText(drop.element.lastChild, `leave out rows with missing values (${where})`);
     }
     changed();
@@ -209,6 +228,8 @@ function choose(found, host, results) {
     return {
       target: Number(target.list.value),
       inputs: inputs(),
+      groups: groups.list.value ? Number(groups.list.value) : null,
+      noise: knownNoise(),
       activation: activation.list.value,
       standardize: standardize.box.checked,
       intercept: intercept.box.checked,
@@ -250,11 +271,15 @@ function choose(found, host, results) {
   update();
 }
 
-/** Which columns are not numbers. */
+/** Which columns are neither numbers nor few classes, which are inputs if they are ticked. */
 function leftOut(columns) {
-  const texts = columns.filter(({ numeric }) => !numeric).map(({ name, remark }) => `${name} (${remark})`);
+  const texts = columns
+    .filter(({ numeric, classes }) => !numeric && !classes)
+    .map(({ name, remark }) => `${name} (${remark})`);
   const shown = texts.length > 4 ? [...texts.slice(0, 3), `${texts.length - 3} more`] : texts;
-  return texts.length ? `Left out: ${shown.join(", ")}.` : "";
+  const encoded = columns.filter(({ classes }) => classes).map(({ name }) => name);
+  const ticked = encoded.length ? `Columns of classes are inputs if they are ticked: ${encoded.join(", ")}. ` : "";
+  return ticked + (texts.length ? `Left out: ${shown.join(", ")}.` : "");
 }
 
 // --- the forecast ---
@@ -540,7 +565,7 @@ function advicePanel() {
 }
 
 /** The checks, the label noise and the notes. */
-function trustPanel({ summary: { checks, noise, notes, rows }, notes: own }) {
+function trustPanel({ summary: { checks, noise, notes }, notes: own }) {
   const isFailed = ({ name, passed }) => !passed && name !== ABOUT_OTHERS;
   const items = checks.map((check) => {
     const verdict = check.passed ? "passed" : isFailed(check) ? "failed" : "high";
@@ -550,20 +575,12 @@ function trustPanel({ summary: { checks, noise, notes, rows }, notes: own }) {
   });
   const failed = checks.filter(isFailed).length;
   const verdict = failed ? `${failed} of ${checks.length} checks failed.` : "No check speaks against the forecast.";
-  const [estimate, upper] = [noise.estimate, noise.upper].map((value) => shownNumber(value, 3));
-  const isBound = estimate === upper;
-  const about = isBound ? `of at most ${upper}, the likeliest value` : `of about ${estimate}, at most ${upper}`;
   return panel(
     "",
     "Can it be trusted?",
     html("p", {}, verdict),
     html("ul", { class: "checks" }, ...items),
-    html(
-      "p",
-      {},
-      html("b", {}, "Label noise"),
-      ` has a standard deviation ${about}: it is noise, or structure of the target too fine for ${rows} rows.`,
-    ),
+    html("p", {}, `${sentence(noise.text)} These are standard deviations.`),
     ...[...own, ...notes].map((note) => html("p", { class: "note" }, sentence(note))),
   );
 }
