@@ -1,0 +1,1 @@
+"""Random features with any convex loss: order parameters, overlaps and separability."""
