@@ -11,13 +11,13 @@ converge are continued from a large ridge (the maximum margin from few samples).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from doubletrouble.convex._features import Response, response
-from doubletrouble.convex._labels import Forces, Labels, Points
+from doubletrouble.convex._labels import Forces, Labels, LearningPoints
 from doubletrouble.errors import ConvergenceError
 
 _DAMPED = 12  # iterations before Newton's method
@@ -26,11 +26,12 @@ _LONGEST = 1.2  # of a step, in logarithms
 _DONE = 3e-14  # residual at which iteration stops
 _ACCEPTED = 1e-9  # residual of a solution at the limit of rounding
 _STAGES = 40  # of a continuation
+INFINITE = 1e100
 
 
 @dataclass(slots=True, kw_only=True, frozen=True)
 class Equations:
-    """The equations of a task, loss and activation; parameters that vary are `Points`."""
+    """The equations of a task, loss and activation; parameters that vary are `LearningPoints`."""
 
     labels: Labels
     residual: bool  # whether the loss is one of residuals
@@ -39,18 +40,20 @@ class Equations:
     linear: float  # μ₁²
     nonlinear: float  # μ⋆²
 
-    def state(self, at: Points, unknowns: Any) -> tuple[Any, Any, Any]:
+    def state(self, at: LearningPoints, unknowns: Any) -> tuple[Any, Any, Any]:
         """V, q or R, and a or b."""
         V, spread = np.exp(unknowns[0]), np.exp(unknowns[1])
         if self.residual:
             return V, spread, unknowns[2]
         return V, spread, np.where(self.blind(at), 0.0, np.exp(unknowns[2]))
 
-    def blind(self, at: Points) -> Any:
+    def blind(self, at: LearningPoints) -> Any:
         """Where the outputs do not correlate with the labels at all."""
         return (at.power == 0) | (at.flips == 0.5) | (self.linear == 0)
 
-    def sides(self, at: Points, unknowns: Any, coarse: bool = False) -> tuple[Forces, Response]:
+    def sides(
+        self, at: LearningPoints, unknowns: Any, coarse: bool = False
+    ) -> tuple[Forces, Response]:
         """Both sides of the equations."""
         V, spread, third = self.state(at, unknowns)
         forces = self.labels.forces(at, V, spread, third, coarse=coarse)
@@ -59,7 +62,7 @@ class Equations:
             self.linear, self.nonlinear, at.inverse_width, stiff, forces.response
         )
 
-    def mismatch(self, at: Points, unknowns: Any, coarse: bool = False) -> Any:
+    def mismatch(self, at: LearningPoints, unknowns: Any, coarse: bool = False) -> Any:
         """One iteration of the equations less the unknowns, (3, n)."""
         forces, features = self.sides(at, unknowns, coarse)
         m, q, rho = forces.alignment, forces.power, at.power
@@ -80,7 +83,7 @@ class Equations:
             third = np.where(self.blind(at), third, tilt - unknowns[2])
         return np.stack([np.log(features.growth), np.log(spread) - unknowns[1], third])
 
-    def start(self, at: Points) -> Any:
+    def start(self, at: LearningPoints) -> Any:
         """Unknowns at which the iteration starts, (3, n)."""
         share = 1.0 if self.residual else 0.45  # of samples that act as constraints when P < N
         samples = share * at.samples
@@ -89,9 +92,7 @@ class Equations:
             middle = 0.5 * (low + high)
             v = samples / (1 + np.exp(-middle))
             stiff = at.samples * at.ridge * np.exp(np.minimum(middle, 700.0))
-            growing = (
-                response(self.linear, self.nonlinear, at.inverse_width, stiff, v).growth > 1
-            )
+            growing = response(self.linear, self.nonlinear, at.inverse_width, stiff, v).growth > 1
             low, high = np.where(growing, middle, low), np.where(growing, high, middle)
         unknowns = np.stack([np.clip(middle, -600.0, 690.0), np.zeros(at.size), np.zeros(at.size)])
         for turn in range(_DAMPED):
@@ -102,10 +103,10 @@ class Equations:
 
 
 @dataclass(slots=True, kw_only=True)
-class Solution:
+class SolvedPoints:
     """Solved points: the unknowns, both sides, and the order parameters in the block's units."""
 
-    at: Points
+    at: LearningPoints
     V: Any
     third: Any  # a or b
     forces: Forces
@@ -113,8 +114,13 @@ class Solution:
 
     @property
     def aligned(self) -> Any:
-        """m²/ρ: the power of the mean output; of residual losses, of the mean error."""
+        """m²/ρ: the power of the mean output."""
         return self.at.power * (self.forces.alignment * self.features.aligned) ** 2
+
+    @property
+    def unaligned(self) -> Any:
+        """ρ u²: the bias of residual losses, whose mean output is (1 - u) times the target."""
+        return self.at.power * self.features.unlearned**2
 
     @property
     def overlap(self) -> Any:
@@ -128,11 +134,42 @@ class Solution:
 
     @property
     def excess(self) -> Any:
-        """q - m²/ρ."""
+        """The excess q - m²/ρ over members that share nothing."""
         return self.fluctuation() + self.forces.power * self.features.noise()
 
+    def interpolating(self, equations: Equations, where: Any) -> SolvedPoints:
+        """The solution, with the limit of ridge 0 at P = N at some points: V and q are infinite."""
+        at, a = self.at, np.where(where, 0.0, self.third)
+        V = np.where(where, INFINITE**2, self.V)
+        linear = equations.labels.forces(at, V, np.ones_like(V), a)  # g V = e
+        forces = Forces(
+            response=np.where(where, at.samples, self.forces.response),
+            power=np.where(where, INFINITE * 1e10, self.forces.power),
+            alignment=np.where(where, linear.alignment, self.forces.alignment),
+        )
+        stiff = np.where(where, 0.0, at.samples * at.ridge * V)
+        features = response(
+            equations.linear, equations.nonlinear, at.inverse_width, stiff, forces.response
+        )
+        return SolvedPoints(at=at, V=V, third=a, forces=forces, features=features)
 
-def solve(equations: Equations, at: Points) -> Solution:
+    def take(self, index: Any) -> SolvedPoints:
+        """The solutions at some of the points."""
+
+        def some(block: Any) -> Any:
+            values = {f.name: getattr(block, f.name) for f in fields(block)}
+            return type(block)(**{k: v[..., index] if np.ndim(v) else v for k, v in values.items()})
+
+        return SolvedPoints(
+            at=self.at.take(index),
+            V=self.V[index],
+            third=self.third[index],
+            forces=some(self.forces),
+            features=some(self.features),
+        )
+
+
+def solve(equations: Equations, at: LearningPoints) -> SolvedPoints:
     """The fixed point at every point, or raise ConvergenceError."""
     with np.errstate(all="ignore"):
         unknowns, residual = newton(equations, at, equations.start(at))
@@ -150,10 +187,10 @@ def solve(equations: Equations, at: Points) -> Solution:
             )
         forces, features = equations.sides(at, unknowns)
         V, _, third = equations.state(at, unknowns)
-    return Solution(at=at, V=V, third=third, forces=forces, features=features)
+    return SolvedPoints(at=at, V=V, third=third, forces=forces, features=features)
 
 
-def newton(equations: Equations, at: Points, unknowns: Any) -> tuple[Any, Any]:
+def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any, Any]:
     """Newton's method with backtracking; the unknowns, and the largest residual of each point."""
     unknowns = unknowns.copy()
     current = equations.mismatch(at, unknowns)
@@ -202,16 +239,15 @@ def _size(mismatch: Any) -> Any:
     return np.abs(mismatch).max(axis=0)
 
 
-def _continued(equations: Equations, at: Points) -> tuple[Any, Any]:
-    """Points approached along a path from an easier problem."""
+def _continued(equations: Equations, at: LearningPoints) -> tuple[Any, Any]:
+    """LearningPoints approached along a path from an easier problem."""
     if equations.hard:
         easy, target, name = np.minimum(at.samples, 0.1 / at.inverse_width), at.samples, "samples"
     else:
         easy, target, name = np.maximum(at.ridge, 3.0), np.maximum(at.ridge, 1e-12), "ridge"
-    unknowns, residual = newton(equations, at, equations.start(replace(at, **{name: easy})))
+    unknowns = equations.start(replace(at, **{name: easy}))
     ratio = np.log(target / easy)
     for stage in np.linspace(0.0, 1.0, _STAGES):
         there = replace(at, **{name: easy * np.exp(stage * ratio)})
-        before = unknowns
-        unknowns, residual = newton(equations, there, before)
+        unknowns, _ = newton(equations, there, unknowns)
     return newton(equations, at, unknowns)

@@ -7,8 +7,8 @@ The output of a member on a training sample is the proximal map of its cavity ou
 and the forces have the mean response v̂ = -ψ₂ E ∂g/∂ω, power q̂ = ψ₂ E g² and alignment m̂ with the
 target. All forces here are V g, so that v̂V, q̂V² and m̂V are returned (`Forces`).
 
-**Residual losses** act on e = y - ω - b ~ N(-b, S²), S² = R + τ², R being the test error (a sum over
-the components of the noise). By Stein's lemma m̂ = v̂, for every residual loss and law of the noise.
+**Residual losses** act on e = y - ω - b ~ N(-b, S²), S² = R + τ², R being the test error (summed
+over the components of the noise). By Stein's lemma m̂ = v̂, for every residual loss and noise.
 
 **Margin losses** act on t = yω, which has the skew normal density
 2 N(t; 0, q) [p + (1-2p) Φ(a t/√q)], a = r/√(1-r²), r = m/√(q (ρ+τ²)), with p the probability of a
@@ -31,7 +31,7 @@ by q₁₂ is the mean product of ∂g/∂ω (Price's theorem).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
@@ -48,7 +48,7 @@ _ROOT_2PI = np.sqrt(2 * np.pi)
 
 
 @dataclass(slots=True, kw_only=True)
-class Points:
+class LearningPoints:
     """Parameters of a flat block of points, in units in which the labels have power one."""
 
     inverse_width: Any  # D/P
@@ -61,9 +61,9 @@ class Points:
     weights: Any  # of the components of the noise, (k, n)
     variances: Any  # (k, n)
 
-    def take(self, index: Any) -> Points:
+    def take(self, index: Any) -> LearningPoints:
         """Some of the points."""
-        return Points(**{f.name: getattr(self, f.name)[..., index] for f in fields(self)})
+        return LearningPoints(**{f.name: getattr(self, f.name)[..., index] for f in fields(self)})
 
     @property
     def size(self) -> int:
@@ -113,11 +113,13 @@ def gauss(count: int) -> tuple[FloatArray, FloatArray]:
 class Labels:
     """Base: the forces of the labels on one member, and their mean product on two."""
 
-    def forces(self, at: Points, V: Any, spread: Any, third: Any, *, coarse: bool = False) -> Forces:
+    def forces(
+        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+    ) -> Forces:
         """The moments at V; `spread` is q and `third` a, or R and b for residual losses."""
         raise NotImplementedError
 
-    def product(self, at: Points, pair: Pair) -> tuple[Any, Any]:
+    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
         """The mean product of the forces on two members over V², and its slope in q₁₂."""
         raise NotImplementedError
 
@@ -126,7 +128,7 @@ class Labels:
 
 
 @dataclass(slots=True)
-class _Clip:
+class Clip:
     """V g(e) = clip(κ e, l V, h V), κ = V/(c + V), linear for e from `start` to `stop`."""
 
     ratio: Any  # κ
@@ -136,7 +138,7 @@ class _Clip:
     top: Any
 
     @classmethod
-    def of(cls, at: Points, softness: float, V: Any) -> _Clip:
+    def of(cls, at: LearningPoints, softness: float, V: Any) -> Clip:
         A = softness + V
         start, stop = at.low * A, at.high * A
         bottom, top = (np.where(np.isfinite(x), x, 0.0) * V for x in (at.low, at.high))
@@ -170,9 +172,11 @@ class ResidualLabels(Labels):
     def __init__(self, softness: float) -> None:
         self.softness = softness
 
-    def forces(self, at: Points, V: Any, spread: Any, third: Any, *, coarse: bool = False) -> Forces:
+    def forces(
+        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+    ) -> Forces:
         """Closed forms of the moments, summed over the components of the noise."""
-        clip, b = _Clip.of(at, self.softness, V), third
+        clip, b = Clip.of(at, self.softness, V), third
         S = np.sqrt(spread + at.variances)  # (k, n)
         S = np.maximum(S, 1e-150)
         alpha = np.clip((clip.start + b) / S, -_FAR, _FAR)
@@ -195,23 +199,26 @@ class ResidualLabels(Labels):
         weights, k = at.weights, clip.ratio
         response = k * (weights * inside).sum(0)
         mean = (weights * (clip.top * above + clip.bottom * below + k * first)).sum(0)
-        power = weights * (clip.top**2 * above + clip.bottom**2 * below + k * k * second)
+        # the root first: a force 1e250 is never reached
+        ends = (clip.top * np.sqrt(above)) ** 2 + (clip.bottom * np.sqrt(below)) ** 2
+        power = weights * (ends + k * k * second)
         v = at.samples * response
         return Forces(response=v, power=at.samples * power.sum(0), alignment=v, mean=mean)
 
-    def product(self, at: Points, pair: Pair) -> tuple[Any, Any]:
+    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
         """One integral over C for each component, or one in all for noise that is not shared."""
-        clip, b = _Clip.of(at, self.softness, pair.V), pair.intercept
+        clip, b = Clip.of(at, self.softness, pair.V), pair.intercept
         value, slope = np.zeros(at.size), np.zeros(at.size)
         shares = [(at.weights[k], at.variances[k]) for k in range(len(at.weights))]
         outer = shares if pair.same_labels else [(1.0, 0.0)]
         inner = [(1.0, 0.0)] if pair.same_labels else shares
         for weight, variance in outer:
             sd = np.sqrt(pair.common + variance)
-            width = np.sqrt(pair.own + min(np.min(v) for _, v in inner))
+            least = np.minimum.reduce([np.broadcast_to(v, at.size) for _, v in inner])
+            width = np.sqrt(pair.own + least)
 
             def integrand(x: Any, i: Any, sd: Any = sd) -> tuple[Any, Any]:
-                own = _Clip(*(np.asarray(getattr(clip, f.name))[i] for f in fields(clip)))
+                own = Clip(*(np.asarray(getattr(clip, f.name))[i] for f in fields(clip)))
                 e = sd[i][:, None] * x - b[i][:, None]
                 H: Any = 0.0
                 dH: Any = 0.0
@@ -253,9 +260,11 @@ class MarginLabels(Labels):
     def __init__(self, softness: float) -> None:
         self.softness = softness
 
-    def forces(self, at: Points, V: Any, spread: Any, third: Any, *, coarse: bool = False) -> Forces:
+    def forces(
+        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+    ) -> Forces:
         """Closed forms of the moments of t = y ω."""
-        clip, a = _Clip.of(at, self.softness, V), third
+        clip, a = Clip.of(at, self.softness, V), third
         r, root = np.sqrt(spread), np.sqrt(1 + third * third)
         ends = np.stack([1 - clip.stop, 1 - clip.start]) / r  # (2, n)
         ends = np.clip(ends, -_FAR, _FAR)
@@ -275,7 +284,10 @@ class MarginLabels(Labels):
             inside[narrow], squares[narrow] = mass.sum(-1), (mass * e * e).sum(-1)
             narrower[narrow] = (wide * w * steep * density(steep * nodes) * e).sum(-1)
         k = clip.ratio
-        power = clip.top**2 * P0 + clip.bottom**2 * (1 - P1) + k * k * squares
+        above, below = np.maximum(P0, 0.0), np.maximum(1 - P1, 0.0)
+        # the root first: a force 1e250 is never reached
+        power = (clip.top * np.sqrt(above)) ** 2 + (clip.bottom * np.sqrt(below)) ** 2
+        power += k * k * squares
         mean = clip.top * tails[0] + clip.bottom * (1 - tails[1]) + k * narrower
         return Forces(
             response=at.samples * k * inside,
@@ -283,14 +295,14 @@ class MarginLabels(Labels):
             alignment=at.samples * _label_power(at) * mean,
         )
 
-    def product(self, at: Points, pair: Pair) -> tuple[Any, Any]:
+    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
         """The integral over C of products of G, weighed with the labels' probabilities given C."""
-        clip = _Clip.of(at, self.softness, pair.V)
+        clip = Clip.of(at, self.softness, pair.V)
         sd, width = np.sqrt(pair.common), np.sqrt(pair.own)
         tilt = tilt_of(at, pair)
 
         def integrand(x: Any, i: Any) -> tuple[Any, Any]:
-            own = _Clip(*(np.asarray(getattr(clip, f.name))[i] for f in fields(clip)))
+            own = Clip(*(np.asarray(getattr(clip, f.name))[i] for f in fields(clip)))
             C = sd[i][:, None] * x
             H, dH = own.smoothed(1 - C, width[i])
             equal, unequal = label_probabilities(at, pair, tilt, x, i)
@@ -306,11 +318,11 @@ class MarginLabels(Labels):
         return gaussian_mean(integrand, sd, [*centres, (0.0 * sd, sd / np.maximum(tilt, 1e-9))])
 
 
-def _label_power(at: Points) -> Any:
+def _label_power(at: LearningPoints) -> Any:
     return (1 - 2 * at.flips) * np.sqrt(2 / (np.pi * (at.power + at.variances[0])))
 
 
-def tilt_of(at: Points, pair: Pair) -> Any:
+def tilt_of(at: LearningPoints, pair: Pair) -> Any:
     """The tilt a₁ of C: a label is +1 with probability Φ(a₁ C/√q₁₂) before flips."""
     spare = at.power * pair.excess + at.variances[0] * pair.common
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -318,7 +330,9 @@ def tilt_of(at: Points, pair: Pair) -> Any:
     return np.where(pair.aligned > 0, np.minimum(tilt, 1e12), 0.0)
 
 
-def label_probabilities(at: Points, pair: Pair, tilt: Any, x: Any, i: Any) -> tuple[Any, Any]:
+def label_probabilities(
+    at: LearningPoints, pair: Pair, tilt: Any, x: Any, i: Any
+) -> tuple[Any, Any]:
     """Probabilities that both labels are +1, and (for own noise) that they are +1 and -1."""
     p = at.flips[i][:, None]
     h = np.clip(tilt[i][:, None] * x, -_FAR, _FAR)
@@ -357,64 +371,176 @@ def logistic_force(omega: Any, V: Any) -> tuple[Any, Any]:
     return np.where(mirrored, V * (1 - s), V * s), w / (1 + w)
 
 
+def _corner(V: Any) -> Any:
+    """The real part ω_c of the branch points."""
+    E = (0.5 * np.sqrt(V) + np.sqrt(1 + 0.25 * V)) ** 2
+    return np.log(E) + 1 - 1 / E
+
+
 @dataclass(slots=True)
 class _Line:
-    """Nodes along ω graded towards the branch points of the logistic force; (points, nodes)."""
+    """Nodes along ω from -reach to reach, equidistant in the variable T of the module's rule."""
 
-    omega: Any
-    spacing: Any  # dω
+    V: Any
+    reach: Any
+    corner: Any  # ω_c
+
+    @classmethod
+    def of(cls, V: Any, reach: Any) -> _Line:
+        return cls(V, reach, _corner(V))
+
+    def variable(self, omega: Any) -> Any:
+        """T at ω."""
+        V, c = self.V, self.corner
+        return np.arcsinh((omega - c) / 4) + np.arcsinh((omega + V + c) / 4)
+
+    def slope(self, omega: Any) -> Any:
+        """dω/dT."""
+        V, c = self.V, self.corner
+        return 1 / (1 / np.hypot(omega - c, 4) + 1 / np.hypot(omega + V + c, 4))
+
+    def counts(self, step: Any) -> Any:
+        """Nodes of each point at most `step` apart in T."""
+        span = self.variable(self.reach) - self.variable(-self.reach)
+        return np.where(self.reach < 1e-2, 64.0, np.ceil(span / step) + 1)
+
+    def take(self, index: Any) -> _Line:
+        """The lines of some points."""
+        return _Line(self.V[index], self.reach[index], self.corner[index])
+
+    def nodes(self, count: int) -> tuple[Any, Any]:
+        """ω and the weights dω, (points, nodes)."""
+        low, high = self.variable(-self.reach), self.variable(self.reach)
+        half = 0.5 * (low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, count))
+        V, corner = self.V[:, None], self.corner[:, None]
+        k = corner + 0.5 * V
+        sinh, cosh = np.sinh(half), np.cosh(half)
+        # |ω + V/2| = |tanh| √(16 cosh² + k²), and its distance from k without cancellation
+        far = np.abs(sinh) * np.sqrt(16 + (k / cosh) ** 2) + k
+        near = (4 * sinh - k / cosh) * ((4 * sinh + k / cosh) / far)
+        omega = np.where(half > 0, corner + near, -(V + corner) - near)
+        spacing = ((high - low) / (count - 1))[:, None]
+        spacing = spacing / (1 / np.hypot(near, 4) + 1 / np.hypot(far, 4))
+        tiny = self.reach < 1e-2  # the force is linear there: equal distances in ω
+        if np.any(tiny):
+            omega[tiny] = self.reach[tiny, None] * np.linspace(-1.0, 1.0, count)
+            spacing[tiny] = (2 * self.reach[tiny] / (count - 1))[:, None]
+        return omega, spacing
 
 
-def graded_line(V: Any, reach: Any, count: int) -> _Line:
-    """`count` nodes from -reach to reach, equidistant in the variable of the trapezoidal rule."""
-    half = np.sqrt(V) / 2
-    E = (half + np.sqrt(1 + V / 4)) ** 2
-    corner = np.log(E) + 1 - 1 / E
-    k = corner + V / 2
-    ends = [
-        np.arcsinh((x - corner) / 4) + np.arcsinh((x + V + corner) / 4) for x in (-reach, reach)
-    ]
-    steps = np.linspace(0.0, 1.0, count)
-    T = 0.5 * (ends[0][:, None] + (ends[1] - ends[0])[:, None] * steps)
-    k, corner, wide = k[:, None], corner[:, None], V[:, None]
-    sinh, cosh = np.sinh(T), np.cosh(T)
-    # y = T-explicit distance from -V/2; its difference from ±k without cancellation
-    y = np.tanh(T) * np.sqrt(16 * cosh * cosh + k * k)
-    near = (4 * sinh - k / cosh) * (4 * sinh + k / cosh) / (np.abs(y) + k)  # |y| - k
-    right = near  # ω - ω_c for y > 0
-    omega = np.where(T > 0, corner + right, -(wide + corner) - near)
-    far = np.abs(y) + k
-    slope = 1 / (1 / np.hypot(near, 4) + 1 / np.hypot(far, 4))
-    return _Line(omega, slope * ((ends[1] - ends[0])[:, None] / (count - 1)))
+def _blocks(counts: Any, most: float = 2e4) -> list[tuple[Any, int]]:
+    """Points of similar numbers of nodes, in blocks of `most` nodes: indices, and their number."""
+    levels = np.ceil(4 * np.log2(np.maximum(counts, 16.0)))
+    blocks = []
+    for level in np.unique(levels):
+        index, count = np.flatnonzero(levels == level), int(2 ** (level / 4)) + 1
+        size = max(1, int(most / count))
+        blocks += [(index[k : k + size], count) for k in range(0, index.size, size)]
+    return blocks
+
+
+def skew_nodes(
+    at: LearningPoints, V: Any, r: Any, a: Any, *, coarse: bool = False
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Blocks of points i with nodes t, their weights in the law of t = y ω, and V σ(-z) there."""
+    for i, omega, mass in _normal_nodes(V, r, a, coarse):
+        p = at.flips[i, None]
+        tilted = ndtr((a / r)[i, None] * omega)
+        force, _ = logistic_force(omega, V[i, None])
+        yield i, omega, 2 * mass * (p + (1 - 2 * p) * tilted), force
+
+
+def _normal_nodes(V: Any, r: Any, a: Any, coarse: bool) -> Iterator[tuple[Any, Any, Any]]:
+    """Blocks of points with nodes ω, and their weights in N(0, r²)."""
+    line = _Line.of(V, 8.7 * r)
+    slopes = [np.sqrt(1 + a * a) * line.slope(0 * r), line.slope(2 * r), line.slope(-2 * r)]
+    fine = r / np.maximum.reduce(slopes)
+    counts = line.counts(np.minimum(0.3, fine) if coarse else np.minimum(0.1, 0.5 * fine))
+    counts = np.where(np.isfinite(counts), np.minimum(counts, _MOST_NODES), 16.0)
+    for i, count in _blocks(counts):
+        omega, spacing = line.take(i).nodes(count)
+        scale = 1 / r[i, None]
+        yield i, omega, density(omega * scale) * (spacing * scale)
 
 
 class LogisticLabels(Labels):
     """The logistic loss."""
 
-    def forces(self, at: Points, V: Any, spread: Any, third: Any, *, coarse: bool = False) -> Forces:
+    def forces(
+        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+    ) -> Forces:
         """The moments of t = y ω by the trapezoidal rule."""
         a, r = third, np.sqrt(spread)
-        count = _line_count(V, r, a, 0.25 if coarse else 0.1)
-        line = graded_line(V, 8.7 * r, count)
-        force, slope = logistic_force(line.omega, V[:, None])
-        x = line.omega / r[:, None]
-        mass = density(x) * line.spacing / r[:, None]
-        p = at.flips[:, None]
-        skew = 2 * mass * (p + (1 - 2 * p) * ndtr(a[:, None] * x))
-        root = np.sqrt(1 + a * a)
-        tilted = mass * np.exp(-0.5 * (a[:, None] * x) ** 2)
-        return Forces(
-            response=at.samples * (skew * slope).sum(-1),
-            power=at.samples * (skew * force * force).sum(-1),
-            alignment=at.samples * _label_power(at) * root * (tilted * force).sum(-1),
-        )
+        sums = np.empty((3, at.size))
+        for i, omega, mass in _normal_nodes(V, r, a, coarse):
+            force, slope = logistic_force(omega, V[i, None])
+            tilted, p = (a / r)[i, None] * omega, at.flips[i, None]
+            skew = 2 * mass * (p + (1 - 2 * p) * ndtr(tilted))
+            sums[0, i] = (skew * slope).sum(-1)
+            sums[1, i] = (skew * force * force).sum(-1)
+            sums[2, i] = (mass * np.exp(-0.5 * tilted * tilted) * force).sum(-1)
+        sums *= at.samples
+        alignment = _label_power(at) * np.sqrt(1 + a * a) * sums[2]
+        return Forces(response=sums[0], power=sums[1], alignment=alignment)
+
+    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+        """The integral over C of products of G, itself an integral over ω."""
+        V, sd, own = pair.V, np.sqrt(pair.common), np.sqrt(pair.own)
+        tilt = tilt_of(at, pair)
+        corner = _corner(V)
+        width = np.sqrt(pair.own + 4)  # a layer of the logistic force itself has the width 2
+        # nodes of ω that serve every C, or nodes around each C where the law given C is narrow
+        line = _Line.of(V, 8.7 * (sd + own))
+        ends = np.maximum(line.slope(line.reach), line.slope(-line.reach))
+        counts = line.counts(np.minimum(0.1, 0.55 * own / np.maximum(ends, 1e-300)))
+        local = ~(counts < 600)
+
+        def integrand(x: Any, i: Any) -> tuple[Any, Any]:
+            C = sd[i][:, None] * x
+            value, slope = smoothed(C, i)
+            equal, unequal = label_probabilities(at, pair, tilt, x, i)
+            if unequal is None:
+                return 2 * equal * value * value, 2 * equal * slope * slope
+            other, other_slope = smoothed(-C, i)
+            products = 2 * (equal * value * value - unequal * value * other)
+            return products, 2 * (equal * slope * slope + unequal * slope * other_slope)
+
+        def smoothed(C: Any, i: Any) -> tuple[Any, Any]:
+            """G(C) and -G'(C) at (points, nodes)."""
+            result = np.empty((*C.shape, 2))
+            for part in (True, False):
+                some = np.flatnonzero(local[i] == part)
+                if not some.size:
+                    continue
+                method = around if part else along
+                sizes = inner_counts(i[some]) if part else counts[i[some]]
+                for k, count in _blocks(sizes, 2e5 / C.shape[1]):
+                    result[some[k]] = method(C[some[k]], i[some[k]], count)
+            return result[..., 0], result[..., 1]
+
+        def inner_counts(i: Any) -> Any:
+            return np.minimum(17.4 / np.minimum(0.6, 0.7 / np.maximum(own[i], 1e-9)), _MOST_NODES)
+
+        def along(C: Any, i: Any, count: int) -> Any:
+            omega, spacing = line.take(i).nodes(count)
+            force, slope = logistic_force(omega, V[i, None])
+            s = own[i]
+            moments = np.stack([force, slope], axis=-1) * (spacing / s[:, None])[..., None]
+            scaled, centre = omega / s[:, None], C / s[:, None]
+            kernel = density(centre[:, :, None] - scaled[:, None, :])
+            return kernel @ moments
+
+        def around(C: Any, i: Any, count: int) -> Any:
+            nodes = np.linspace(-8.7, 8.7, count)
+            weights = density(nodes) * (nodes[1] - nodes[0])
+            omega = C[..., None] + own[i][:, None, None] * nodes
+            return np.stack([f @ weights for f in logistic_force(omega, V[i, None, None])], axis=-1)
+
+        centres = [(corner, width), (-V - corner, width), (0.0 * sd, sd / np.maximum(tilt, 1e-9))]
+        return gaussian_mean(integrand, sd, centres)
 
 
-def _line_count(V: Any, r: Any, a: Any, step: float) -> int:
-    """Nodes at most `step` apart, and fine enough for the tilt."""
-    wide = np.max(2 * np.arcsinh(8.7 * r / 4) + 2)
-    fine = np.max(17.4 * np.sqrt(1 + a * a)) / 0.35
-    return int(min(max(2 * wide / step * 0.5, fine * (0.1 / step) ** 0.5, 24), 4000))
+_MOST_NODES = 4000
 
 
 # --- integrals over what two members share -------------------------------------------------------
@@ -430,26 +556,27 @@ def gaussian_mean(integrand: Integrand, sd: Any, centres: list[tuple[Any, Any]])
     Without sharp layers the trapezoidal rule is used, with them Gauss's rule on panels.
     """
     safe = np.maximum(sd, 1e-150)
-    inverse: Any = 1.0
-    for _, width in centres[:1]:
-        inverse = inverse + 2 * (safe / np.maximum(width, 1e-150)) ** 2
-    if len(centres) in (3, 5):
-        inverse = inverse + (safe / centres[-1][1]) ** 2
+    sharpest = np.minimum.reduce([width for _, width in centres])
+    inverse = 1 + 3 * (safe / np.maximum(sharpest, 1e-150)) ** 2
     value, slope = np.empty_like(safe), np.empty_like(safe)
     bounds = (0.0, 10.0, 40.0, 160.0)
     for low, high in zip(bounds, (*bounds[1:], np.inf), strict=True):
-        i = np.flatnonzero((inverse > low) & (inverse <= high))
-        if not i.size:
+        points = np.flatnonzero((inverse > low) & (inverse <= high))
+        if not points.size:
             continue
-        if np.isfinite(high):
-            h = 0.75 / np.sqrt(np.max(inverse[i]))
-            count = int(np.ceil(9.0 / h))
-            x = np.broadcast_to(h * np.arange(-count, count + 1), (i.size, 2 * count + 1))
-            weights = h * density(x)
-        else:
-            x, weights = _panels(safe[i], [(c[i], w[i]) for c, w in centres])
-        one, two = integrand(x, i)
-        value[i], slope[i] = (weights * one).sum(-1), (weights * two).sum(-1)
+        sharp = not np.isfinite(high)
+        h = 0.75 / np.sqrt(np.max(inverse[points]))
+        count = int(np.ceil(9.0 / h)) if not sharp else 300
+        size = max(1, int(1.5e4 / count))
+        for k in range(0, points.size, size):
+            i = points[k : k + size]
+            if sharp:
+                x, weights = _panels(safe[i], [(c[i], w[i]) for c, w in centres])
+            else:
+                x = np.broadcast_to(h * np.arange(-count, count + 1), (i.size, 2 * count + 1))
+                weights = h * density(x)
+            one, two = integrand(x, i)
+            value[i], slope[i] = (weights * one).sum(-1), (weights * two).sum(-1)
     return value, slope
 
 
