@@ -240,10 +240,11 @@ def classes(at: dict[str, Any]) -> dict[str, float]:
     result = {"m": m, "q": q, "V": V, "residual": float(np.abs(mismatch(found.x)).max())}
     names = {"q1": True} | ({"q_init": False} if at["flips"] > 0 and at["tau"] == 0 else {})
     for name, same in names.items():
-        result[name] = _overlap(
-            lambda x, same=same: m_hat**2 * kernel + label_product(at, V, m, q, x, same) * kernel,
-            m**2,
-        )
+
+        def step(x: Any, same: bool = same) -> Any:
+            return m_hat**2 * kernel + label_product(at, V, m, q, x, same) * kernel
+
+        result[name] = _overlap(step, m**2)
     return {k: float(value) for k, value in result.items()}
 
 
@@ -308,9 +309,11 @@ def residuals(at: dict[str, Any]) -> dict[str, float]:
     if intercept:
         result["intercept"] = b
     for name, same in (("q1", True), ("q_init", False)):
-        result[name] = _overlap(
-            lambda x, same=same: m_hat**2 * kernel + product(x, same) * kernel, m**2
-        )
+
+        def step(x: Any, same: bool = same) -> Any:
+            return m_hat**2 * kernel + product(x, same) * kernel
+
+        result[name] = _overlap(step, m**2)
     return {k: float(value) for k, value in result.items()}
 
 

@@ -157,9 +157,10 @@ def test_measures_are_those_of_sampled_scores() -> None:
 
 def test_a_vote_of_infinitely_many_is_their_mean_score() -> None:
     problem = classes(loss="hinge", ridge=[1e-3, 0.1], flips=0.1, noise=0.2)
-    for measure in ("misclassification", "noisy"):
+    measures: tuple[Any, ...] = ("misclassification", "noisy")
+    for measure in measures:
         vote, mean = (
-            np.asarray(dt.exact_error(problem, K, measure=measure).total)  # type: ignore[arg-type]
+            np.asarray(dt.exact_error(problem, K, measure=measure).total)
             for K in (dt.Vote(math.inf), dt.Ensemble(math.inf))
         )
         np.testing.assert_allclose(vote, mean, rtol=1e-12)
