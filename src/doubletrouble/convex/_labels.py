@@ -308,7 +308,7 @@ class MarginLabels(Labels):
             equal, unequal = label_probabilities(at, pair, tilt, x, i)
             if unequal is None:
                 return 2 * equal * H * H, 2 * equal * dH * dH
-            other, slope = own.smoothed(1 + C, width[i])
+            other, slope = _mirrored(x, (H, dH), lambda: own.smoothed(1 + C, width[i]))
             value = 2 * (equal * H * H - unequal * H * other)
             return value, 2 * (equal * dH * dH + unequal * dH * slope)
 
@@ -316,6 +316,13 @@ class MarginLabels(Labels):
         if not pair.same_labels:
             centres += [(clip.start - 1, width), (clip.stop - 1, width)]
         return gaussian_mean(integrand, sd, [*centres, (0.0 * sd, sd / np.maximum(tilt, 1e-9))])
+
+
+def _mirrored(x: Any, here: tuple[Any, Any], there: Callable[[], tuple[Any, Any]]) -> Any:
+    """A function at -x: its values in reverse where the nodes x are symmetric."""
+    if np.array_equal(x, -x[:, ::-1]):
+        return tuple(value[:, ::-1] for value in here)
+    return there()
 
 
 def _label_power(at: LearningPoints) -> Any:
@@ -501,7 +508,7 @@ class LogisticLabels(Labels):
             equal, unequal = label_probabilities(at, pair, tilt, x, i)
             if unequal is None:
                 return 2 * equal * value * value, 2 * equal * slope * slope
-            other, other_slope = smoothed(-C, i)
+            other, other_slope = _mirrored(x, (value, slope), lambda: smoothed(-C, i))
             products = 2 * (equal * value * value - unequal * value * other)
             return products, 2 * (equal * slope * slope + unequal * slope * other_slope)
 
