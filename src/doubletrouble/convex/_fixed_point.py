@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.convex._features import Response, response
-from doubletrouble.convex._labels import Forces, Labels, LearningPoints
+from doubletrouble.convex._labels import Forces, Labels, LearningPoints, MarginLabels
 from doubletrouble.errors import ConvergenceError
 
 _DAMPED = 8  # iterations before Newton's method
@@ -255,6 +255,13 @@ def _continued(equations: Equations, at: LearningPoints) -> tuple[Any, Any]:
         noise = np.maximum(at.variances, _NOISELESS)
         paths["variances"] = (np.maximum(noise, 1.0), noise)
     unknowns, residual = np.zeros((3, at.size)), np.full(at.size, np.inf)
+    if not equations.residual and not equations.hard and np.all(at.high > 0):
+        # from the maximum margin, the limit of small ridges on separable data
+        hard = replace(equations, hard=True, labels=MarginLabels(0.0))
+        ones = np.ones(at.size)
+        there, _ = _continued(hard, replace(at, ridge=ones, low=0 * ones, high=np.inf * ones))
+        there[0] -= np.log(at.ridge)
+        unknowns, residual = newton(equations, at, there)
     for name, (easy, target) in paths.items():
         left = np.flatnonzero(~(residual < _ACCEPTED))
         if not left.size:

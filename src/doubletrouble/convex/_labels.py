@@ -409,7 +409,8 @@ class _Line:
     def counts(self, step: Any) -> Any:
         """Nodes of each point at most `step` apart in T."""
         span = self.variable(self.reach) - self.variable(-self.reach)
-        return np.where(self.reach < 1e-2, 64.0, np.ceil(span / step) + 1)
+        tiny = np.ceil(2 * self.reach / (step * self.slope(0 * self.reach))) + 1
+        return np.where(self.reach < _TINY_REACH, tiny, np.ceil(span / step) + 1)
 
     def take(self, index: Any) -> _Line:
         """The lines of some points."""
@@ -428,7 +429,7 @@ class _Line:
         omega = np.where(half > 0, corner + near, -(V + corner) - near)
         spacing = ((high - low) / (count - 1))[:, None]
         spacing = spacing / (1 / np.hypot(near, 4) + 1 / np.hypot(far, 4))
-        tiny = self.reach < 1e-2  # the force is linear there: equal distances in ω
+        tiny = self.reach < _TINY_REACH  # the force is linear there: equal distances in ω
         if np.any(tiny):
             omega[tiny] = self.reach[tiny, None] * np.linspace(-1.0, 1.0, count)
             spacing[tiny] = (2 * self.reach[tiny] / (count - 1))[:, None]
@@ -551,6 +552,7 @@ class LogisticLabels(Labels):
 
 
 _MOST_NODES = 4000
+_TINY_REACH = 1e-2
 
 
 # --- integrals over what two members share -------------------------------------------------------

@@ -110,7 +110,8 @@ def _root(
             step = np.abs(new - x)
             rounded = (step <= _ROUNDING * new) & (step >= 0.3 * last[active])
             last[active] = step
-            active = active[~(step <= _NEAR * new) & ~rounded]
+            small = np.where(most[i] < INFINITE, 1e-20 * most[i], 0.0)  # beside q
+            active = active[~(step <= _NEAR * new + small) & ~rounded]
             if not active.size:
                 return result
     raise ConvergenceError(

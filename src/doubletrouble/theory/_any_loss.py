@@ -114,8 +114,8 @@ class _Ensemble:
     def excess(self, f1: Any, f2: Any, *, same_noise: bool) -> Any:
         """q₁₂ - m²/ρ of two members."""
         same_noise = same_noise or not self.noisy
-        key = (f1, f2, same_noise) if not np.ndim(f1) and not np.ndim(f2) else (id(f1), id(f2))
-        key = (*key, same_noise)
+        # arrays are those of `pair`, which live as long as this object
+        key = (*(id(f) if np.ndim(f) else float(f) for f in (f1, f2)), same_noise)
         if key not in self.known:
             self.known[key] = self.one.excess(f1, f2, shared_noise=same_noise)
         return self.known[key]
