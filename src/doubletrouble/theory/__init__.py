@@ -1,6 +1,5 @@
 """Exact theory of random-features ridge regression in the limit N, P, D → ∞."""
 
-from doubletrouble.theory._any_loss import any_loss_parts as any_loss_parts
 from doubletrouble.theory._bootstrap import DISTINCT as DISTINCT
 from doubletrouble.theory._calibration import Calibration as Calibration
 from doubletrouble.theory._calibration import calibration as calibration
