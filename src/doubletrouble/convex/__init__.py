@@ -1,0 +1,7 @@
+"""Random features with any convex loss: order parameters, overlaps and separability."""
+
+from doubletrouble.convex._labels import gaussian_mean as gaussian_mean
+from doubletrouble.convex._order_parameters import OrderParameters as OrderParameters
+from doubletrouble.convex._order_parameters import order_parameters as order_parameters
+from doubletrouble.convex._order_parameters import solved as solved
+from doubletrouble.convex._separability import separability as separability
