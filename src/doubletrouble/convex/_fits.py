@@ -35,6 +35,8 @@ norm for every residual loss, and the maximum margin for hinge and squared hinge
 has no minimum on separable data. Otherwise alpha is 1e-8 of the mean diagonal entry of K.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,7 +53,6 @@ TOLERANCE = 1e-9
 """Largest duality gap of a fit, relative to the objective."""
 
 _LIMIT = 1e-8  # alpha of the limit alpha → 0, relative to the mean diagonal entry of K
-_SMALL = 1e-6  # of the mean diagonal entry of K: differences of γ lose digits for smaller alpha
 _SEPARATED = 1e-7  # least margin, relative to the largest |φ|
 _STEPS, _POLISHING = 100, 12
 _AIM = 1e-11  # relative gap at which the interior-point method stops
@@ -59,6 +60,9 @@ _ROUNDING = 1e-15  # of the mean diagonal entry of K: least d
 _SHORT = 0.995  # of the step to the nearest bound
 _PATIENCE = 10  # steps without a gap of half the size
 _SIDE = np.array([[1.0], [-1.0]])  # of the lower and the upper bounds
+
+Solver: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""γ and a for right-hand sides r (N, k) and o (P, k); o is empty, (0, k), in models without a."""
 
 Gap: TypeAlias = Callable[["_Iterate"], float]
 """The gap of an iterate relative to the objective."""
@@ -134,6 +138,10 @@ class LinearModel:
         with_intercept = kind.intercept if intercept is None else intercept
         with np.errstate(all="ignore"):
             point = self._minimum(y, kind, float(alpha), w, with_intercept)
+            if not point.gap <= TOLERANCE and self.gram is not None and self.features is not None:
+                primal, back = self._primal
+                point = primal._minimum(y, kind, float(alpha), w, with_intercept)
+                point = point._replace(weights=back(primal.weights(point)))
         if not point.gap <= TOLERANCE:
             raise ConvergenceError(
                 f"the gap of a fit must be at most {TOLERANCE:g}, got {point.gap:.1e} for loss "
@@ -141,9 +149,7 @@ class LinearModel:
                 last=point.dual,
                 residual=point.gap,
             )
-        a = point.weights
-        if a is None and self.features is not None:
-            a = self.features.T @ point.dual
+        a = None if self.features is None else self.weights(point)
         f = self.outputs(point.dual, a) + point.intercept
         return LinearFit(
             weights=a, dual=point.dual, intercept=point.intercept, outputs=f, gap=point.gap
@@ -154,7 +160,7 @@ class LinearModel:
     ) -> _Point:
         if kind.margin and intercept and abs(float(np.sum(y))) == len(y):
             if isinstance(kind, Logistic):
-                raise DivergenceError(
+                raise ValueError(
                     "labels must have both classes for the logistic loss with an intercept, which "
                     f"diverges otherwise, got {y[0]:g} alone"
                 )
@@ -199,17 +205,26 @@ class LinearModel:
         assert self.features is not None
         return np.asarray(self.features @ (self.features.T @ v))
 
-    @cached_property
-    def reduced(self) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
-        """At most N features with the same K, and the map from their weights to the weights a."""
+    def weights(self, point: _Point) -> FloatArray:
+        """The weights a of dual coefficients, unless they are known."""
         assert self.features is not None
-        if self.gram is None:
-            return self.features, np.asarray
-        basis, triangle = np.linalg.qr(self.features.T)
-        return np.ascontiguousarray(triangle.T), lambda a: np.asarray(basis @ a)
+        return self.features.T @ point.dual if point.weights is None else point.weights
 
-    def solver(self, d: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """The map r ↦ (K + diag d)⁻¹ r, (N, k)."""
+    @cached_property
+    def _primal(self) -> tuple[LinearModel, Callable[[FloatArray], FloatArray]]:
+        """The same model by weights of at most N features, and the map from these to a.
+
+        Weights are differences of much larger terms γ where alpha is small or rows are equal: a
+        model without K has them as unknowns of their own.
+        """
+        assert self.features is not None
+        basis, triangle = np.linalg.qr(self.features.T)
+        model = LinearModel(np.ascontiguousarray(triangle.T))
+        model.gram = None
+        return model, lambda a: np.asarray(basis @ a)
+
+    def solver(self, d: FloatArray) -> Solver:
+        """The solution of a - Φᵀ γ = o and Φ a + diag d γ = r; without a, of K γ + diag d γ = r."""
         from scipy.linalg import cho_factor, cho_solve
 
         d = np.maximum(d, _ROUNDING * self.scale)
@@ -226,20 +241,19 @@ class LinearModel:
         lift = 0.0
         while True:
             try:
-                factor = cho_factor(matrix.T, overwrite_a=False, check_finite=False)
+                factor = cho_factor(matrix.T, check_finite=False)
                 break
             except np.linalg.LinAlgError:  # a small eigenvalue is negative by rounding
                 step = max(9 * lift, len(d) * _ROUNDING * float(matrix.diagonal().max()))
                 matrix.flat[:: matrix.shape[0] + 1] += step
                 lift += step
-        if self.gram is not None:
-            return lambda r: np.asarray(cho_solve(factor, r, check_finite=False))
-        phi = self.features
+        phi = None if self.gram is not None else self.features
 
-        def solve(r: FloatArray) -> FloatArray:
-            assert phi is not None
-            inner = cho_solve(factor, phi.T @ (r / d[:, None]), check_finite=False)
-            return np.asarray((r - phi @ inner) / d[:, None])
+        def solve(r: FloatArray, o: FloatArray) -> tuple[FloatArray, FloatArray]:
+            if phi is None:
+                return np.asarray(cho_solve(factor, r, check_finite=False)), o
+            a = cho_solve(factor, phi.T @ (r / d[:, None]) + o, check_finite=False)
+            return np.asarray((r - phi @ a) / d[:, None]), np.asarray(a)
 
         return solve
 
@@ -357,9 +371,8 @@ class LinearModel:
     # --- the logistic loss ---
 
     def _newton(self, y: FloatArray, alpha: float, w: FloatArray, intercept: bool) -> _Point:
-        """Newton's method in γ or, where P < N or γ would be large, in the weights a."""
-        primal = self.gram is None or alpha < _SMALL * self.scale
-        phi, back = self.reduced if primal and self.features is not None else (None, np.asarray)
+        """Newton's method in γ or, in models without K, in the weights a."""
+        phi = self.features if self.gram is None else None
         outputs = self.times if phi is None else phi.__matmul__
         coef = np.zeros(len(y) if phi is None else phi.shape[1])
         f, b = np.zeros(len(y)), 0.0  # f without b
@@ -375,8 +388,8 @@ class LinearModel:
             rest = G - alpha * coef if phi is None else phi.T @ G - alpha * coef
             square = float(rest @ self.times(rest)) if phi is None else float(rest @ rest)
             off = abs(b * float(np.sum(G))) if intercept else 0.0
-            relative = (max(square, 0.0) / (2 * alpha) + off) / max(value, 1e-300)
-            if relative <= _AIM / 100:
+            before, relative = relative, (max(square, 0.0) / (2 * alpha) + off) / max(value, 1e-300)
+            if relative <= _AIM / 100 or (relative <= TOLERANCE and relative > 0.1 * before):
                 break
             step, step_b = (
                 self._dual_step(f + b, G, W, alpha, intercept)
@@ -391,7 +404,8 @@ class LinearModel:
             size = 1.0
             while size > 1e-10:
                 moved = (f + size * step_f, coef + size * step, b + size * step_b)
-                if (least := objective(*moved)) <= value + 1e-4 * size * slope:
+                # differences of objectives are rounding near the minimum
+                if (least := objective(*moved)) <= value * (1 + 1e-14) + 1e-4 * size * slope:
                     break
                 size /= 2
             else:
@@ -399,14 +413,14 @@ class LinearModel:
             (f, coef, b), value = moved, least
         if phi is None:
             return _Point(coef, b, relative)
-        return _Point(G / alpha, b, relative, back(coef))
+        return _Point(G / alpha, b, relative, coef)
 
     def _dual_step(
         self, f: FloatArray, G: FloatArray, W: FloatArray, alpha: float, intercept: bool
     ) -> tuple[FloatArray, float]:
         """The next γ and b: (K + alpha/W) γ + b = f + G/W, Σ γ = 0."""
         columns = np.stack([f + G / W, np.ones_like(f)], axis=1)[:, : 1 + intercept]
-        solved = self.solver(alpha / W)(columns)
+        solved, _ = self.solver(alpha / W)(columns, np.zeros((0, 1 + intercept)))
         if not intercept:
             return solved[:, 0], 0.0
         b = float(np.sum(solved[:, 0]) / np.sum(solved[:, 1]))
@@ -449,19 +463,22 @@ class _BoxProgram:
         return self.model.times(v) + self.curvature * v
 
     def solution(self, gap: Gap) -> _Iterate:
-        """γ, the multipliers of the equations, and the gap there."""
-        ends, finite, start = self._start()
-        gamma, nu = start, np.zeros(len(self.values))
-        residual = self.target - self.times(gamma)
+        """γ, the multipliers of the equations and, in models without K, the weights."""
+        ends = np.stack([self.low, self.high])
+        finite = np.isfinite(ends)
+        inside = np.minimum((self.high - self.low) / 2, 1 / self.model.scale)
+        gamma = np.clip(0.0, self.low + inside, self.high - inside)
+        nu, a = np.zeros(len(self.values)), self._weights(gamma)
+        residual = self._residual(gamma, nu, a)
         size = float(np.mean(np.abs(residual))) or 1.0
         z = np.where(finite, np.maximum(-_SIDE * residual, 0.0) + size, 0.0)
         count, polished, recent = int(finite.sum()), 1e-5, [np.inf] * _PATIENCE
-        best, held = _Iterate(gamma, nu), np.zeros_like(finite)
+        best, held = _Iterate(gamma, nu, np.inf, a), np.zeros_like(finite)
         for _ in range(_STEPS):
             s = np.where(finite, _SIDE * (gamma - ends), 1.0)
-            relative = gap(_Iterate(gamma, nu))
+            relative = gap(_Iterate(gamma, nu, np.inf, a))
             if relative < best.gap:
-                best, held = _Iterate(gamma, nu, relative), _at_bounds(gamma, s, z)
+                best, held = _Iterate(gamma, nu, relative, a), _at_bounds(gamma, s, z)
             recent = [*recent[1:], relative]
             if relative <= polished:  # the bounds that hold may be known already
                 best = self._polished(best, held, gap)
@@ -469,52 +486,56 @@ class _BoxProgram:
             if best.gap <= _AIM or (best.gap < 1e-3 and min(recent) > 0.5 * recent[0]):
                 break
             mu = float(np.sum(z * s * finite)) / max(count, 1)
-            dual_off = self.target + (_SIDE * z).sum(axis=0) + nu @ self.equations
-            dual_off = dual_off - self.times(gamma)
             try:
-                solve = self._newton_solver((z / s).sum(axis=0), dual_off, gamma)
+                solve = self._newton_solver((z / s).sum(axis=0), gamma, nu, a)
             except np.linalg.LinAlgError:
                 break
-            if not count:  # no bounds: one linear equation
-                step, step_nu = solve(np.zeros_like(gamma))
-                gamma, nu = gamma + step, nu + step_nu
-                continue
-
-            step, _ = solve((_SIDE * -z).sum(axis=0))
-            step_z = np.where(finite, -z * _SIDE * step / s - z, 0.0)
-            length = min(_length(s, _SIDE * step, finite), _length(z, step_z, finite))
-            ahead = (s + length * _SIDE * step) * (z + length * step_z)
-            ratio = float(np.sum(ahead * finite)) / count / mu
-            centre = np.where(finite, ratio**3 * mu - _SIDE * step * step_z, 0.0)
-            step, step_nu = solve((_SIDE * (centre / s - z)).sum(axis=0))
-            step_z = np.where(finite, (centre - z * _SIDE * step) / s - z, 0.0)
-            length = _SHORT * min(_length(s, _SIDE * step, finite), _length(z, step_z, finite))
-            gamma, nu, z = gamma + length * step, nu + length * step_nu, z + length * step_z
+            step, step_nu, step_a = solve(np.zeros_like(gamma))
+            length = 1.0
+            if count:  # without bounds, one linear equation
+                step_z = np.where(finite, -z * _SIDE * step / s - z, 0.0)
+                length = min(_length(s, _SIDE * step, finite), _length(z, step_z, finite))
+                ahead = (s + length * _SIDE * step) * (z + length * step_z)
+                ratio = float(np.sum(ahead * finite)) / count / mu
+                centre = np.where(finite, ratio**3 * mu - _SIDE * step * step_z, 0.0)
+                step, step_nu, step_a = solve((_SIDE * (centre / s)).sum(axis=0))
+                step_z = np.where(finite, (centre - z * _SIDE * step) / s - z, 0.0)
+                length = min(_length(s, _SIDE * step, finite), _length(z, step_z, finite))
+                length *= _SHORT
+                z = z + length * step_z
+            gamma, nu = gamma + length * step, nu + length * step_nu
+            a = None if a is None else a + length * step_a
             if not np.isfinite(gamma).all():
                 break
         if best.gap > _AIM:
             best = self._polished(best, held, gap, precise=True)
         return best
 
-    def _start(self) -> tuple[FloatArray, npt.NDArray[np.bool_], FloatArray]:
-        """Both ends of the box, which are finite, and a point inside, near 0 where that is."""
-        ends = np.stack([self.low, self.high])
-        finite = np.isfinite(ends)
-        inside = np.minimum((self.high - self.low) / 2, 1 / self.model.scale)
-        return ends, finite, np.clip(0.0, self.low + inside, self.high - inside)
+    def _weights(self, gamma: FloatArray) -> FloatArray | None:
+        """The weights, in models without K."""
+        phi = self.model.features
+        return None if self.model.gram is not None or phi is None else phi.T @ gamma
+
+    def _residual(self, gamma: FloatArray, nu: FloatArray, a: FloatArray | None) -> FloatArray:
+        """The gradient of the objective, without the bounds."""
+        f = self.model.outputs(gamma, a)
+        return np.asarray(self.target + nu @ self.equations - f - self.curvature * gamma)
 
     def _newton_solver(
-        self, theta: FloatArray, dual_off: FloatArray, gamma: FloatArray
-    ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
-        """Steps of γ and of the multipliers, for terms added to the residual of the gradient."""
-        solve = self.model.solver(self.curvature + theta)
-        across = solve(self.equations.T)
-        inner, off = self.equations @ across, self.values - self.equations @ gamma
+        self, theta: FloatArray, gamma: FloatArray, nu: FloatArray, a: FloatArray | None
+    ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]:
+        """Steps of γ, the multipliers and a, for terms added to the gradient."""
+        solve, k = self.model.solver(self.curvature + theta), len(self.values)
+        residual, off = self._residual(gamma, nu, a), self.values - self.equations @ gamma
+        weights = self._weights(gamma)
+        shift = np.zeros(0) if a is None or weights is None else weights - a
+        across, across_a = solve(self.equations.T, np.zeros((len(shift), k)))
+        inner = self.equations @ across
 
-        def steps(added: FloatArray) -> tuple[FloatArray, FloatArray]:
-            first = solve((dual_off + added)[:, None])[:, 0]
-            step_nu = np.linalg.solve(inner, off - self.equations @ first)
-            return first + across @ step_nu, step_nu
+        def steps(added: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+            first, first_a = solve((residual + added)[:, None], shift[:, None])
+            step_nu = np.linalg.solve(inner, off - self.equations @ first[:, 0])
+            return first[:, 0] + across @ step_nu, step_nu, first_a[:, 0] + across_a @ step_nu
 
         return steps
 
@@ -523,8 +544,7 @@ class _BoxProgram:
     ) -> _Iterate:
         """The solution with some coefficients held at their bounds, (2, N), corrected in turn.
 
-        The equations for the others are those of γ or, `precise`, of γ and the weights, which
-        are differences of much larger terms where alpha is small and P ≤ N.
+        The equations for the others are those of γ or, `precise`, of γ and the weights.
         """
         ends = np.stack([self.low, self.high])
         for _ in range(_POLISHING):
@@ -534,8 +554,7 @@ class _BoxProgram:
                 gamma, nu, a = (self._precise if precise else self._with_fixed)(fixed, free)
             except np.linalg.LinAlgError:
                 break
-            f = self.model.outputs(gamma, a)
-            residual = self.target + nu @ self.equations - f - self.curvature * gamma
+            residual = self._residual(gamma, nu, a)
             new = _Iterate(np.clip(gamma, self.low, self.high), nu, np.inf, a)
             relative = gap(new)
             if relative < best.gap:
@@ -559,7 +578,7 @@ class _BoxProgram:
         matrix[n:, :n] = self.equations[:, free]
         off = self.values - self.equations @ fixed
         right = np.concatenate([(self.target - self.times(fixed))[free], off])
-        solved = np.linalg.solve(matrix, right)
+        solved = _least_solution(matrix, right)
         gamma = fixed.copy()
         gamma[free] = solved[:n]
         return gamma, solved[n:], None
@@ -568,9 +587,9 @@ class _BoxProgram:
         self, fixed: FloatArray, free: npt.NDArray[np.intp]
     ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         """The same, with the weights as further unknowns."""
-        if self.model.features is None:
+        phi = self.model.features
+        if phi is None or self.model.gram is not None:
             return self._with_fixed(fixed, free)
-        phi, back = self.model.reduced
         # γ in units of its size: pivots are then chosen among the features
         bounds = np.abs(np.concatenate([self.low, self.high]))
         unit = float(np.max(bounds, initial=0.0, where=np.isfinite(bounds))) or 1.0
@@ -586,10 +605,18 @@ class _BoxProgram:
         matrix[p + n :, p : p + n] = self.equations[:, free]
         off = self.values - self.equations @ fixed
         right = np.concatenate([phi.T @ fixed / unit, self.target[free], off / unit])
-        solved = np.linalg.solve(matrix, right)
+        solved = _least_solution(matrix, right)
         gamma = fixed.copy()
         gamma[free] = unit * solved[p : p + n]
-        return gamma, solved[p + n :], back(solved[:p])
+        return gamma, solved[p + n :], solved[:p]
+
+
+def _least_solution(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """The solution of linear equations, of least norm where the matrix is singular."""
+    try:
+        return np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
 
 
 def _at_bounds(gamma: FloatArray, s: FloatArray, z: FloatArray) -> npt.NDArray[np.bool_]:
