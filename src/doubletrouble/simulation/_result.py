@@ -26,6 +26,7 @@ from doubletrouble.simulation._ensembles import (
     same_terms,
     single_ensemble,
 )
+from doubletrouble.simulation._overlaps import OverlapDraws, chain, jackknife, misclassified
 from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
 
 
@@ -35,7 +36,7 @@ class DrawnEnsemble:
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
-    terms: SimulatedTerms
+    terms: SimulatedTerms | OverlapDraws
 
     def covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble, as requested or as realized."""
@@ -220,6 +221,154 @@ def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> Membe
     else:  # twins share the choice of samples, two members do not
         own.sampling, own.noise_sampling = t.twin - t.other, noise.twin - noise.other
     return MemberTerms(shared=shared, own=own)
+
+
+# --- other losses than the square loss -----------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ConvexSimulation(Simulation):
+    """A simulation of classification, or with a loss other than the square loss.
+
+    It has the overlaps of learners (`m`, `q`, `overlap`) in place of Ψ terms.
+    """
+
+    draws: OverlapDraws  # type: ignore[assignment]
+
+    @property
+    def n_data(self) -> int:
+        """The number of independent draws."""
+        return int(self.draws.m.shape[0])
+
+    @property
+    def psi(self) -> PsiTerms[Estimate]:
+        """Not defined: learners do not depend linearly on the labels."""
+        raise ValueError(f"psi must be of the square loss of regression, got {self.problem.loss!s}")
+
+    @property
+    def m(self) -> Estimate:
+        """E ν h, the overlap of one learner with the teacher."""
+        return self.estimate(self.draws.m)
+
+    @property
+    def q(self) -> Estimate:
+        """E h², the power of one learner."""
+        return self.estimate(self.draws.q)
+
+    @property
+    def intercept(self) -> Estimate:
+        """The intercept of one learner; 0 for losses without one."""
+        return self.estimate(self.draws.intercept)
+
+    def overlap(
+        self, shared_features: float = 0.0, shared_samples: float = 1.0, shared_noise: bool = True
+    ) -> Estimate:
+        """E h h' of two learners that share all or none of their features, inputs and noise.
+
+        >>> from doubletrouble import Problem, simulate
+        >>> problem = Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
+        >>> run = simulate(problem, dim=20, n_data=10, n_init=2)
+        >>> 0 < run.overlap(0.0, 1.0).value < run.q.value
+        True
+        """
+        for name, share in (("shared_features", shared_features), ("shared_samples", shared_samples)):
+            if share not in (0, 1):
+                raise ValueError(f"{name} must be 0 or 1 in a simulation, got {share!r}")
+        at = self.draws
+        if not shared_samples:
+            draws: Any = at.q_features if shared_features else at.q_apart
+        elif shared_noise:
+            draws = at.q if shared_features else at.q1
+        else:
+            draws = at.q_noise if shared_features else at.q_init
+        return self.estimate(draws)
+
+    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
+        """The test error of an ensemble by cause, against the teacher without noise.
+
+        For classification it is the rate of misclassification, the parts of which are differences
+        along a chain: the noise is averaged over first, then the features, then the inputs.
+        For regression it is the mean squared error. Standard errors of rates are by the
+        jackknife over draws.
+        """
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
+        p, members = self.problem, np.asarray(scheme.n_members)
+        at = self._deepened(scheme)
+        power = np.square(p.signal)
+        steps = chain(scheme, at, members)
+        parts: dict[str, Any]
+        if p.task == "classification":
+            steps["sampling"] = (steps["sampling"][0], at.m**2 / power)
+
+            def between(m: Any, before: Any, after: Any) -> Any:
+                return misclassified(m, before, power) - misclassified(m, after, power)
+
+            def last(m: Any, before: Any) -> Any:  # e is 0 at the overlap m²/ρ
+                return misclassified(m, before, power)
+
+            wide = {name: np.broadcast_arrays(at.m, *both) for name, both in steps.items()}
+            parts = {
+                name: jackknife(last, m, before)
+                if name == "sampling"
+                else jackknife(between, m, before, after)
+                for name, (m, before, after) in wide.items()
+            }
+            parts["bias"] = parts["bayes"] = np.zeros_like(parts["sampling"])
+        else:
+            parts = {name: before - after for name, (before, after) in steps.items()}
+            parts["bias"] = power - 2 * at.m + at.q_apart
+            parts["bayes"] = np.full_like(at.m, np.square(p.test_noise))
+        shape = np.broadcast_shapes(*(np.shape(value) for value in parts.values()))
+        return ErrorTerms(
+            **{name: self.estimate(np.broadcast_to(v, shape)) for name, v in parts.items()},
+            coordinates=self._coordinates(scheme),
+        )
+
+    def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
+        """The symmetric split of the mean squared error of regression."""
+        p = self.problem
+        if p.task == "classification":
+            raise ValueError(
+                "task must be 'regression' for anova, got 'classification': rates of "
+                "misclassification have no symmetric split; error() has one by cause"
+            )
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.anova", any_members=True)
+        at, per_member = self._deepened(scheme), 1 / np.asarray(scheme.n_members)
+        assert at.q_features is not None
+        of_data = per_member if has_disjoint_samples(scheme) else 1.0
+        parts = {
+            "bias": np.square(p.signal) - 2 * at.m + at.q_apart,
+            "initialization": (at.q_features - at.q_apart) * per_member,
+            "sampling": (at.q_init - at.q_apart) * of_data,
+            "initialization_sampling": (at.q_noise - at.q_init - at.q_features + at.q_apart)
+            * per_member,
+            "noise_sampling": (at.q1 - at.q_init) * of_data,
+            "noise_initialization_sampling": (at.q - at.q_noise - at.q1 + at.q_init) * per_member,
+            "bayes": np.full_like(at.m, np.square(p.test_noise)),
+        }
+        shape = np.broadcast_shapes(*(np.shape(value) for value in parts.values()))
+        return AnovaTerms(
+            **{name: self.estimate(np.broadcast_to(v, shape)) for name, v in parts.items()},
+            coordinates=self._coordinates(scheme),
+        )
+
+    def held_out(self, n_models: int = 1) -> Estimate:
+        """The error counted at test points that were held out: of 1 model, or of `n_init` averaged.
+
+        A check of `error`: the rate of misclassification without noise, or the squared error.
+        """
+        if n_models not in (1, self.n_init):
+            raise ValueError(f"n_models must be 1 or n_init = {self.n_init}, got {n_models!r}")
+        return self.estimate(self.draws.held_out if n_models == 1 else self.draws.held_out_mean)
+
+    def _deepened(self, scheme: Scheme) -> OverlapDraws:
+        """The overlaps of an ensemble, with axes for an array of numbers of members."""
+        terms: Any = self.terms_of(scheme)
+        count, *shape = self.draws.m.shape
+        common_shape({"the simulation": tuple(shape), "ensemble": np.shape(scheme.n_members)})
+        deep = (1 for _ in range(np.ndim(scheme.n_members) - len(shape)))
+        wide = (count, *deep, *shape)
+        return OverlapDraws.combined(lambda values: np.reshape(values, wide), [terms])
 
 
 # --- committees ----------------------------------------------------------------------------------
