@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from doubletrouble.conventions import ridge_to as ridge_to
     from doubletrouble.conventions import time_from as time_from
     from doubletrouble.conventions import time_to as time_to
+    from doubletrouble.convex import OrderParameters as OrderParameters
+    from doubletrouble.convex import order_parameters as order_parameters
+    from doubletrouble.convex import separability as separability
     from doubletrouble.data import Data as Data
     from doubletrouble.data import load_data as load_data
     from doubletrouble.decomposition import Decomposition as Decomposition
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from doubletrouble.ensembles import Folds as Folds
     from doubletrouble.ensembles import Scheme as Scheme
     from doubletrouble.ensembles import Subsample as Subsample
+    from doubletrouble.ensembles import Vote as Vote
     from doubletrouble.errors import ConvergenceError as ConvergenceError
     from doubletrouble.errors import DivergenceError as DivergenceError
     from doubletrouble.errors import DoubleTroubleError as DoubleTroubleError
@@ -127,13 +131,14 @@ _HOMES = {
     "activations": "Activation activation",
     "advice": "Advice AdviceOption MarginalValue advise",
     "conventions": "ridge_from ridge_to time_from time_to",
+    "convex": "OrderParameters order_parameters separability",
     "data": "Data load_data",
     "decomposition": "Decomposition DecompositionDifference Design GeneratorSource "
     "LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet decompose "
     "decompose_predictions plan_repeats",
     "diagnosis": "Diagnosis LearnerComparison LearningCurve Remedies Remedy RowErrors compare "
     "diagnose",
-    "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample",
+    "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample Vote",
     "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
     "StoreError",
     "estimators": "RandomFeatures RandomFeaturesClassifier RandomFeaturesRidge RidgePath",

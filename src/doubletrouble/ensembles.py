@@ -76,9 +76,11 @@ class Scheme(Declared):
     sample_share: ClassVar[tuple[Value, Value]] = (1.0, 1.0)  # m/N: numerator and denominator
     shared_samples: ClassVar[Value] = 1.0  # n/m: share of a member's samples that another has
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, averages: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+        if not averages:
+            return
         known = SCHEMES.get(cls.name, cls)
         if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ValueError(f"a scheme must have a name of its own, got {cls.name!r} again")
@@ -286,6 +288,21 @@ class Folds(Scheme):
         return np.asarray(_parts(n_samples, self.n_members) != own, dtype=np.int64)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Vote(Scheme, averages=False):
+    """The majority vote of K classifiers with features of their own, each on all of the samples.
+
+    Ties count half, so that an even number is as good as one less. It is supported by
+    `exact_error` for classification only; all other ensembles average the scores.
+
+    >>> print(Vote(5))
+    5 models, own features, all data, by majority vote
+    """
+
+    summary = "{K} models, own features, all data, by majority vote"
+    shares = ("1", "1", "0")
+
+
 EnsembleLike: TypeAlias = Numeric | Scheme
 """Type of the argument `ensemble`: a number of members K, an array of numbers, or a scheme."""
 
@@ -328,7 +345,9 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
             raise TypeError(
                 f"ensemble must be a number of models or one of {names}, got {ensemble!r}"
             ) from None
-    if not SUPPORT[function](type(ensemble)) or type(ensemble) is Scheme:
+    if isinstance(ensemble, Vote) and function == "exact_error":
+        return ensemble
+    if type(ensemble) in (Scheme, Vote) or not SUPPORT[function](type(ensemble)):
         kinds = [kind for kind in SCHEMES.values() if SUPPORT[function](kind)]
         names = ", ".join(kind.__name__ for kind in kinds)
         raise ValueError(f"ensemble must be one of {names} for {function}, got {ensemble!r}")

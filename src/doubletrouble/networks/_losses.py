@@ -24,7 +24,7 @@ _POWER_STEPS = 30  # the largest eigenvalue need not be precise
 _TINY = 1e-30
 
 
-class Loss(NamedTuple):
+class TrainingLoss(NamedTuple):
     """A loss: ℓ and dℓ/dF element by element, and an upper bound of ℓ''."""
 
     value_and_slope: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -51,11 +51,13 @@ def _logistic(F: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
     return torch.nn.functional.softplus(-margin), -t * torch.sigmoid(-margin)
 
 
-LOSSES: dict[LossName, Loss] = {
-    "hinge": Loss(_hinge, curvature=1.0),  # piecewise linear: steps of the size of the others'
-    "squared_hinge": Loss(_squared_hinge, curvature=2.0),
-    "squared": Loss(_squared, curvature=2.0),
-    "logistic": Loss(_logistic, curvature=0.25),
+LOSSES: dict[LossName, TrainingLoss] = {
+    "hinge": TrainingLoss(
+        _hinge, curvature=1.0
+    ),  # piecewise linear: steps of the size of the others'
+    "squared_hinge": TrainingLoss(_squared_hinge, curvature=2.0),
+    "squared": TrainingLoss(_squared, curvature=2.0),
+    "logistic": TrainingLoss(_logistic, curvature=0.25),
 }
 """The losses by name; the authors' code trains with the hinge loss."""
 

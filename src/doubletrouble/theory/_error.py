@@ -25,7 +25,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from doubletrouble.ensembles import (
     EnsembleLike,
     MemberTerms,
     Scheme,
+    Vote,
     as_ensemble,
     combine,
     product_or_zero,
@@ -43,6 +44,13 @@ from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Numeric, Value, common_shape
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
+from doubletrouble.theory._any_loss import (
+    Measure,
+    anova_parts,
+    checked_measure,
+    error_parts,
+    training_parts,
+)
 from doubletrouble.theory._bootstrap import bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._fixed_point import (
@@ -56,10 +64,18 @@ from doubletrouble.theory._fixed_point import (
 
 AnyProblem: TypeAlias = Problem | SpectralProblem
 
+
+def has_any_loss(problem: AnyProblem) -> TypeGuard[Problem]:
+    """Whether the theory is that of any convex loss, not the closed form of ridge regression."""
+    return isinstance(problem, Problem) and not problem.is_ridge_regression
+
+
 BLOCK = 16384  # points: some twenty temporaries of this length stay in the second-level cache
 
 
-def exact_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> ErrorTerms[Any]:
+def exact_error(
+    problem: AnyProblem, ensemble: EnsembleLike = 1, measure: Measure | None = None
+) -> ErrorTerms[Any]:
     """Return the exact test error of an ensemble, split by cause.
 
     Parameters
@@ -68,7 +84,12 @@ def exact_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> ErrorTerms[A
         An isotropic `Problem` or a `SpectralProblem`; its fields may be arrays.
     ensemble
         A number of models K (`math.inf` and arrays included), which have features of their own and
-        all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap`, `FeatureBank`, `Folds`.
+        all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap` (square loss only),
+        `FeatureBank`, `Folds`, and for classification `Vote`.
+    measure
+        The error of regression is "squared". For classification it is "misclassification" (the
+        default) or "squared" against the clean sign, "noisy" or "log_loss" against labels with
+        noise and flips, whose own part is `bayes`.
 
     Returns
     -------
@@ -79,6 +100,10 @@ def exact_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> ErrorTerms[A
     -----
     λ is relative to the mean loss of the samples a member has (and δ of a `SpectralProblem` to all
     samples: a member with fewer has δ in proportion).
+
+    For classification the parts are differences of the error along the chain of scores averaged
+    over the noise, the initialization and the sampling in turn: they depend on this order. The
+    intercept of a quantile loss is no part of the error (`order_parameters`).
 
     Examples
     --------
@@ -93,15 +118,24 @@ def exact_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> ErrorTerms[A
     total                 0.87171
     >>> round(dt.exact_error(problem, dt.Divide(10)).total, 6)
     0.881721
+    >>> classes = dt.Problem(task="classification", loss="hinge", ridge=1e-4, flips=0.1)
+    >>> [round(dt.exact_error(classes, ensemble).total, 6) for ensemble in (5, dt.Vote(5))]
+    [0.333874, 0.340993]
     """
     scheme = as_ensemble(ensemble)
-    parts = evaluate(problem, scheme, ensemble_parts)
+    if has_any_loss(problem):
+        parts = error_parts(problem, scheme, measure)
+    else:
+        checked_measure(problem, measure)
+        parts = evaluate(problem, scheme, ensemble_parts)
     varying = problem.shape or scheme.shape
     return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})
 
 
 def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
     """Return the symmetric split of an ensemble's test error: main effects and interactions.
+
+    For classification the error is the squared one of the scores against the clean sign.
 
     Examples
     --------
@@ -111,15 +145,22 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
     (0.2473, inf)
     """
     scheme = as_ensemble(ensemble, "anova")
-    parts = evaluate(problem, scheme, partial(ensemble_parts, interactions=True))
+    if has_any_loss(problem):
+        parts = anova_parts(problem, scheme)
+    else:
+        parts = evaluate(problem, scheme, partial(ensemble_parts, interactions=True))
     return AnovaTerms(**parts, coordinates=coordinates(problem, scheme))
 
 
-def training_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Value:
+def training_error(
+    problem: AnyProblem, ensemble: EnsembleLike = 1, measure: Literal["error", "loss"] = "error"
+) -> Value:
     """Return the mean squared error on the (noisy) training labels of an ensemble.
 
     The average is evaluated on the whole data set: where members are trained on parts of it, a
-    sample is in the training sets of only some of them.
+    sample is in the training sets of only some of them. For classification the error is the share
+    of training labels on the wrong side. Losses other than the square loss of regression have the
+    errors of one model only, and the mean of the loss itself as `measure` "loss".
 
     Examples
     --------
@@ -128,6 +169,8 @@ def training_error(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Value:
     0.0
     """
     scheme = as_ensemble(ensemble, "training_error")
+    if has_any_loss(problem):
+        return training_parts(problem, scheme)[measure]
     error: Value = evaluate(problem, scheme, _training_parts)["error"]
     return error
 
@@ -266,6 +309,13 @@ def evaluate(
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
         )
+    if has_any_loss(problem):
+        raise ValueError(
+            "loss must be square, and task regression, for this function, got loss "
+            f"{problem.loss!s} for {problem.task}"
+        )
+    if isinstance(scheme, Vote):
+        raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     numerator, denominator = scheme.sample_share
     inputs = {
         "features": features,

@@ -49,6 +49,7 @@ from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemb
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
 from doubletrouble.results import OptimalRidge
+from doubletrouble.theory._any_loss import Measure, best_ridge, checked_measure
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
@@ -56,6 +57,7 @@ from doubletrouble.theory._error import (
     Inputs,
     evaluate,
     exact_error,
+    has_any_loss,
     member_fixed_point,
     total_error,
 )
@@ -69,11 +71,15 @@ _SMALLEST = 1e-250
 _NODES = np.concatenate([[0.0, 1e-200], np.geomspace(1e-24, 1e24, 97), [1e240]])
 
 
-def optimal_ridge(problem: AnyProblem, ensemble: EnsembleLike = 1) -> OptimalRidge:
+def optimal_ridge(
+    problem: AnyProblem, ensemble: EnsembleLike = 1, measure: Measure | None = None
+) -> OptimalRidge:
     """Return the ridge that minimizes the total test error of an ensemble, and the error there.
 
     The problem's own ridge is ignored. Both 0 (minimum norm) and inf (predict zero) are possible;
-    the ridge is in the problem's own convention.
+    the ridge is in the problem's own convention. `measure` is that of `exact_error`. For losses
+    other than the square loss of regression the minimum is one of ridges from 1e-10 to 1e8, to
+    about seven digits; at the ends it is 0 or inf (1e-10 for the logistic loss on separable data).
 
     Examples
     --------
@@ -85,6 +91,12 @@ def optimal_ridge(problem: AnyProblem, ensemble: EnsembleLike = 1) -> OptimalRid
     0.0
     """
     scheme = as_ensemble(ensemble, "optimal_ridge")
+    if has_any_loss(problem):
+        best = best_ridge(problem, scheme, measure)
+        best = best if np.ndim(best) else float(best)
+        error = exact_error(replace(problem, ridge=best), scheme, measure)
+        return OptimalRidge(ridge=best, error=error)
+    checked_measure(problem, measure)
     ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
     return OptimalRidge(ridge=ridge, error=exact_error(replace(problem, ridge=ridge), scheme))
 

@@ -1,0 +1,72 @@
+r"""Linear separability of the training data in feature space, in closed form.
+
+As the ridge of a margin loss vanishes, N labelled points with P random features are separable if
+and only if N < N⋆ = P/P₀, where P₀ = 1/2 - k arctan(a)/π with k = 1 - 2p and a the only root of
+
+    a P₀(a) = k s ρ/(π (ρ + τ²)),        s = x/(1+x),  x/(1+x) + x μ⋆²/μ₁² = P/D.
+
+Labels that do not depend on the features (s = 0 or p = 1/2) give Cover's N⋆ = 2P.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from doubletrouble.parameters import Value
+from doubletrouble.problems import Problem
+
+
+def separability(problem: Problem) -> Value:
+    """Return N⋆/P: data with N < N⋆ are linearly separable in feature space.
+
+    It depends on the width P/D, the activation, `flips` and `noise`/`signal`; inf means that any
+    number of samples is separable. The samples and the ridge have no effect.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=0.8, task="classification", flips=0.1)
+    >>> round(dt.separability(problem), 4)
+    2.323
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    if problem.task != "classification":
+        raise ValueError(f"task must be classification for separability, got {problem.task!r}")
+    noise, signal = np.asarray(problem.noise_sd), np.asarray(problem.signal)
+    with np.errstate(all="ignore"):
+        share = np.where(signal > 0, 1 / (1 + (noise / signal) ** 2), 0.0)
+        inverse_width = 1 / np.asarray(problem.features_per_dim)
+        sigma = problem.moments
+        fraction = active_fraction(
+            inverse_width, share, np.asarray(problem.flips), sigma.linear**2, sigma.nonlinear**2
+        )
+        result = 1 / np.broadcast_to(fraction, problem.shape)
+    return result if problem.shape else float(result)
+
+
+def active_fraction(
+    inverse_width: Any, share: Any, flips: Any, linear: float, nonlinear: float
+) -> Any:
+    """P₀ = P/N⋆; `share` is ρ/(ρ + τ²)."""
+    if linear:
+        ratio = nonlinear / linear
+        b = 1 - inverse_width * (1 + ratio)
+        c = 2 * inverse_width * ratio
+        root = np.sqrt(b * b + 2 * c)
+        up = np.abs(b) + root  # two forms of one root, as in `_features`
+        s = np.where(b > 0, up / (up + c), 2 / (2 + up))
+    else:
+        s = 0.0 * inverse_width
+    k = 1 - 2 * flips
+    target = k * s * share
+    # in φ = π/2 - arctan(a): cot(φ) (π(1-k)/2 + kφ) = target falls from ∞ (k < 1) or 1 to 0
+    shape = np.shape(target)
+    low, high = np.zeros(shape), np.full(shape, np.pi / 2)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        above = (0.5 * np.pi * (1 - k) + k * middle) > target * np.tan(middle)
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return flips + k * 0.5 * (low + high) / np.pi

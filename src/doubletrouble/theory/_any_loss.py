@@ -1,0 +1,476 @@
+r"""The error of an ensemble by cause with any convex loss.
+
+The order parameters (`convex`) of one member, and the overlaps q₁₂ of pairs that share features f₁,
+samples f₂ and label noise, give the power of the mean score of K members and its chain of means
+over the causes in turn: the label noise, (the members' own choices,) the initialization, the
+sampling. With E(f₁, f₂) = q₁₂ - m²/ρ, a prime for labels drawn independently, a pair of different
+members (f₁, f₂) and one member with itself (1, 1), each part is shared + own/K as in `ensembles`:
+
+    noise            E(f₁, f₂) - E'(f₁, f₂)
+    initialization   E'(f₁, f₂) - E'(0, f₂)
+    sampling         E'(0, f₂)
+
+**Measures.** For regression the error is ρ - 2m + q*, q* being the power of the mean score: the
+parts add up to it, and for the square loss they are those of the closed form. For classes a measure
+is a function e(q*) of the power at fixed m, and a part is the difference of two consecutive powers
+of the chain: non-negative, dependent on the order, with a sum equal to the error.
+
+    misclassification   arccos(m/√(ρ q*))/π, against the clean sign
+    noisy               p + (1-2p) arccos(m/√((ρ+τ²) q*))/π, against labels with noise and flips
+    squared             1 - 2m √(2/(πρ)) + q*, against the clean sign
+    log_loss            E log(1 + exp(√q* z)) - (1-2p) m/√(2π(ρ+τ²)), against noisy labels
+
+The 0/1 error of the mean predictor, q* = m²/ρ, is 0 for a linear target: all of it is fluctuation.
+
+**Majority vote.** Given the common part C ~ N(0, q₁₂) of the scores, votes are independent and
+positive with probability Φ(C/√(q - q₁₂)). The chain replaces members by their means over the
+noise, and then over initializations.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from scipy.special import betainc, ndtr, xlogy
+
+from doubletrouble.convex import OrderParameters, gaussian_mean, separability, solved
+from doubletrouble.ensembles import SCHEMES, Scheme, Vote
+from doubletrouble.losses import Logistic, MaxMargin
+from doubletrouble.parameters import common_shape
+from doubletrouble.problems import Mixture, Problem
+
+Measure: TypeAlias = Literal["misclassification", "noisy", "squared", "log_loss"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+
+_MANY = 1e12  # members that stand for infinitely many parts of the data
+
+
+def checked_measure(problem: Any, measure: str | None, *, vote: bool = False) -> str:
+    """The measure of a problem's error: the given one, or the default of its task."""
+    classes = getattr(problem, "task", "regression") == "classification"
+    allowed: tuple[str, ...] = MEASURES if classes else ("squared",)
+    if vote:
+        allowed = MEASURES[:2]
+    if measure is None:
+        return allowed[0]
+    if measure not in allowed:
+        case = "a vote" if vote else getattr(problem, "task", "regression")
+        raise ValueError(f"measure must be one of {', '.join(allowed)} for {case}, got {measure!r}")
+    return measure
+
+
+@dataclass(slots=True, kw_only=True)
+class _Ensemble:
+    """The order parameters of the members of an ensemble, and the overlaps of two of them."""
+
+    problem: Problem
+    scheme: Scheme
+    one: OrderParameters
+    shape: tuple[int, ...]
+    per_member: Any  # 1/K
+    shared_features: Any
+    shared_samples: Any
+    noisy: bool
+    known: dict[Any, Any]
+
+    @classmethod
+    def of(cls, problem: Problem, scheme: Scheme) -> _Ensemble:
+        if scheme.with_replacement:
+            kinds = [kind for kind in SCHEMES.values() if not kind.with_replacement]
+            names = ", ".join(kind.__name__ for kind in kinds)
+            raise ValueError(
+                f"ensemble must be one of {names} for loss {problem.loss!s}, got {scheme!r}"
+            )
+        if isinstance(scheme, Vote) and problem.task != "classification":
+            raise ValueError(f"ensemble must average for {problem.task}, got {scheme!r}")
+        shape = common_shape({"the problem's fields": problem.shape, "ensemble": scheme.shape})
+        numerator, denominator = (np.asarray(v) for v in scheme.sample_share)
+        K = np.asarray(scheme.n_members)
+        parted = np.isinf(denominator)
+        numerator, denominator = np.broadcast_arrays(
+            numerator, np.where(parted, _MANY, denominator)
+        )
+        K = np.where(parted, _MANY, K)
+        samples = np.multiply(problem.samples_per_dim, numerator) / denominator
+        noise: Any = problem.noise
+        return cls(
+            problem=problem,
+            scheme=scheme,
+            one=solved(problem, samples, shape, limits=False),
+            shape=shape,
+            per_member=1 / K,
+            shared_features=scheme.shared_features(problem) if scheme.shares_features else 0.0,
+            shared_samples=scheme.shared_samples,
+            noisy=isinstance(noise, Mixture)
+            or bool(np.any(np.asarray(noise) > 0) or np.any(np.asarray(problem.flips) > 0)),
+            known={},
+        )
+
+    def excess(self, f1: Any, f2: Any, *, same_noise: bool) -> Any:
+        """q₁₂ - m²/ρ of two members."""
+        same_noise = same_noise or not self.noisy
+        key = (f1, f2, same_noise) if not np.ndim(f1) and not np.ndim(f2) else (id(f1), id(f2))
+        key = (*key, same_noise)
+        if key not in self.known:
+            self.known[key] = self.one.excess(f1, f2, shared_noise=same_noise)
+        return self.known[key]
+
+    @property
+    def single(self) -> bool:
+        """Whether every ensemble has one member."""
+        return bool(np.all(self.per_member == 1))
+
+    def pair(self) -> tuple[Any, Any]:
+        """The shared fractions (f₁, f₂) of two different members."""
+        return (1.0, 1.0) if self.single else (self.shared_features, self.shared_samples)
+
+    def mean_excess(self) -> Any:
+        """The power of the mean score, less m²/ρ."""
+        two = self.excess(*self.pair(), same_noise=True)
+        one = self.excess(1.0, 1.0, same_noise=True)
+        return self.averaged(one, two)
+
+    def averaged(self, one: Any, two: Any) -> Any:
+        """A part of the mean score: that of two members, and the excess of one over K."""
+        return two + (one - two) * self.per_member
+
+    def parts(self) -> dict[str, Any]:
+        """The parts of the mean score's power over m²/ρ, in the order of the chain."""
+        (f1, f2), E = self.pair(), self.excess
+        one = {
+            "sampling": E(0.0, 1.0, same_noise=False),
+            "initialization": E(1.0, 1.0, same_noise=False) - E(0.0, 1.0, same_noise=False),
+            "noise": E(1.0, 1.0, same_noise=True) - E(1.0, 1.0, same_noise=False),
+        }
+        two = {
+            "sampling": E(0.0, f2, same_noise=False),
+            "initialization": E(f1, f2, same_noise=False) - E(0.0, f2, same_noise=False),
+            "noise": E(f1, f2, same_noise=True) - E(f1, f2, same_noise=False),
+        }
+        return self.combined(one, two, ("initialization",), ("sampling",))
+
+    def interactions(self) -> dict[str, Any]:
+        """The parts of the symmetric split of the mean score's power over m²/ρ."""
+        one, two = self._interactions(1.0, 1.0), self._interactions(*self.pair())
+        features = ("initialization", "initialization_sampling")
+        return self.combined(one, two, features, ("sampling",))
+
+    def _interactions(self, f1: Any, f2: Any) -> dict[str, Any]:
+        E = self.excess
+        alone, sampling = E(f1, 0.0, same_noise=True), E(0.0, f2, same_noise=False)
+        noise_sampling = E(0.0, f2, same_noise=True) - sampling
+        noise = E(f1, f2, same_noise=True) - E(f1, f2, same_noise=False)
+        return {
+            "initialization": alone,
+            "sampling": sampling,
+            "initialization_sampling": E(f1, f2, same_noise=False) - sampling - alone,
+            "noise_sampling": noise_sampling,
+            "noise_initialization_sampling": noise - noise_sampling,
+        }
+
+    def combined(
+        self, one: dict[str, Any], two: dict[str, Any], features: Any, samples: Any
+    ) -> dict[str, Any]:
+        """Parts shared + own/K; own parts of the members' choices are `resampling`."""
+        chosen = {"features": features, "samples": samples}.get(self.scheme.resamples or "", ())
+        parts, resampling = {}, np.zeros(self.shape)
+        for name, shared in two.items():
+            own = np.maximum(one[name] - shared, 0.0) * self.per_member
+            if name in chosen:
+                resampling, own = resampling + own, 0.0
+            parts[name] = np.maximum(shared, 0.0) + own
+        if self.scheme.resamples is not None:
+            noise = [name for name in parts if name.startswith("noise")]
+            last = {name: parts.pop(name) for name in noise}
+            parts |= {"resampling": resampling, **last}
+        return parts
+
+
+# --- measures ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class _Classes:
+    """Measures of the scores of classes, for a target of unit power."""
+
+    measure: str
+    flips: Any
+    variance: Any  # τ²/ρ
+    mean_power: Any  # m²/ρ
+    learnable: Any  # whether the labels depend on the inputs
+
+    @classmethod
+    def of(cls, problem: Problem, measure: str, mean_power: Any) -> _Classes:
+        signal, noise = np.asarray(problem.signal), np.asarray(problem.noise_sd)
+        seen = signal > 0
+        with np.errstate(all="ignore"):
+            variance = np.where(seen, (noise / np.where(seen, signal, 1.0)) ** 2, 0.0)
+        flips = np.where(seen, problem.flips, 0.5)
+        return cls(
+            measure=measure,
+            flips=flips,
+            variance=variance,
+            mean_power=np.asarray(mean_power),
+            learnable=np.asarray(mean_power) > 0,
+        )
+
+    def angle(self, excess: Any, variance: Any) -> Any:
+        """The angle of the score to the label's field, over π; 1/2 without correlation."""
+        power = self.mean_power
+        across = np.sqrt(excess + variance * (power + excess))
+        angle = np.arctan2(across, np.sqrt(power)) / np.pi
+        return np.where(self.learnable, angle, 0.5)
+
+    def value(self, excess: Any) -> Any:
+        """The measure of a score of power m²/ρ + excess."""
+        p, power = self.flips, self.mean_power
+        if self.measure == "misclassification":
+            return self.angle(excess, 0.0)
+        if self.measure == "noisy":
+            return p + (1 - 2 * p) * self.angle(excess, self.variance)
+        if self.measure == "squared":
+            return 1 - 2 * np.sqrt(2 * power / np.pi) + power + excess
+        aligned = (1 - 2 * p) * np.sqrt(power / (2 * np.pi * (1 + self.variance)))
+        return mean_softplus(np.sqrt(power + excess)) - aligned
+
+    @property
+    def bayes(self) -> Any:
+        """The least value of the measure, due to flipped and noisy test labels."""
+        p = self.flips
+        if self.measure == "noisy":
+            return p + (1 - 2 * p) * np.arctan(np.sqrt(self.variance)) / np.pi
+        if self.measure == "log_loss":
+            return label_entropy(p, self.variance)
+        return 0.0
+
+
+def mean_softplus(sd: Any) -> Any:
+    """E log(1 + exp(sd z)) for a standard normal z."""
+    # max(0, f) in closed form, and the rest within 40 of 0 by Gauss's rule
+    shape = np.shape(sd)
+    s = np.atleast_1d(np.asarray(sd, dtype=np.float64)).reshape(-1, 1)
+    x, w = np.polynomial.legendre.leggauss(24)
+    edges = np.array([0.0, 1.0, 3.0, 6.0, 9.0])
+    scale = np.minimum(1.0, 4.5 / np.maximum(s, 1e-300))  # of a panel in z: 40 in f at most
+    total = np.zeros(len(s))
+    for low, high in pairwise(edges):
+        z = scale * (low + (high - low) * (x + 1) / 2)
+        weights = scale * (high - low) / 2 * w * 2 * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+        total += (weights * np.log1p(np.exp(-s * z))).sum(-1)
+    return (total + s[:, 0] / math.sqrt(2 * math.pi)).reshape(shape)
+
+
+def label_entropy(flips: Any, variance: Any) -> Any:
+    """The entropy of a noisy label given its input, a mean over inputs."""
+    shape = np.broadcast_shapes(np.shape(flips), np.shape(variance))
+    p, sd = (
+        np.broadcast_to(v, shape).astype(np.float64).reshape(-1) for v in (flips, np.sqrt(variance))
+    )
+
+    def entropy(x: Any, i: Any) -> tuple[Any, Any]:
+        noise = np.maximum(sd[i], 1e-150)[:, None]
+        plus, minus = (
+            p[i][:, None] + (1 - 2 * p[i][:, None]) * ndtr(np.clip(sign * x / noise, -40, 40))
+            for sign in (1, -1)
+        )
+        value = -xlogy(plus, plus) - xlogy(minus, minus)
+        return value, value
+
+    mean, _ = gaussian_mean(entropy, np.ones(p.size), [(np.zeros(p.size), sd)])
+    return mean.reshape(shape)
+
+
+# --- the best ridge ------------------------------------------------------------------------------
+
+_NODES = 10.0 ** np.arange(-10.0, 8.25, 0.5)
+_GOLDEN = (3 - math.sqrt(5)) / 2
+
+
+def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
+    """The ridge of least error at every point; 0 and inf are limits."""
+    measure = checked_measure(problem, measure)
+    if isinstance(problem.loss, MaxMargin):
+        raise ValueError("loss must depend on the ridge, got max_margin")
+    shape = common_shape({"the problem's fields": problem.shape, "ensemble": scheme.shape})
+
+    def risk(log_ridge: Any) -> Any:
+        ridge = np.exp(log_ridge)
+        return np.broadcast_to(
+            total_error(replace(problem, ridge=ridge), scheme, measure), ridge.shape
+        )
+
+    nodes = np.log(_NODES)
+    risks = risk(np.broadcast_to(nodes.reshape(-1, *(1 for _ in shape)), (nodes.size, *shape)))
+    least = np.argmin(risks, axis=0)
+    inner = np.clip(least, 1, nodes.size - 2)
+    low, middle, high = (nodes[inner + k] for k in (-1, 0, 1))
+    at_low, at_middle, at_high = (
+        np.take_along_axis(risks, (inner + k)[None], axis=0)[0] for k in (-1, 0, 1)
+    )
+    for turn in range(40):
+        # the minimum of a parabola through three points, or a golden section of the longer side
+        left, right = middle - low, high - middle
+        up, down = left**2 * (at_middle - at_high), right**2 * (at_middle - at_low)
+        bottom = left * (at_middle - at_high) + right * (at_middle - at_low)
+        with np.errstate(all="ignore"):
+            x = middle - 0.5 * (up - down) / bottom
+        longer = np.where(right > left, middle + _GOLDEN * right, middle - _GOLDEN * left)
+        near = np.abs(x - middle) < 1e-3 * (high - low)
+        x = np.where(np.isfinite(x) & (x > low) & (x < high) & ~near & (turn % 3 < 2), x, longer)
+        value = risk(np.asarray(x))
+        better, above = value < at_middle, x > middle
+        low = np.where(better & above, middle, np.where(~better & ~above, x, low))
+        at_low = np.where(better & above, at_middle, np.where(~better & ~above, value, at_low))
+        high = np.where(better & ~above, middle, np.where(~better & above, x, high))
+        at_high = np.where(better & ~above, at_middle, np.where(~better & above, value, at_high))
+        middle, at_middle = np.where(better, x, middle), np.where(better, value, at_middle)
+        if np.all(high - low < 1e-7):
+            break
+    ridge = np.exp(middle)
+    none = least == 0
+    if isinstance(problem.loss, Logistic):  # without a limit on separable data
+        classes = np.asarray(problem.samples_per_dim) * scheme.sample_share[0]
+        width = np.asarray(problem.features_per_dim) * scheme.sample_share[1]
+        separable = classes < width * separability(problem)
+        ridge = np.where(none & separable, _NODES[0], ridge)
+        none = none & ~separable
+    return np.where(none, 0.0, np.where(least == nodes.size - 1, np.inf, ridge))
+
+
+# --- errors by cause -----------------------------------------------------------------------------
+
+
+def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[str, Any]:
+    """The parts of `ErrorTerms` at every point."""
+    vote = isinstance(scheme, Vote)
+    measure = checked_measure(problem, measure, vote=vote)
+    with np.errstate(all="ignore"):
+        ensemble = _Ensemble.of(problem, scheme)
+        if vote:
+            parts = _vote_parts(ensemble, measure)
+        elif problem.task == "regression":
+            parts = {"bias": _bias(ensemble), **ensemble.parts()}
+            parts["bayes"] = np.square(problem.test_noise)
+        else:
+            classes = _Classes.of(problem, measure, ensemble.one.mean_power)
+            parts = _chain(classes, ensemble.parts())
+    return at_limits(parts, ensemble.shape)
+
+
+def anova_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
+    """The parts of `AnovaTerms`, for classes those of the squared error of the scores."""
+    with np.errstate(all="ignore"):
+        ensemble = _Ensemble.of(problem, scheme)
+        parts = {"bias": _bias(ensemble), **ensemble.interactions()}
+        parts["bayes"] = np.square(problem.test_noise)
+    return at_limits(parts, ensemble.shape)
+
+
+def training_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
+    """The error on the training labels, and the mean loss there, of one model."""
+    if np.any(np.asarray(scheme.n_members) != 1):
+        raise ValueError(
+            f"ensemble must be one model for the training error with loss {problem.loss!s}, got "
+            f"{scheme!r}"
+        )
+    ensemble = _Ensemble.of(problem, scheme)
+    error, loss = ensemble.one.training()
+    if scheme.sample_share != (1.0, 1.0):
+        raise ValueError(
+            f"ensemble must have all of the data for the training error, got {scheme!r}"
+        )
+    return at_limits({"error": error, "loss": loss}, ensemble.shape)
+
+
+def total_error(problem: Problem, scheme: Scheme, measure: str) -> Any:
+    """The error without its causes: fewer overlaps are needed."""
+    with np.errstate(all="ignore"):
+        ensemble = _Ensemble.of(problem, scheme)
+        if isinstance(scheme, Vote):
+            return sum(_vote_parts(ensemble, measure).values())
+        excess = ensemble.mean_excess()
+        if problem.task == "regression":
+            return _bias(ensemble) + excess + np.square(problem.test_noise)
+        return _Classes.of(problem, measure, ensemble.one.mean_power).value(excess)
+
+
+def at_limits(parts: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
+    """Parts as floats or arrays; values beyond 1e70 are at the peak of ridge 0, P = N."""
+    whole = {
+        name: np.broadcast_to(np.where(np.asarray(part) > 1e70, np.inf, part), shape)
+        for name, part in parts.items()
+    }
+    return {name: np.array(part) if shape else float(part) for name, part in whole.items()}
+
+
+def _bias(ensemble: _Ensemble) -> Any:
+    """The squared error of the mean score."""
+    power = np.asarray(ensemble.one.mean_power)
+    if ensemble.problem.task == "regression":
+        return (np.asarray(ensemble.problem.signal) - np.sqrt(power)) ** 2
+    return _Classes.of(ensemble.problem, "squared", power).value(0.0)
+
+
+def _chain(classes: _Classes, parts: dict[str, Any]) -> dict[str, Any]:
+    """Differences of the measure along the chain of mean scores."""
+    excess: Any = 0.0 * classes.mean_power
+    last, bayes = classes.value(excess), classes.bayes
+    result = {"bias": last - bayes, "bayes": bayes}
+    for name, part in parts.items():
+        excess = excess + part
+        value = classes.value(excess)
+        result[name], last = np.maximum(value - last, 0.0), value
+    return result
+
+
+def _vote_parts(ensemble: _Ensemble, measure: str) -> dict[str, Any]:
+    E, K = ensemble.excess, np.asarray(ensemble.scheme.n_members)
+    one = E(1.0, 1.0, same_noise=True), E(1.0, 1.0, same_noise=False)
+    two = E(0.0, 1.0, same_noise=True), E(0.0, 1.0, same_noise=False)
+    classes = _Classes.of(ensemble.problem, measure, ensemble.one.mean_power)
+    bayes, bias, noiseless = classes.bayes, classes.value(0.0), classes.value(two[1])
+    votes = [_vote(classes, K, *pair) for pair in zip(two, one, strict=True)]
+    return {
+        "noise": np.maximum(votes[0] - votes[1], 0.0),
+        "initialization": np.maximum(votes[1] - noiseless, 0.0),
+        "sampling": noiseless - bias,
+        "bias": bias - bayes,
+        "bayes": bayes,
+    }
+
+
+def _vote(classes: _Classes, n_members: Any, common: Any, own: Any) -> Any:
+    """The 0/1 error of the majority of K votes; ties count half."""
+    noisy = classes.measure == "noisy"
+    variance = classes.variance if noisy else 0.0
+    values = np.broadcast_arrays(common, own, n_members, classes.mean_power, variance)
+    shape = values[0].shape
+    x, q, K, power, tau = (np.array(v, dtype=np.float64).reshape(-1) for v in values)
+    sd, width = np.sqrt(power + x), np.sqrt(np.maximum(q - x, 0.0))
+    spare = x + tau * (power + x)
+    tilt = np.where(power > 0, np.sqrt(power / np.maximum(spare, 1e-300)), 0.0)
+    tilt = np.minimum(tilt, 1e12)
+    half = np.where(np.isinf(K), 1.0, np.ceil(K / 2))  # K even is as good as K - 1
+
+    def wrong(z: Any, i: Any) -> tuple[Any, Any]:
+        at = np.clip(sd[i][:, None] * z / np.maximum(width[i], 1e-150)[:, None], -40, 40)
+        share = ndtr(at)
+        right = betainc(half[i][:, None], half[i][:, None], share)
+        right = np.where(np.isinf(K[i])[:, None], 0.5 * (1 + np.sign(z)), right)
+        value = 2 * ndtr(np.clip(-tilt[i][:, None] * z, -40, 40)) * right
+        return value, value
+
+    # the majority is a step of width √(q - q₁₂)/√K at 0
+    layers = [
+        (0.0 * sd, np.where(np.isinf(K), 0.0, width / np.sqrt(K))),
+        (0.0 * sd, sd / np.maximum(tilt, 1e-9)),
+    ]
+    error, _ = gaussian_mean(wrong, sd, layers)
+    error = error.reshape(shape)
+    if not noisy:
+        return error
+    return classes.flips + (1 - 2 * classes.flips) * error
