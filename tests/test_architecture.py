@@ -90,6 +90,7 @@ PUBLIC = {
     "Committee",
     "CommitteeSimulation",
     "ConfidenceInterval",
+    "ConvexSimulation",
     "Decomposition",
     "DecompositionDifference",
     "Design",

@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from doubletrouble.results import StoppingTime as StoppingTime
     from doubletrouble.runs import Cell as Cell
     from doubletrouble.simulation import CommitteeSimulation as CommitteeSimulation
+    from doubletrouble.simulation import ConvexSimulation as ConvexSimulation
     from doubletrouble.simulation import DrawnEnsemble as DrawnEnsemble
     from doubletrouble.simulation import Simulation as Simulation
     from doubletrouble.simulation import simulate as simulate
@@ -151,7 +152,8 @@ _HOMES = {
     "results": "AnovaTerms Committee ConfidenceInterval ErrorTerms Estimate OptimalRidge "
     "PsiTerms StoppingTime",
     "runs": "Cell",
-    "simulation": "CommitteeSimulation DrawnEnsemble Simulation simulate simulate_committee",
+    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation simulate "
+    "simulate_committee",
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
     "theory": "Filter anova best_stopping_time committee effective_ridge exact_error "
     "gradient_flow optimal_ridge pair_error pair_terms psi_terms training_error",

@@ -24,7 +24,9 @@ from doubletrouble.problems import Problem
 from doubletrouble.ranges import distinct, listed, number_axis
 from doubletrouble.runs import Record
 from doubletrouble.simulation import (
+    ConvexSimulation,
     DrawnEnsemble,
+    OverlapDraws,
     SimulatedTerms,
     Simulation,
     plan,
@@ -93,18 +95,20 @@ def to_record(simulation: Simulation) -> Record:
 
 def from_record(record: Record) -> Simulation:
     """The simulation of a record."""
+    convex = "q" in record["draws"]  # overlaps, in place of Ψ terms
+    kind: Any = OverlapDraws if convex else SimulatedTerms
     drawn = []
     for one in record["drawn"]:
         (requested,) = ensemble_axis("ensembles", one["requested"])
         (realized,) = ensemble_axis("ensembles", one["realized"])
-        terms = SimulatedTerms.from_named(one["terms"])
+        terms = kind.from_named(one["terms"])
         drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=terms))
     read = {
         "problem": Problem(**record["problem"]),
-        "draws": SimulatedTerms.from_named(record["draws"]),
+        "draws": kind.from_named(record["draws"]),
         "drawn": tuple(drawn),
     }
-    return Simulation(**{**record, **read})
+    return (ConvexSimulation if convex else Simulation)(**{**record, **read})
 
 
 # --- activations and ensembles ---
