@@ -29,7 +29,7 @@ OVERLAPS = {  # shared features, shared samples, shared noise
     "q_apart": (0.0, 0.0, True),
 }
 
-_OUTLIERS = dt.Mixture([(0.9, 0.5), (0.1, 4.0)])
+_OUTLIERS = dt.Mixture(((0.9, 0.5), (0.1, 4.0)))
 
 
 def _classes(loss: str, width: float, samples: float, ridge: float, **others: Any) -> dt.Problem:

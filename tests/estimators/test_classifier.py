@@ -1,11 +1,17 @@
-"""Least-squares classification."""
+"""Classification by least squares, logistic regression and support vector machines."""
+
+import math
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
 
 import doubletrouble as dt
+from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data
 
 
@@ -56,7 +62,7 @@ def test_class_weights_are_weights_of_rows(spec: str | dict[bool, float]) -> Non
     np.testing.assert_allclose(model.decision_function(x), by_rows.decision_function(x), atol=1e-9)
 
 
-def test_there_are_no_probabilities() -> None:
+def test_least_squares_have_no_probabilities() -> None:
     assert not hasattr(dt.RandomFeaturesClassifier(), "predict_proba")
 
 
@@ -66,7 +72,7 @@ def test_there_are_no_probabilities() -> None:
 def features_of(model: dt.RandomFeaturesClassifier, x: FloatArray) -> FloatArray:
     """The features of the only member."""
     theta = model.weights_[0]
-    return np.maximum(x @ theta.T / np.sqrt(x.shape[1]), 0) - 1 / np.sqrt(2 * np.pi)
+    return np.asarray(np.maximum(x @ theta.T / np.sqrt(x.shape[1]), 0) - 1 / np.sqrt(2 * np.pi))
 
 
 @pytest.mark.parametrize("intercept", [False, True])

@@ -76,8 +76,9 @@ def test_every_loss_agrees_with_theory() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("problem", [CLASSES, VALUES], ids=["classes", "values"])
 def test_parts_of_drawn_ensembles_agree_with_theory(problem: dt.Problem) -> None:
-    run = simulated(problem, dim=60, n_data=20, ensembles=DRAWN, seed=SEED)
-    for ensemble in (1, 3, *DRAWN):
+    run: Any = simulated(problem, dim=60, n_data=20, ensembles=DRAWN, seed=SEED)
+    members: tuple[Any, ...] = (1, 3, *DRAWN)
+    for ensemble in members:
         found, exact = run.error(ensemble), dt.exact_error(run.problem, run.realized(ensemble))
         assert found.parts.keys() == exact.parts.keys()
         for name, part in found.parts.items():
@@ -109,15 +110,16 @@ def test_errors_are_those_counted_at_points_held_out(problem: dt.Problem, model:
     run = simulated(problem, dim=60, n_data=16, model=model)
     for members in (1, 2):
         counted, total = run.held_out(members), run.error(members).total
+        difference: Any = counted - total
         # differences are paired: both are of the same draws; scores are Gaussian up to 1/D
-        assert abs((counted - total).value) < 5 * (counted - total).standard_error + 0.01
+        assert abs(difference.value) < 5 * difference.standard_error + 0.01
 
 
 # --- properties ----------------------------------------------------------------------------------
 
 
 def test_parts_sum_to_the_rate_of_the_mean_score() -> None:
-    run = simulated(CLASSES)
+    run: Any = simulated(CLASSES)
     m, q, q1 = run.m.value, run.q.value, run.overlap().value
     for members in (1, 4, np.inf):
         Q = q1 + (q - q1) / members
@@ -149,7 +151,7 @@ def test_draws_depend_on_the_seed_alone() -> None:
 
 
 def test_labels_without_information_are_guessed() -> None:
-    run = simulated(replace(CLASSES, flips=0.5), n_data=10)
+    run: Any = simulated(replace(CLASSES, flips=0.5), n_data=10)
     assert run.error().bias.value == 0.5
     assert abs(run.error().total.z_score(0.5)) < 5
 
@@ -158,7 +160,7 @@ def test_records_hold_a_simulation() -> None:
     run = simulated(CLASSES, ensembles=DRAWN)
     again = from_record(to_record(run))
     assert isinstance(again, ConvexSimulation)
-    for ensemble in (2, *DRAWN):
+    for ensemble in (dt.Ensemble(2), *DRAWN):
         assert again.error(ensemble) == run.error(ensemble)
 
 

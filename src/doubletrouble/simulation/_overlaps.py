@@ -36,7 +36,6 @@ check, the error is also counted at test points that were held out.
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -185,7 +184,7 @@ class _Features(NamedTuple):
     start: int = 0
 
 
-class _Learners:
+class _FittedLearners:
     """All fits of one draw to the samples and features of some members, at one width and ridge."""
 
     def __init__(self) -> None:
@@ -199,15 +198,15 @@ class _Learners:
     def overlaps(self, problem: Problem, own: float, held: FloatArray) -> OverlapDraws:
         """The means over all pairs of each kind."""
         sets, twins, choices, data, noise = np.transpose(self.keys)
-        O = np.stack(self.outputs)
-        products = O @ O.T
+        outputs = np.stack(self.outputs)
+        products = outputs @ outputs.T
 
         def equal(key: Any) -> Any:
             return key[:, None] == key[None, :]
 
         same_set, same_data, same_noise = equal(sets), equal(data), equal(noise)
         if own:  # a part of the outputs is independent for each feature
-            placed = np.zeros((len(O), 2 * len(self.weights[0])))
+            placed = np.zeros((len(outputs), 2 * len(self.weights[0])))
             for row, start, a in zip(placed, self.starts, self.weights, strict=True):
                 row[start : start + len(a)] = a
             products = products + own**2 * (placed @ placed.T) * same_set
@@ -226,10 +225,11 @@ class _Learners:
         F = float(np.asarray(problem.signal))
         features = same_set & equal(twins) & ~same_data
         drawn = drawn_samples or drawn_features
-        errors = [self._held_out(problem, held, np.arange(len(O)) == k) for k in range(len(O))]
+        every = np.arange(len(outputs))
+        errors = [self._held_out(problem, held, every == k) for k in every]
         groups = [(data == i) & (noise == n) for i in (0, 1) for n in sorted(set(noise))]
         return OverlapDraws(
-            m=np.asarray(F * O[:, 0].mean()),
+            m=np.asarray(F * outputs[:, 0].mean()),
             q=np.asarray(np.diagonal(products).mean()),
             q_noise=mean(one, noisy=False),
             q1=mean(other, noisy=True),
@@ -324,7 +324,7 @@ def _fits(
 ) -> Iterator[OverlapDraws]:
     """The overlaps for every ridge, of learners with some features on some samples."""
     ridges = np.ravel(plan.problem.ridge).tolist()
-    tables = [_Learners() for _ in ridges]
+    tables = [_FittedLearners() for _ in ridges]
     drawn = any(one.choice for one in samples)
     for member in members:
         part = slice(member.start, member.start + width)

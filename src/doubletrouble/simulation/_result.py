@@ -37,7 +37,7 @@ class DrawnEnsemble:
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
-    terms: SimulatedTerms | OverlapDraws
+    terms: Any  # SimulatedTerms, or OverlapDraws of other losses than the square loss
 
     def covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble, as requested or as realized."""
@@ -140,7 +140,8 @@ class Simulation:
     def terms_of(self, ensemble: EnsembleLike = 1) -> SimulatedTerms:
         """Every term of every draw of the members of an ensemble."""
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
-        return self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
+        terms: SimulatedTerms = self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
+        return terms
 
     def estimate(self, draws: FloatArray) -> Estimate:
         """The mean of a quantity over draws, the first axis, with its standard error."""
@@ -275,7 +276,10 @@ class ConvexSimulation(Simulation):
         >>> 0 < run.overlap(0.0, 1.0).value < run.q.value
         True
         """
-        for name, share in (("shared_features", shared_features), ("shared_samples", shared_samples)):
+        for name, share in (
+            ("shared_features", shared_features),
+            ("shared_samples", shared_samples),
+        ):
             if share not in (0, 1):
                 raise ValueError(f"{name} must be 0 or 1 in a simulation, got {share!r}")
         at = self.draws
@@ -287,9 +291,7 @@ class ConvexSimulation(Simulation):
             draws = at.q_noise if shared_features else at.q_init
         return self.estimate(draws)
 
-    def error(
-        self, ensemble: EnsembleLike = 1, measure: str | None = None
-    ) -> ErrorTerms[Estimate]:
+    def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
         """The test error of an ensemble by cause.
 
         For regression it is the mean squared error. For classification `measure` is
@@ -351,7 +353,7 @@ class ConvexSimulation(Simulation):
 
     def _estimates(
         self, parts: dict[str, Any], at: OverlapDraws, constants: dict[str, float] | None = None
-    ) -> dict[str, Estimate]:
+    ) -> dict[str, Any]:
         """Estimates of all parts of one shape; without `constants`, of the squared error."""
         others: dict[str, Any] = dict(constants or {})
         if constants is None:
