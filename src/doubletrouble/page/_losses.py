@@ -25,6 +25,7 @@ from doubletrouble.theory import exact_error, total_of
 
 N_POINTS = 61
 _CURVES = 64  # that are kept
+_NEAR = np.array([0.8, 0.88, 0.94, 1.0, 1.06, 1.14, 1.25])  # widths next to the threshold
 _ABOVE = 1.01  # the first width of a maximum-margin curve, in units of the threshold
 _LOCK = threading.Lock()
 
@@ -148,7 +149,7 @@ def _along(request: LossRequest) -> dict[str, Any]:
     assert isinstance(control, NumberControl)
     low, high = control.spec.typical
     first = _ABOVE * threshold if isinstance(loss(request.loss), MaxMargin) else low
-    x = np.unique(np.append(np.geomspace(low, high, N_POINTS), [threshold, first]))
+    x = np.unique([*np.geomspace(low, high, N_POINTS), *threshold * _NEAR, first])
     x = x[(x >= first) & (x <= high)]
     if loss(request.loss).margin and not request.ridge:  # the weights have no limit there
         x = x[x != threshold]
@@ -167,10 +168,9 @@ def _along(request: LossRequest) -> dict[str, Any]:
 
 @lru_cache(_CURVES)
 def _here(request: LossRequest) -> dict[str, Any]:
-    try:
-        error: ErrorTerms[Any] = exact_error(request.problem(), request.members)
-    except ValueError as reason:  # of a maximum margin that does not exist
-        return {"message": str(reason)}
+    if isinstance(loss(request.loss), MaxMargin) and request.per_sample <= request.threshold():
+        return {"message": "the classes are not separable at this width: there is no margin"}
+    error: ErrorTerms[Any] = exact_error(request.problem(), request.members)
     return {"parts": dict(error.parts), "total": error.total}
 
 
