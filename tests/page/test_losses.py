@@ -121,7 +121,8 @@ def test_view_follows_its_controls_and_the_address(opened: Opener, page_server: 
     page.go_back()
     expect(page.locator("#losses pre")).to_contain_text("loss='hinge'")
     visit(page, "view=losses&task=regression&loss=hinge")
-    expect(page.locator("#losses .under")).to_contain_text("Loss must be one of square, huber")
+    expect(page.locator("#losses .messages")).to_contain_text("is for two classes")
+    expect(page.locator("#losses pre")).to_contain_text("loss='huber'")
 
 
 def test_static_page_does_not_have_the_view(opened: Opener) -> None:
