@@ -236,7 +236,7 @@ def test_training_time(page: Page) -> None:
     rng = np.random.default_rng(4)
     for name in supported("gradient_flow"):
         for sigma in ("relu", "tanh", "linear", "abs"):
-            sizes = {
+            sizes: dict[str, Any] = {
                 n: 10 ** rng.uniform(-1, 1, 12) for n in ("features_per_dim", "samples_per_dim")
             }
             ridges = np.where(rng.random(12) < 0.4, 0.0, 10 ** rng.uniform(-8, 1, 12))

@@ -41,7 +41,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.parameters import Numeric, Value, common_shape
+from doubletrouble.parameters import FloatArray, Numeric, Value, common_shape
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
 from doubletrouble.theory._any_loss import (
@@ -134,7 +134,7 @@ def exact_error(
     return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})
 
 
-def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> Any:
+def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> FloatArray:
     """The total of `exact_error`; without its parts, which cost more with other losses."""
     if has_any_loss(problem):
         name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))

@@ -250,8 +250,12 @@ def _central_difference(
 ) -> Value:
     """The derivative of the error by a size, from two values at a small distance in its log."""
     size = np.asarray(getattr(problem, name))
+
+    def scaled(factor: float) -> dict[str, Any]:
+        return {name: size * factor}
+
     up, down = (
-        total_of(replace(problem, **{name: size * factor}), scheme, measure)
+        total_of(replace(problem, **scaled(factor)), scheme, measure)
         for factor in (math.exp(_LOG_STEP), math.exp(-_LOG_STEP))
     )
     with np.errstate(invalid="ignore"):
