@@ -317,6 +317,8 @@ def evaluate(
         spectrum: Spectrum = IsotropicSpectrum(problem)
         features, samples = problem.features_per_dim, problem.samples_per_dim
         signal: Any = problem.signal
+        if not problem.is_ridge_regression:
+            require_ridge_regression(problem, "this function")
     elif isinstance(problem, SpectralProblem):
         spectrum = MeasuredSpectrum(problem)
         features, samples = problem.n_features, problem.n_samples
@@ -325,7 +327,6 @@ def evaluate(
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
         )
-    require_ridge_regression(problem, "this function")
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     numerator, denominator = scheme.sample_share
