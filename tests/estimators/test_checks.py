@@ -38,6 +38,15 @@ CASES: list[Any] = [
     # one check sets alpha
     (dt.RandomFeaturesRidge(math.inf, fit_intercept=True), (*REFUSED, "check_regressors_train")),
     (dt.RandomFeaturesClassifier(math.inf, ridge=0.1), REFUSED),
+    (dt.RandomFeaturesClassifier(30, loss="logistic", fit_intercept=True, ensemble=2), ()),
+    (dt.RandomFeaturesClassifier(30, loss="hinge"), ()),
+    (dt.RandomFeaturesClassifier(math.inf, ridge=0.1, loss="logistic", fit_intercept=True), ()),
+    pytest.param(
+        dt.RandomFeaturesClassifier(30, loss="hinge", fit_intercept=True, alpha=0.1),
+        (),
+        marks=pytest.mark.full,
+    ),
+    pytest.param(dt.RandomFeaturesClassifier(30, loss="squared_hinge"), (), marks=pytest.mark.full),
     (
         dt.RandomFeaturesRidge(10, ridge="forecast", ensemble=2, budget=30),
         (

@@ -1,5 +1,7 @@
-"""Random features with any convex loss: order parameters, overlaps and separability."""
+"""Random features with any convex loss: order parameters, overlaps, separability, and fits."""
 
+from doubletrouble.convex._fits import LinearFit as LinearFit
+from doubletrouble.convex._fits import LinearModel as LinearModel
 from doubletrouble.convex._labels import gaussian_mean as gaussian_mean
 from doubletrouble.convex._order_parameters import OrderParameters as OrderParameters
 from doubletrouble.convex._order_parameters import order_parameters as order_parameters

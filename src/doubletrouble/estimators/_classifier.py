@@ -1,31 +1,78 @@
-"""Least-squares classification on random features, as a scikit-learn classifier."""
+"""Classification on random features, as a scikit-learn classifier."""
 
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from doubletrouble.activations import Activation, Function
 from doubletrouble.ensembles import EnsembleLike
 from doubletrouble.estimators._features import RealArray, validated
-from doubletrouble.estimators._members import Criterion
-from doubletrouble.estimators._regressor import RandomFeaturesModel, checked_weights
+from doubletrouble.estimators._members import Criterion, Penalty
+from doubletrouble.estimators._regressor import (
+    LearnerParameters,
+    RandomFeaturesModel,
+    checked_weights,
+)
+from doubletrouble.losses import loss as named_loss
 from doubletrouble.parameters import FloatArray
+
+ClassifierLoss: TypeAlias = Literal["square", "logistic", "hinge", "squared_hinge"]
+"""Losses of a classifier; those other than "square" are fitted by iteration."""
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _available(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Methods that models have where `check` returns True; it raises AttributeError otherwise."""
+    decorator: Callable[[Method], Method] = available_if(check)
+    return decorator
+
+
+def _needs_square(model: "RandomFeaturesClassifier") -> bool:
+    if model.loss != "square":
+        raise AttributeError(
+            f"loss must be 'square' for partial_fit, got {model.loss!r}: other losses need all "
+            "rows at once"
+        )
+    return True
+
+
+def _needs_logistic(model: "RandomFeaturesClassifier") -> bool:
+    if model.loss != "logistic":
+        raise AttributeError(
+            f"loss must be 'logistic' for predict_proba, got {model.loss!r}: its outputs are not "
+            "probabilities (CalibratedClassifierCV calibrates them)"
+        )
+    return True
 
 
 class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
-    r"""Ridge regression of ±1 on random features; the class is that of the largest prediction.
+    r"""Classification by random features; the class is that of the largest prediction.
 
     Two classes make one column of labels, -1 and +1; more make one column each, +1 for the class
-    and -1 for all others. Parameters and attributes are those of `RandomFeaturesRidge`, and
+    and -1 for all others. Each member minimizes, over its N rows and for each column,
 
+        (1/N) Σ_i 2 ℓ(y_i, a·φ(x_i)) + (P λ / D) |a|²
+
+    Parameters and attributes are those of `RandomFeaturesRidge`, and
+
+        loss: ℓ, "square" for (y - f)²/2, ridge regression of ±1; "logistic" for log(1 + e^(-y f));
+            "hinge" for max(0, 1 - y f), the support vector machine; "squared_hinge" for
+            max(0, 1 - y f)²/2. Those other than "square" have no closed form: they need memory for
+            all features, `ridge` must be a number, and there is no `partial_fit`.
         class_weight: None, "balanced" or a dictionary of classes; multiplies `sample_weight`.
 
-    There is no `predict_proba`: least-squares outputs are not probabilities (scikit-learn's
-    `CalibratedClassifierCV` calibrates them).
+    `predict_proba` is available for the logistic loss alone (scikit-learn's
+    `CalibratedClassifierCV` calibrates other outputs). With `ridge=0` the logistic loss has no
+    minimum on linearly separable data, and raises DivergenceError.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -52,6 +99,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         budget: float | None = None,
         ensemble: EnsembleLike = 1,
         fit_intercept: bool = False,
+        loss: ClassifierLoss = "square",
         class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -67,6 +115,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
             fit_intercept=fit_intercept,
             random_state=random_state,
         )
+        self.loss = loss
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -76,6 +125,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         self.classes_ = np.unique(y)
         return self._fit(X, self._signs(y), self._weights(y, sample_weight))
 
+    @_available(_needs_square)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the first call lists all `classes`."""
         first = self._is_first()
@@ -105,6 +155,36 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         outputs = self._predict(X)
         which = (outputs > 0).astype(int) if outputs.ndim == 1 else np.argmax(outputs, axis=1)
         return np.asarray(self.classes_[which])
+
+    @_available(_needs_logistic)
+    def predict_proba(self, X: Any) -> RealArray:
+        """The probability of each class, (n, classes), for the logistic loss.
+
+        σ(f) = 1/(1 + e^(-f)) of the mean prediction f of all members. For more than two classes,
+        σ(f) of each class against the rest, divided by their sum.
+        """
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    @_available(_needs_logistic)
+    def predict_log_proba(self, X: Any) -> RealArray:
+        """The logarithm of `predict_proba`."""
+        outputs = self._predict(X)
+        if outputs.ndim == 1:
+            return np.asarray(-np.logaddexp(0, np.stack([outputs, -outputs], axis=1)))
+        logs = -np.logaddexp(0, -outputs)
+        return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
+
+    def _parameters(self) -> LearnerParameters:
+        known = get_args(ClassifierLoss)
+        if self.loss not in known:
+            raise ValueError(f"loss must be one of {', '.join(known)}, got {self.loss!r}")
+        parameters = super()._parameters()
+        if self.loss != "square" and not isinstance(parameters.penalty, Penalty):
+            raise ValueError(
+                f"ridge must be a number for loss {self.loss!r}, which has no closed form, got "
+                f"{self.ridge!r}"
+            )
+        return replace(parameters, loss=named_loss(self.loss))
 
     def _signs(self, y: npt.NDArray[Any]) -> FloatArray:
         """-1 and +1: (N,) for two classes, else a column for each."""

@@ -147,7 +147,7 @@ def fit_kernel(
     phi: KernelMap, sample: Sample, counts: npt.NDArray[np.int64], penalty: Penalty
 ) -> Solution:
     """The mean of the fits of all members, as one fit to the rows of `phi`."""
-    maps, samples = _members(phi, sample, counts)
+    maps, samples = members_of(phi, sample, counts)
     weights = np.array([own.weight for own in samples])
     deltas = penalty.alphas(weights, n_features=math.inf, dim=phi.dim)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -155,7 +155,7 @@ def fit_kernel(
             KernelEquations(own_phi, own).solve(delta)
             for own_phi, own, delta in zip(maps, samples, deltas.tolist(), strict=True)
         ]
-    mean = _mean_fit(fits, counts)
+    mean = mean_fit(fits, counts)
     return Solution(
         coef=mean.coef.T[None], intercept=mean.intercept, alphas=deltas, ridge=penalty.value
     )
@@ -170,9 +170,9 @@ def fit_kernel_path(
     single: bool,
 ) -> RidgePath:
     """The same for every ridge, with leave-one-out errors."""
-    maps, _ = _members(phi, sample, counts)
+    maps, _ = members_of(phi, sample, counts)
     errors, fits = leave_one_out(maps, sample, counts, ridges, _fit_member)
-    return ridge_path(ridges, errors, [_mean_fit(fits, counts)], [phi], single=single)
+    return ridge_path(ridges, errors, [mean_fit(fits, counts)], [phi], single=single)
 
 
 def _fit_member(phi: KernelMap, own: Sample, ridges: FloatArray) -> tuple[MemberFit, FloatArray]:
@@ -187,7 +187,7 @@ def _fit_member(phi: KernelMap, own: Sample, ridges: FloatArray) -> tuple[Member
     return system.fits(modes, deltas), left
 
 
-def _members(
+def members_of(
     phi: KernelMap, sample: Sample, counts: npt.NDArray[np.int64]
 ) -> tuple[list[KernelMap], list[Sample]]:
     """The kernels with the rows of each member, and its rows."""
@@ -195,7 +195,7 @@ def _members(
     return [replace(phi, inputs=own.inputs) for own in samples], samples
 
 
-def _mean_fit(fits: Sequence[MemberFit], counts: npt.NDArray[np.int64]) -> MemberFit:
+def mean_fit(fits: Sequence[MemberFit], counts: npt.NDArray[np.int64]) -> MemberFit:
     """The mean over members, with coefficients of all rows."""
     coef = np.zeros((counts.shape[1], *fits[0].coef.shape[1:]))
     for fit, drawn in zip(fits, counts, strict=True):

@@ -1,7 +1,7 @@
 """Ridge regression on random features, as a scikit-learn regressor."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from doubletrouble.activations import Activation, Function
 from doubletrouble.ensembles import EnsembleLike, FeatureBank, Scheme, as_ensemble
+from doubletrouble.estimators._convex import fit_convex_kernel, fit_convex_member
 from doubletrouble.estimators._features import (
     FeatureMap,
     InputMap,
@@ -41,8 +42,9 @@ from doubletrouble.estimators._members import (
     predict_mean,
 )
 from doubletrouble.estimators._path import RidgePath, best_solution, fit_path, ridge_grid
-from doubletrouble.estimators._solvers import NormalEquations, Sample, fit_member
+from doubletrouble.estimators._solvers import MemberFit, NormalEquations, Sample, fit_member
 from doubletrouble.forecasting import Forecast
+from doubletrouble.losses import Loss, Square
 from doubletrouble.parameters import FloatArray, whole_number
 
 _FITTED = {"loo_path_", "loo_error_", "forecast_", "forecast_error_", "weights_", "X_fit_"}
@@ -62,6 +64,7 @@ class LearnerParameters:
     penalty: Penalty | Criterion
     budget: int | None  # of features P K
     ridges: FloatArray
+    loss: Loss = Square()
 
     def weights(self, seed: Seed, dim: int) -> FloatArray:
         """Θ of all members, (K, P, D)."""
@@ -320,8 +323,16 @@ def _fit_finite(
     if not isinstance(parameters.penalty, Penalty):
         path = fit_path(maps, sample, counts, parameters.ridges, single=single)
         return best_solution(path, samples, parameters.n_features), path
+    fits: list[Callable[[float], MemberFit]]
+    if isinstance(parameters.loss, Square):
+        fits = [partial(fit_member, phi, own) for phi, own in zip(maps, samples, strict=True)]
+    else:
+        fits = [
+            partial(fit_convex_member, phi, own, parameters.loss)
+            for phi, own in zip(maps, samples, strict=True)
+        ]
     solution = fit_members(
-        [partial(fit_member, phi, own) for phi, own in zip(maps, samples, strict=True)],
+        fits,
         [own.weight for own in samples],
         parameters.penalty,
         n_features=parameters.n_features,
@@ -342,6 +353,9 @@ def _fit_infinite(
         path = fit_kernel_path(phi, sample, counts, parameters.ridges, single=single)
         samples = [sample.drawn(drawn) for drawn in counts]
         return best_solution(path, samples, math.inf), path
+    if not isinstance(parameters.loss, Square):
+        penalty, loss = parameters.penalty, parameters.loss
+        return fit_convex_kernel(phi, sample, counts, penalty, loss), None
     return fit_kernel(phi, sample, counts, parameters.penalty), None
 
 

@@ -6,12 +6,14 @@ from doubletrouble.simulation._devices import DTYPES as DTYPES
 from doubletrouble.simulation._devices import Dtype as Dtype
 from doubletrouble.simulation._devices import is_device as is_device
 from doubletrouble.simulation._ensembles import single_ensemble as single_ensemble
+from doubletrouble.simulation._overlaps import OverlapDraws as OverlapDraws
 from doubletrouble.simulation._plan import MODELS as MODELS
 from doubletrouble.simulation._plan import TESTS as TESTS
 from doubletrouble.simulation._plan import Model as Model
 from doubletrouble.simulation._plan import TestAverage as TestAverage
 from doubletrouble.simulation._plan import plan as plan
 from doubletrouble.simulation._result import CommitteeSimulation as CommitteeSimulation
+from doubletrouble.simulation._result import ConvexSimulation as ConvexSimulation
 from doubletrouble.simulation._result import DrawnEnsemble as DrawnEnsemble
 from doubletrouble.simulation._result import Simulation as Simulation
 from doubletrouble.simulation._simulate import simulate as simulate

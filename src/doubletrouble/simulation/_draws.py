@@ -113,21 +113,21 @@ def draw_data(plan: SimulationPlan, rng: np.random.Generator) -> tuple[DataPair,
 
 
 class FeatureSet(NamedTuple):
-    """One set of features: on both training sets, and at a test point as a set of outputs."""
+    """One set of features: on the training sets, and at a test point as a set of outputs."""
 
-    train: tuple[Array, Array]  # (N, P) each
+    train: tuple[Array, ...]  # (N, P) each
     outputs: Array  # (P, R): V, then ρ where it is correlated between feature sets
     own: float  # standard deviation of the part of ρ that is independent for each feature
 
 
 def draw_features(
     plan: SimulationPlan,
-    inputs: tuple[Array, Array],
+    inputs: Sequence[Array],
     test: Array | None,
     width: int,
     rng: np.random.Generator,
 ) -> list[FeatureSet]:
-    """All sets of features, of a width."""
+    """All sets of features, of a width, on several sets of inputs."""
     if plan.model == "gaussian":
         return [_gaussian_features(plan, inputs, width, rng) for _ in range(plan.n_init)]
     sigma, device = plan.problem.moments, plan.device
@@ -142,25 +142,25 @@ def draw_features(
         ]
     sets = []
     for theta, there in zip(thetas, outputs, strict=True):
-        first, second = (activate(sigma, x @ theta.T, device) - plan.mean for x in inputs)
-        sets.append(FeatureSet((first, second), there, 0.0))
+        train = tuple(activate(sigma, x @ theta.T, device) - plan.mean for x in inputs)
+        sets.append(FeatureSet(train, there, 0.0))
     return sets
 
 
 def _gaussian_features(
-    plan: SimulationPlan, inputs: tuple[Array, Array], width: int, rng: np.random.Generator
+    plan: SimulationPlan, inputs: Sequence[Array], width: int, rng: np.random.Generator
 ) -> FeatureSet:
     sigma = plan.problem.moments
     linear = sigma.linear * draw_weights(rng, width, plan.dim, plan.device)
     mean = sigma.mean - plan.mean
-    first, second = (
+    train = tuple(
         x @ linear.T + sigma.nonlinear * plan.device.normals(rng, (x.shape[0], width)) + mean
         for x in inputs
     )
     if mean:  # the same at every test point: one more output
         xp = array_namespace(linear)
         linear = xp.concat([linear, 0 * linear[:, :1] + mean], axis=1)
-    return FeatureSet((first, second), linear, sigma.nonlinear)
+    return FeatureSet(train, linear, sigma.nonlinear)
 
 
 def draw_weights(rng: np.random.Generator, width: int, dim: int, device: ArrayDevice) -> Array:

@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.ensembles import Scheme
+from doubletrouble.ensembles import Divide, FeatureBank, Scheme, Subsample
 from doubletrouble.kernels import CLOSED, closed_form
+from doubletrouble.losses import loss
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
@@ -130,12 +131,21 @@ def plan(
             "times must be None for model 'kernel', in which infinitely many features are "
             f"fitted at once, got {stops.tolist()!r}"
         )
+    if isinstance(problem, Problem) and not problem.is_ridge_regression:
+        _refuse_for_convex_losses(problem, model, center, dtype, times)
     D = int(number("dim", dim, glossary.WHOLE_DIM))
     at = _realized_problem(problem, D, model, features_per_dim, ridge, timed=stops is not None)
     N = round(float(np.asarray(at.samples_per_dim)) * D)
     P = [ratio if math.isinf(ratio) else round(ratio * D) for ratio in _flat(at.features_per_dim)]
     least = min(_flat(at.ridge))
     drawn = {one: realized_ensemble(one, D, N) for one in requested_ensembles(ensembles)}
+    if not at.is_ridge_regression:
+        for one in drawn:
+            if type(one) not in (Divide, Subsample, FeatureBank):
+                raise ValueError(
+                    "ensembles must be numbers, Divide, Subsample or FeatureBank for loss "
+                    f"{at.loss!s}, as in the theory, got {one!r}"
+                )
     shared = [one for one in drawn.values() if one.shares_features]
     if shared and model == "kernel":
         raise ValueError(f"ensembles must not share features for model 'kernel', got {shared[0]!r}")
@@ -155,13 +165,29 @@ def plan(
     )
     trained = (one for one in drawn.values() if not has_no_samples(one))
     sizes = sorted({N, *(size for one in trained for size in member_sizes(one, N))})
-    if stops is None or np.isinf(stops).any():
+    interpolates = not loss(at.loss).margin  # for P = N, without a ridge
+    if interpolates and (stops is None or np.isinf(stops).any()):
         bootstrap = N if any(one.with_replacement for one in drawn) else 0
         for width in P:
             refuse_square(width, least, sizes, bootstrap=bootstrap)
     if dtype == "float32":
         _refuse_single_precision(planned, least, sizes)
     return planned
+
+
+def _refuse_for_convex_losses(
+    problem: Problem, model: str, center: bool, dtype: str, times: Any
+) -> None:
+    """Raise ValueError for settings that only the square loss of regression has."""
+    case = f"{problem.task} with loss {problem.loss!s}"
+    for name, value, wanted, known in (
+        ("model", model, "'features' or 'gaussian'", model != "kernel"),
+        ("center", center, "True", bool(center)),
+        ("dtype", dtype, "'float64'", dtype == "float64"),
+        ("times", times, "None", times is None),
+    ):
+        if not known:
+            raise ValueError(f"{name} must be {wanted} for {case}, got {value!r}")
 
 
 def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -26,6 +27,7 @@ from doubletrouble.simulation._ensembles import (
     same_terms,
     single_ensemble,
 )
+from doubletrouble.simulation._overlaps import OverlapDraws, jackknife, power_parts, wrong_sign
 from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
 
 
@@ -35,7 +37,7 @@ class DrawnEnsemble:
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
-    terms: SimulatedTerms
+    terms: Any  # SimulatedTerms, or OverlapDraws of other losses than the square loss
 
     def covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble, as requested or as realized."""
@@ -138,7 +140,8 @@ class Simulation:
     def terms_of(self, ensemble: EnsembleLike = 1) -> SimulatedTerms:
         """Every term of every draw of the members of an ensemble."""
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
-        return self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
+        terms: SimulatedTerms = self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
+        return terms
 
     def estimate(self, draws: FloatArray) -> Estimate:
         """The mean of a quantity over draws, the first axis, with its standard error."""
@@ -220,6 +223,171 @@ def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> Membe
     else:  # twins share the choice of samples, two members do not
         own.sampling, own.noise_sampling = t.twin - t.other, noise.twin - noise.other
     return MemberTerms(shared=shared, own=own)
+
+
+# --- other losses than the square loss -----------------------------------------------------------
+
+
+_MEASURES = ("misclassification", "noisy", "squared")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ConvexSimulation(Simulation):
+    """A simulation of classification, or with a loss other than the square loss.
+
+    It has the overlaps of learners (`m`, `q`, `overlap`) in place of Ψ terms.
+    """
+
+    draws: OverlapDraws  # type: ignore[assignment]
+
+    @property
+    def n_data(self) -> int:
+        """The number of independent draws."""
+        return int(self.draws.m.shape[0])
+
+    @property
+    def psi(self) -> PsiTerms[Estimate]:
+        """Not defined: learners do not depend linearly on the labels."""
+        raise ValueError(f"psi must be of the square loss of regression, got {self.problem.loss!s}")
+
+    @property
+    def m(self) -> Estimate:
+        """E ν h, the overlap of one learner with the teacher."""
+        return self.estimate(self.draws.m)
+
+    @property
+    def q(self) -> Estimate:
+        """E h², the power of one learner."""
+        return self.estimate(self.draws.q)
+
+    @property
+    def intercept(self) -> Estimate:
+        """The intercept of one learner; 0 for losses without one."""
+        return self.estimate(self.draws.intercept)
+
+    def overlap(
+        self, shared_features: float = 0.0, shared_samples: float = 1.0, shared_noise: bool = True
+    ) -> Estimate:
+        """E h h' of two learners that share all or none of their features, inputs and noise.
+
+        >>> from doubletrouble import Problem, simulate
+        >>> problem = Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
+        >>> run = simulate(problem, dim=20, n_data=10, n_init=2)
+        >>> 0 < run.overlap(0.0, 1.0).value < run.q.value
+        True
+        """
+        for name, share in (
+            ("shared_features", shared_features),
+            ("shared_samples", shared_samples),
+        ):
+            if share not in (0, 1):
+                raise ValueError(f"{name} must be 0 or 1 in a simulation, got {share!r}")
+        at = self.draws
+        if not shared_samples:
+            draws: Any = at.q_features if shared_features else at.q_apart
+        elif shared_noise:
+            draws = at.q if shared_features else at.q1
+        else:
+            draws = at.q_noise if shared_features else at.q_init
+        return self.estimate(draws)
+
+    def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
+        """The test error of an ensemble by cause.
+
+        For regression it is the mean squared error. For classification `measure` is
+        "misclassification", the default, or "squared" against the clean sign, or "noisy" against
+        labels with noise and flips: definitions and parts are those of `exact_error`. Standard
+        errors of rates are by the jackknife over draws.
+        """
+        classes = self.problem.task == "classification"
+        known = _MEASURES if classes else ("squared",)
+        measure = known[0] if measure is None else measure
+        if measure not in known:
+            raise ValueError(
+                f"measure must be one of {', '.join(known)} for a simulation of "
+                f"{self.problem.task}, got {measure!r}"
+            )
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
+        at = self._deepened(scheme)
+        powers = power_parts(scheme, at, np.asarray(scheme.n_members))
+        if measure == "squared":
+            return ErrorTerms(**self._estimates(powers, at), coordinates=self._coordinates(scheme))
+        p, power = self.problem, float(np.square(np.asarray(self.problem.signal)))
+        noisy = measure == "noisy"
+        spread = power + float(np.square(p.noise_sd)) if noisy else power
+        flips = (float(np.asarray(p.flips)) if power else 0.5) if noisy else 0.0
+        blind = not power or np.asarray(p.flips) == 0.5
+
+        def rate(m: Any, q: Any) -> Any:
+            return flips + (1 - 2 * flips) * wrong_sign(m, q, spread)
+
+        noise = math.sqrt(spread - power)
+        bayes = flips + (1 - 2 * flips) * math.atan2(noise, math.sqrt(power)) / math.pi
+        least = 0.5 if blind else bayes
+        score, before, parts = at.q_apart, np.full_like(at.q_apart, least), {}
+        for name, part in powers.items():
+            score = score + part
+            m, q = np.broadcast_arrays(at.m, score)
+            value = jackknife(rate, m, q)
+            parts[name], before = value - before, value
+        constants = {"bias": least - bayes, "bayes": bayes}
+        return ErrorTerms(
+            **self._estimates(parts, at, constants), coordinates=self._coordinates(scheme)
+        )
+
+    def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
+        """The symmetric split of the squared error, for classification against the clean sign."""
+        scheme = single_ensemble("ensemble", ensemble, "Simulation.anova", any_members=True)
+        at, share = self._deepened(scheme), 1 / np.asarray(scheme.n_members)
+        assert at.q_features is not None
+        of_data = share if has_disjoint_samples(scheme) else 1.0
+        both = at.q_noise - at.q_init - at.q_features + at.q_apart
+        parts = {
+            "initialization": share * (at.q_features - at.q_apart),
+            "sampling": of_data * (at.q_init - at.q_apart),
+            "initialization_sampling": share * both,
+            "noise_sampling": of_data * (at.q1 - at.q_init),
+            "noise_initialization_sampling": share * (at.q - at.q_noise - at.q1 + at.q_init),
+        }
+        return AnovaTerms(**self._estimates(parts, at), coordinates=self._coordinates(scheme))
+
+    def _estimates(
+        self, parts: dict[str, Any], at: OverlapDraws, constants: dict[str, float] | None = None
+    ) -> dict[str, Any]:
+        """Estimates of all parts of one shape; without `constants`, of the squared error."""
+        others: dict[str, Any] = dict(constants or {})
+        if constants is None:
+            power = np.square(self.problem.signal)
+            others["bias"] = power - 2 * at.m + at.q_apart
+            others["bayes"] = np.square(self.problem.test_noise)
+            if self.problem.task == "classification":  # E |ν| = √(2ρ/π)
+                signal = np.asarray(self.problem.signal)
+                overlap = at.m / np.where(signal > 0, signal, np.inf)
+                others["bias"] = 1 - 2 * math.sqrt(2 / math.pi) * overlap + at.q_apart
+        every = {**parts, **others}
+        shape = np.broadcast_shapes(at.m.shape, *(np.shape(value) for value in every.values()))
+        return {
+            name: self.estimate(np.array(np.broadcast_to(value, shape)))
+            for name, value in every.items()
+        }
+
+    def held_out(self, n_models: int = 1) -> Estimate:
+        """The error counted at test points that were held out: of 1 model, or of `n_init` averaged.
+
+        A check of `error`: the rate of misclassification without noise, or the squared error.
+        """
+        if n_models not in (1, self.n_init):
+            raise ValueError(f"n_models must be 1 or n_init = {self.n_init}, got {n_models!r}")
+        return self.estimate(self.draws.held_out if n_models == 1 else self.draws.held_out_mean)
+
+    def _deepened(self, scheme: Scheme) -> OverlapDraws:
+        """The overlaps of an ensemble, with axes for an array of numbers of members."""
+        terms: Any = self.terms_of(scheme)
+        count, *shape = self.draws.m.shape
+        common_shape({"the simulation": tuple(shape), "ensemble": np.shape(scheme.n_members)})
+        deep = (1 for _ in range(np.ndim(scheme.n_members) - len(shape)))
+        wide = (count, *deep, *shape)
+        return OverlapDraws.combined(lambda values: np.reshape(values, wide), [terms])
 
 
 # --- committees ----------------------------------------------------------------------------------

@@ -2,7 +2,8 @@ r"""Finite-size simulation of a problem, with standard errors.
 
 Each of `n_data` independent draws consists of two data sets and `n_init` sets of features; products
 of independent copies give every Ψ term without bias (`_terms`), and the draws give the standard
-errors. Means deviate from the theory by O(1/D).
+errors. Means deviate from the theory by O(1/D). Learners with other losses than the square loss are
+fitted one by one, and have overlaps in place of Ψ terms (`_overlaps`).
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
@@ -10,6 +11,7 @@ from __future__ import annotations  # help() then shows the alias Numeric
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +21,10 @@ from doubletrouble.runs import progress_bar
 from doubletrouble.simulation._devices import ArrayDevice, Dtype, Result
 from doubletrouble.simulation._ensembles import has_no_samples, is_division, n_members
 from doubletrouble.simulation._members import draw
+from doubletrouble.simulation._overlaps import OverlapDraws
+from doubletrouble.simulation._overlaps import draw as draw_overlaps
 from doubletrouble.simulation._plan import MODELS, Ensembles, Model, Numbers, TestAverage, plan
-from doubletrouble.simulation._result import DrawnEnsemble, Simulation
+from doubletrouble.simulation._result import ConvexSimulation, DrawnEnsemble, Simulation
 from doubletrouble.simulation._terms import SimulatedTerms
 
 
@@ -60,7 +64,10 @@ def simulate(
 ) -> Simulation:
     """Simulate a problem at dimension `dim`, with P and N rounded to whole numbers.
 
-    A nonlinear teacher is a random quadratic form of the inputs.
+    A nonlinear teacher is a random quadratic form of the inputs. For classification, and for losses
+    other than the square loss, labels are drawn and every learner is fitted with its loss; the
+    result is a `ConvexSimulation`. It needs `center`, float64 and the CPU, has no model "kernel"
+    and no `times`, and the ensembles `Divide`, `Subsample` and `FeatureBank`.
 
     Parameters
     ----------
@@ -133,12 +140,21 @@ def simulate(
         ridge=ridge,
         times=times,
     )
+    if not problem.is_ridge_regression:
+        if device not in ("auto", "cpu"):
+            raise ValueError(
+                f"device must be 'auto' or 'cpu' for loss {problem.loss!s}, got {device!r}"
+            )
+        device = "cpu"
     planned = replace(checked, device=ArrayDevice.of(device, dtype))
     rngs = np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
-    draws = all_draws(partial(draw, planned), rngs, device=planned.device, progress=progress)
+    convex = not planned.problem.is_ridge_regression
+    one_draw: Any = draw_overlaps if convex else draw
+    draws = all_draws(partial(one_draw, planned), rngs, device=planned.device, progress=progress)
 
-    def terms(scheme: Scheme) -> SimulatedTerms:
-        return SimulatedTerms.combined(
+    def terms(scheme: Scheme) -> Any:
+        kind: Any = OverlapDraws if convex else SimulatedTerms
+        return kind.combined(
             lambda values: np.reshape(values, (n_data, *planned.shape)),
             [tables[scheme] for tables in draws],
         )
@@ -153,7 +169,8 @@ def simulate(
         else:
             drawn_terms = terms(realized)
         drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=drawn_terms))
-    return Simulation(
+    kind = ConvexSimulation if convex else Simulation
+    return kind(
         problem=planned.problem,
         dim=planned.dim,
         model=model,

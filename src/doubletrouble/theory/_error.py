@@ -41,8 +41,8 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.parameters import Numeric, Value, common_shape
-from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.parameters import FloatArray, Numeric, Value, common_shape
+from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
 from doubletrouble.theory._bootstrap import bootstrap
 from doubletrouble.theory._cross_terms import member_terms
@@ -137,6 +137,14 @@ def exact_error(
     return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})
 
 
+def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> FloatArray:
+    """The total of `exact_error`; without its parts, which cost more with other losses."""
+    if has_any_loss(problem):
+        name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
+        return np.asarray(any_loss().total_error(problem, scheme, name))
+    return np.asarray(exact_error(problem, scheme, measure).total)
+
+
 def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
     """Return the symmetric split of an ensemble's test error: main effects and interactions.
 
@@ -195,7 +203,8 @@ def psi_terms(problem: Problem) -> PsiTerms[Value]:
     >>> round(terms.psi1, 5), round(terms.psi2_vanilla, 5), round(terms.psi3_ensemble, 5)
     (0.39157, 0.37695, 0.1811)
     """
-    return PsiTerms(**evaluate(_unit_problem(problem), as_ensemble(1), _psi_parts))
+    unit = _unit_problem(problem, "psi_terms")
+    return PsiTerms(**evaluate(unit, as_ensemble(1), _psi_parts))
 
 
 def effective_ridge(problem: Problem) -> Value:
@@ -211,14 +220,16 @@ def effective_ridge(problem: Problem) -> Value:
     >>> round(dt.effective_ridge(narrow), 6)
     0.259612
     """
-    ridge: Value = evaluate(_unit_problem(problem), as_ensemble(1), _effective_ridge)["ridge"]
+    unit = _unit_problem(problem, "effective_ridge")
+    ridge: Value = evaluate(unit, as_ensemble(1), _effective_ridge)["ridge"]
     return ridge
 
 
-def _unit_problem(problem: Problem) -> Problem:
+def _unit_problem(problem: Problem, function: str) -> Problem:
     """The same sizes, ridge and activation, without powers that are arrays."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    require_ridge_regression(problem, function)
     powers = (problem.signal, problem.noise_sd, problem.nonlinear_signal, problem.test_noise)
     if not any(map(np.ndim, powers)):  # they do not change the shape
         return problem
@@ -323,6 +334,8 @@ def evaluate(
         spectrum: Spectrum = IsotropicSpectrum(problem)
         features, samples = problem.features_per_dim, problem.samples_per_dim
         signal: Any = problem.signal
+        if not problem.is_ridge_regression:
+            require_ridge_regression(problem, "this function")
     elif isinstance(problem, SpectralProblem):
         spectrum = MeasuredSpectrum(problem)
         features, samples = problem.n_features, problem.n_samples
@@ -330,11 +343,6 @@ def evaluate(
     else:
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
-        )
-    if has_any_loss(problem):
-        raise ValueError(
-            "loss must be square, and task regression, for this function, got loss "
-            f"{problem.loss!s} for {problem.task}"
         )
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
