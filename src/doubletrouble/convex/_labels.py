@@ -144,6 +144,10 @@ class Clip:
         bottom, top = (np.where(np.isfinite(x), x, 0.0) * V for x in (at.low, at.high))
         return cls(V / A, start, stop, bottom, top)
 
+    def take(self, index: Any) -> Clip:
+        """The forces of some of the points."""
+        return Clip(*(getattr(self, f.name)[index] for f in fields(self)))
+
     def smoothed(self, e: Any, sd: Any) -> tuple[Any, Any]:
         """E V g(e + sd ε) and its slope, at (points, nodes); `self` and sd are of the points."""
         sd = np.maximum(sd, 1e-150)[:, None]
@@ -218,7 +222,7 @@ class ResidualLabels(Labels):
             width = np.sqrt(pair.own + least)
 
             def integrand(x: Any, i: Any, sd: Any = sd) -> tuple[Any, Any]:
-                own = Clip(*(np.asarray(getattr(clip, f.name))[i] for f in fields(clip)))
+                own = clip.take(i)
                 e = sd[i][:, None] * x - b[i][:, None]
                 H: Any = 0.0
                 dH: Any = 0.0
@@ -302,7 +306,7 @@ class MarginLabels(Labels):
         tilt = tilt_of(at, pair)
 
         def integrand(x: Any, i: Any) -> tuple[Any, Any]:
-            own = Clip(*(np.asarray(getattr(clip, f.name))[i] for f in fields(clip)))
+            own = clip.take(i)
             C = sd[i][:, None] * x
             H, dH = own.smoothed(1 - C, width[i])
             equal, unequal = label_probabilities(at, pair, tilt, x, i)
