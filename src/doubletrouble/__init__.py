@@ -114,9 +114,11 @@ if TYPE_CHECKING:
     from doubletrouble.sweep import SweepResult as SweepResult
     from doubletrouble.sweep import SweepRow as SweepRow
     from doubletrouble.sweep import SweepStatus as SweepStatus
+    from doubletrouble.theory import Calibration as Calibration
     from doubletrouble.theory import Filter as Filter
     from doubletrouble.theory import anova as anova
     from doubletrouble.theory import best_stopping_time as best_stopping_time
+    from doubletrouble.theory import calibration as calibration
     from doubletrouble.theory import committee as committee
     from doubletrouble.theory import effective_ridge as effective_ridge
     from doubletrouble.theory import exact_error as exact_error
@@ -153,7 +155,8 @@ _HOMES = {
     "runs": "Cell",
     "simulation": "CommitteeSimulation DrawnEnsemble Simulation simulate simulate_committee",
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
-    "theory": "Filter anova best_stopping_time committee effective_ridge exact_error "
+    "theory": "Calibration Filter anova best_stopping_time calibration committee effective_ridge "
+    "exact_error "
     "gradient_flow optimal_ridge pair_error pair_terms psi_terms training_error",
 }
 """The module of every public name."""

@@ -311,6 +311,7 @@ SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
     "anova": lambda kind: True,
     "training_error": lambda kind: True,
     "optimal_ridge": lambda kind: True,
+    "calibration": lambda kind: not kind.with_replacement,
     "gradient_flow": lambda kind: not kind.with_replacement,
     "best_stopping_time": lambda kind: not kind.with_replacement,
     "advise": lambda kind: kind in (Ensemble, Divide),

@@ -1,6 +1,8 @@
 """Exact theory of random-features ridge regression in the limit N, P, D → ∞."""
 
 from doubletrouble.theory._bootstrap import DISTINCT as DISTINCT
+from doubletrouble.theory._calibration import Calibration as Calibration
+from doubletrouble.theory._calibration import calibration as calibration
 from doubletrouble.theory._committee import committee as committee
 from doubletrouble.theory._committee import pair_error as pair_error
 from doubletrouble.theory._committee import pair_terms as pair_terms

@@ -30,12 +30,13 @@ noise, and then over initializations.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from scipy.special import betainc, ndtr, xlogy
+from scipy.special import betainc, expit, ndtr, xlogy
 
 from doubletrouble.convex import OrderParameters, gaussian_mean, separability, solved
 from doubletrouble.ensembles import SCHEMES, Scheme, Vote
@@ -249,19 +250,22 @@ class _Classes:
 
 
 def mean_softplus(sd: Any) -> Any:
-    """E log(1 + exp(sd z)) for a standard normal z."""
-    # max(0, f) in closed form, and the rest within 40 of 0 by Gauss's rule
-    shape = np.shape(sd)
-    s = np.atleast_1d(np.asarray(sd, dtype=np.float64)).reshape(-1, 1)
+    """E log(1 + exp(sd z)) for a standard normal z: the mean of max(0, sd z), and the rest."""
+    rest = _half_line_mean(sd, lambda f: np.log1p(np.exp(-f)))
+    return np.asarray(sd) / math.sqrt(2 * math.pi) + rest
+
+
+def _half_line_mean(sd: Any, function: Callable[[Any], Any]) -> Any:
+    """E function(sd |z|), z standard normal, of a function that is 0 beyond 40: Gauss's rule."""
+    s = np.asarray(sd, dtype=np.float64)[..., None]
     x, w = np.polynomial.legendre.leggauss(24)
-    edges = np.array([0.0, 1.0, 3.0, 6.0, 9.0])
-    scale = np.minimum(1.0, 4.5 / np.maximum(s, 1e-300))  # of a panel in z: 40 in f at most
-    total = np.zeros(len(s))
-    for low, high in pairwise(edges):
+    scale = np.minimum(1.0, 4.5 / np.maximum(s, 1e-300))
+    total: Any = 0.0
+    for low, high in pairwise((0.0, 1.0, 3.0, 6.0, 9.0)):
         z = scale * (low + (high - low) * (x + 1) / 2)
-        weights = scale * (high - low) / 2 * w * 2 * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-        total += (weights * np.log1p(np.exp(-s * z))).sum(-1)
-    return (total + s[:, 0] / math.sqrt(2 * math.pi)).reshape(shape)
+        weights = scale * (high - low) * w * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+        total = total + (weights * function(s * z)).sum(-1)
+    return total
 
 
 def label_entropy(flips: Any, variance: Any) -> Any:
@@ -282,6 +286,46 @@ def label_entropy(flips: Any, variance: Any) -> Any:
 
     mean, _ = gaussian_mean(entropy, np.ones(p.size), [(np.zeros(p.size), sd)])
     return mean.reshape(shape)
+
+
+# --- calibration ---------------------------------------------------------------------------------
+
+
+def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
+    """The power of the mean score, its tilt towards the label, and the slope of calibration."""
+    with np.errstate(all="ignore"):
+        ensemble = _Ensemble.of(problem, scheme)
+        classes = _Classes.of(problem, "noisy", ensemble.one.mean_power)
+        excess, power = ensemble.mean_excess(), classes.mean_power
+        across = excess + classes.variance * (power + excess)
+        tilt = np.where(classes.learnable, np.sqrt(power / across), 0.0)
+        sd = np.sqrt(power + excess)
+        # log-odds b f are best where b q E σ'(b √q z) = (1-2p) m/√(2π(ρ+τ²)), in c = b √q
+        pull = (1 - 2 * classes.flips) * tilt / np.sqrt((1 + tilt**2) * 2 * np.pi)
+        low, high = np.full(ensemble.shape, -300.0), np.full(ensemble.shape, 300.0)
+        for _ in range(70):
+            middle = 0.5 * (low + high)
+            steep = np.exp(middle)
+            below = steep * _mean_slope(steep) < pull
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        slope = np.where(pull > 0, np.exp(0.5 * (low + high)), 0.0) / sd
+        parts = {"sd": sd, "tilt": tilt, "flips": classes.flips, "slope": slope}
+        parts["error"] = _calibration_error(sd, tilt, classes.flips, ensemble.shape)
+    return at_limits(parts, ensemble.shape)
+
+
+def _mean_slope(sd: Any) -> Any:
+    """E σ'(sd z) for a standard normal z."""
+    return _half_line_mean(sd, lambda f: np.exp(-f) / (1 + np.exp(-f)) ** 2)
+
+
+def _calibration_error(sd: Any, tilt: Any, flips: Any, shape: tuple[int, ...]) -> Any:
+    """E |σ(f) - P(y = 1 | f)| over scores f = sd z: twice that over z > 0."""
+    s, a, p = (np.broadcast_to(v, shape)[..., None] for v in (sd, tilt, flips))
+    z = np.concatenate([[0.0], np.geomspace(1e-6, 9.0, 4000)])  # from the steepest of scores on
+    actual = p + (1 - 2 * p) * ndtr(a * z)
+    gap = np.abs(expit(s * z) - actual) * 2 * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+    return np.trapezoid(gap, z, axis=-1)
 
 
 # --- the best ridge ------------------------------------------------------------------------------
@@ -447,11 +491,16 @@ def _vote(classes: _Classes, n_members: Any, common: Any, own: Any) -> Any:
     """The 0/1 error of the majority of K votes; ties count half."""
     noisy = classes.measure == "noisy"
     variance = classes.variance if noisy else 0.0
-    values = np.broadcast_arrays(common, own, n_members, classes.mean_power, variance)
-    shape = values[0].shape
-    x, q, K, power, tau = (np.array(v, dtype=np.float64).reshape(-1) for v in values)
-    sd, width = np.sqrt(power + x), np.sqrt(np.maximum(q - x, 0.0))
-    spare = x + tau * (power + x)
+    shape = np.broadcast_shapes(
+        *map(np.shape, (common, own, n_members, classes.mean_power, variance))
+    )
+
+    def flat(value: Any) -> Any:
+        return np.broadcast_to(np.asarray(value, dtype=np.float64), shape).reshape(-1)
+
+    x, K, power = flat(common), flat(n_members), flat(classes.mean_power)
+    sd, width = np.sqrt(power + x), np.sqrt(np.maximum(flat(own) - x, 0.0))
+    spare = x + flat(variance) * (power + x)
     tilt = np.where(power > 0, np.sqrt(power / np.maximum(spare, 1e-300)), 0.0)
     tilt = np.minimum(tilt, 1e12)
     half = np.where(np.isinf(K), 1.0, np.ceil(K / 2))  # K even is as good as K - 1

@@ -160,7 +160,7 @@ def training_error(
     The average is evaluated on the whole data set: where members are trained on parts of it, a
     sample is in the training sets of only some of them. For classification the error is the share
     of training labels on the wrong side. Losses other than the square loss of regression have the
-    errors of one model only, and the mean of the loss itself as `measure` "loss".
+    errors of one model only. `measure` "loss" is the mean of the loss ℓ itself.
 
     Examples
     --------
@@ -169,10 +169,13 @@ def training_error(
     0.0
     """
     scheme = as_ensemble(ensemble, "training_error")
+    if measure not in ("error", "loss"):
+        raise ValueError(f"measure must be one of error, loss, got {measure!r}")
     if has_any_loss(problem):
-        return training_parts(problem, scheme)[measure]
+        at_training: Value = training_parts(problem, scheme)[measure]
+        return at_training
     error: Value = evaluate(problem, scheme, _training_parts)["error"]
-    return error
+    return error if measure == "error" else 0.5 * error
 
 
 def psi_terms(problem: Problem) -> PsiTerms[Value]:

@@ -1,0 +1,91 @@
+r"""Calibration of the mean score of classifiers, read as log-odds.
+
+A mean score f ~ N(0, q_K) has the labels P(y = 1 | f) = p + (1-2p) Φ(a f/√q_K), with a the tangent
+form of its correlation with the labels' field (`convex`). As log-odds f predicts σ(f): its
+calibration error is the mean of |σ(f) - P(y = 1 | f)|, and its calibration slope is the factor b
+for which σ(b f) has the least log loss (below one for overconfident scores).
+"""
+
+from __future__ import annotations  # help() then shows the alias Value
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, ndtr
+
+from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.errors import require
+from doubletrouble.palette import BLACK
+from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.problems import Problem
+from doubletrouble.theory._any_loss import calibration_parts
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Calibration:
+    """The calibration of scores as log-odds; numbers, or arrays of the problem's shape.
+
+    `score_sd` is the standard deviation of the mean score. `slope` is the factor of the score with
+    the least log loss, 1 for calibrated scores, and `error` the mean distance of the predicted
+    probability from the actual one.
+    """
+
+    score_sd: Value
+    tilt: Value
+    flips: Value
+    slope: Value
+    error: Value
+
+    def predicted(self, scores: npt.ArrayLike) -> FloatArray:
+        """The probability σ(f) of the label +1 that scores f predict."""
+        return np.asarray(expit(np.asarray(scores, dtype=np.float64)))
+
+    def actual(self, scores: npt.ArrayLike) -> FloatArray:
+        """The probability of the label +1 given scores f; of arrays, scores are the last axis."""
+        f = np.asarray(scores, dtype=np.float64)
+        ratio, p = np.divide(self.tilt, self.score_sd), np.asarray(self.flips)
+        if np.ndim(self.score_sd) and f.ndim:
+            ratio, p = ratio[..., None], np.broadcast_to(p, np.shape(self.score_sd))[..., None]
+        return np.asarray(p + (1 - 2 * p) * ndtr(ratio * f))
+
+    def __str__(self) -> str:
+        """The slope and the calibration error."""
+        if np.ndim(self.slope):
+            return f"calibration of {np.size(self.slope)} points"
+        return f"calibration slope {self.slope:.4g}, calibration error {self.error:.4g}"
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the actual against the predicted probability, and return the axes."""
+        if np.ndim(self.slope):
+            raise ValueError(f"plot must be of one point, got shape {np.shape(self.slope)}")
+        if axes is None:
+            pyplot = require("matplotlib.pyplot", "figures")
+            axes = pyplot.figure(figsize=(4.0, 3.6), layout="constrained").add_subplot()
+        scores = np.linspace(-4, 4, 201) * self.score_sd
+        axes.plot([0, 1], [0, 1], color=BLACK, linewidth=0.8, linestyle=":")
+        axes.plot(self.predicted(scores), self.actual(scores), label=str(self))
+        axes.set_xlabel("predicted probability")
+        axes.set_ylabel("actual probability")
+        axes.spines[["top", "right"]].set_visible(False)
+        return axes
+
+
+def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
+    """Return the calibration of an ensemble's mean score, read as the log-odds of the label.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(ridge=1e-4, task="classification", loss="logistic", flips=0.1)
+    >>> one, five = dt.calibration(problem), dt.calibration(problem, 5)
+    >>> round(one.slope, 4), round(five.slope, 4)
+    (0.0872, 0.1542)
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    if problem.task != "classification":
+        raise ValueError(f"task must be classification for calibration, got {problem.task!r}")
+    parts = calibration_parts(problem, as_ensemble(ensemble, "calibration"))
+    return Calibration(score_sd=parts.pop("sd"), **parts)
