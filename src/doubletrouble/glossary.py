@@ -203,7 +203,7 @@ LEARNING_RATE = Parameter(
     symbol="η", meaning="step size of training", typical=(1e-3, 1.0), low=1e-12, high=1e12
 )
 LABEL_FLIPS = Parameter(
-    symbol="q", meaning="share of training labels that are flipped", typical=(0.0, 0.4), high=1.0
+    symbol="p", meaning="share of training labels that are flipped", typical=(0.0, 0.4), high=1.0
 )
 TOLERANCE = Parameter(
     symbol="ε",

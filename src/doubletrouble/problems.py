@@ -133,15 +133,17 @@ class Problem(_Activated):
         if self.task not in loss(self.loss).tasks:
             possible = ", ".join(name for name, kind in LOSSES.items() if self.task in kind.tasks)
             raise ValueError(f"loss must be one of {possible} for {self.task}, got {self.loss!s}")
-        if not self.is_ridge_regression:
-            for name in ("nonlinear_signal", *(["test_noise"] if classes else ["flips"])):
-                self._refuse_nonzero(name, f"{self.task} with loss {self.loss!s}")
-        else:
-            self._refuse_nonzero("flips", "regression")
+        case = "regression" if self.is_ridge_regression else f"{self.task} with loss {self.loss!s}"
+        for name in self.excluded:
+            value = getattr(self, name)
+            refuse(name, value, np.asarray(value) != 0, f"0 for {case}")
 
-    def _refuse_nonzero(self, name: str, case: str) -> None:
-        value = getattr(self, name)
-        refuse(name, value, np.asarray(value) != 0, f"0 for {case}")
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The fields that must be 0 for this task and loss."""
+        if self.task == "classification":
+            return ("nonlinear_signal", "test_noise")
+        return ("flips",) if self.is_ridge_regression else ("nonlinear_signal", "flips")
 
     @property
     def is_ridge_regression(self) -> bool:
@@ -168,6 +170,21 @@ class Problem(_Activated):
         dims = checked("dim", dim, glossary.DIM)
         common_shape({"n_features": features, "n_samples": samples, "dim": dims})
         return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
+
+
+def require_ridge_regression(problem: object, function: str) -> None:
+    """Raise ValueError if a function has the square loss of regression only.
+
+    >>> require_ridge_regression(Problem(loss="huber"), "psi_terms")
+    Traceback (most recent call last):
+    ValueError: loss must be square for psi_terms, got huber:1.0
+    """
+    if not isinstance(problem, Problem):  # spectral problems and members have no other loss
+        return
+    if problem.task != "regression":
+        raise ValueError(f"task must be regression for {function}, got {problem.task}")
+    if not problem.is_ridge_regression:
+        raise ValueError(f"loss must be square for {function}, got {problem.loss!s}")
 
 
 USUAL: dict[str, Any] = {f.name: getattr(Problem(), f.name) for f in fields(Problem)}
@@ -254,6 +271,7 @@ class SpectralProblem(Declared):
         """
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+        require_ridge_regression(problem, "SpectralProblem")
         size = checked("dim", dim, glossary.WHOLE_DIM)
         if not isinstance(size, float):
             raise TypeError(f"dim must be one whole number, got {dim!r}")

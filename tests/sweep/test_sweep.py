@@ -28,7 +28,10 @@ OTHER: dict[str, Any] = {  # other values than the defaults
     "noise": 0.7,
     "nonlinear_signal": 0.4,
     "test_noise": 0.2,
+    "flips": 0.0,  # of classification
     "activation": "tanh",
+    "loss": dt.losses.Square(),
+    "task": "regression",
     "dim": 10,
     "model": "features",
     "seed": 5,
@@ -79,10 +82,55 @@ def test_every_parameter_reaches_the_simulation(monkeypatch: pytest.MonkeyPatch)
 def test_every_parameter_changes_the_key_and_the_hash() -> None:
     given: dict[str, Any] = {"dim": 20, "ridge": 0.1}  # large enough for float32
     plain = dt.Sweep(**given)
-    for name, value in (OTHER | {"model": "gaussian"}).items():
-        other = dt.Sweep(**(given | {name: value}))
-        assert plain.cells()[0].key != other.cells()[0].key, name
-        assert plain.hash != other.hash, name
+    others = OTHER | {"model": "gaussian", "loss": "huber:0.7", "task": "classification"}
+    others["flips"] = 0.1
+    for name, value in others.items():
+        task = {"task": "classification"} if name == "flips" else {}
+        other = dt.Sweep(**(given | task | {name: value}))
+        base = dt.Sweep(**(given | task))
+        assert base.cells()[0].key != other.cells()[0].key, name
+        assert base.hash != other.hash != plain.hash, name
+
+
+def test_ridge_regression_has_the_keys_of_grids_without_losses() -> None:
+    sweep = dt.Sweep(ridge=[0.1, 1.0], dim=12, n_data=3, n_init=2)
+    assert sweep.hash.startswith("3015aedebef66e58")  # of a release that had no other losses
+    both = dt.Sweep(ridge=[0.1, 1.0], dim=12, n_data=3, n_init=2, loss=["square", "huber"])
+    keys = [cell.key for cell in both.cells() if cell.parameters["loss"] == "square"]
+    assert keys == [cell.key for cell in sweep.cells()]
+    assert keys[0].startswith("39c4f83a7eddeb9d")
+    assert sweep.cells()[0].parameters["task"] == "regression"
+
+
+def test_losses_are_axes_that_are_stored_and_resumed(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    sweep = dt.Sweep(loss=["square", "hinge"], task="classification", flips=0.1, **SMALL)
+    assert [cell.parameters["loss"] for cell in sweep.cells()] == ["square", "hinge"]
+    assert sweep.noise == (0.0,)
+    assert sweep.summary.startswith("flips 0.1, 2 x loss, task classification")
+    first = run(dt.Sweep(loss="hinge", task="classification", flips=0.1, **SMALL), store)
+    assert first.status.failed == 0
+    assert sweep.status(store).done == 1
+    result = run(sweep, store)
+    assert dt.Sweep.from_store(store, sweep.hash) == sweep
+    assert dt.Sweep.from_toml(sweep.to_toml()) == sweep
+    for row in result:
+        problem = dt.Problem(task="classification", loss=row.parameters["loss"], flips=0.1)
+        direct = dt.simulate(problem, progress=False, **SMALL)
+        assert row.simulation.problem == direct.problem
+        assert row.simulation.error(3) == direct.error(3)
+
+
+def test_values_that_do_not_go_with_a_task_are_refused() -> None:
+    for given, word in (
+        ({"task": ["regression", "classification"]}, "noise must be given"),
+        ({"loss": "hinge"}, "loss must"),
+        ({"loss": dt.losses.Quantile(0.9, intercept=False)}, "loss must"),
+        ({"flips": 0.1}, "flips must"),
+        ({"task": "ranking"}, "task must"),
+        ({"noise": dt.Mixture([(1.0, 1.0)])}, "noise must"),
+    ):
+        assert message_of(dt.Sweep, dim=10, **given).startswith(word)
 
 
 def test_new_revision_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:

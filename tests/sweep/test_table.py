@@ -145,3 +145,27 @@ def test_path_of_a_table_is_checked(store: Path, tmp_path: Path) -> None:
     for name in ("t.xlsx", "none/t.csv"):
         with pytest.raises(ValueError, match=r"^path must"):
             SWEEP.export(store, tmp_path / name)
+
+
+def test_other_losses_have_their_rows(tmp_path: Path) -> None:
+    sweep = dt.Sweep(
+        loss=["square", "hinge"],
+        task="classification",
+        flips=[0.0, 0.1],
+        ridge=0.1,
+        dim=11,
+        n_data=3,
+        n_init=2,
+        ensembles=[1, dt.Divide(2)],
+    )
+    result = sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
+    frame = result.to_frame()
+    assert frame.dtypes["loss"] == frame.dtypes["activation"]
+    assert frame.psi1.isna().all()
+    read = pd.read_csv(result.export(tmp_path / "t.csv"))
+    for row in result:
+        assert row.simulation is not None
+        chosen = (read.loss == row.parameters["loss"]) & (read.flips == row.parameters["flips"])
+        for ensemble in (dt.Ensemble(1), dt.Divide(2)):
+            (total,) = read[chosen & (read.scheme == ensemble.name)].error_total
+            assert total == row.simulation.error(ensemble).total.value

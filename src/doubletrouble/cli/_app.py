@@ -19,6 +19,8 @@ COMMANDS = {
     "anova": ("_theory", "Its symmetric split: main effects and interactions."),
     "optimum": ("_theory", "The best ridge, and the error there."),
     "training": ("_theory", "The error on the training labels."),
+    "separability": ("_theory", "How many samples of two classes are linearly separable."),
+    "calibration": ("_theory", "The calibration of classifiers' scores."),
     "psi": ("_theory", "The terms Ψ of the theory."),
     "flow": ("_theory", "The exact test error along training time, by cause."),
     "stopping": ("_theory", "When to stop training, against the best ridge."),

@@ -21,9 +21,10 @@ from doubletrouble.activations import NAMES, activation
 from doubletrouble.ensembles import SCHEMES, SUPPORT, Ensemble, Scheme, named_ensemble
 from doubletrouble.ensembles import scheme_options as all_scheme_options
 from doubletrouble.errors import DoubleTroubleError
+from doubletrouble.losses import LOSSES, TASKS, Task
 from doubletrouble.parameters import Numeric, Parameter, Value, declarations
-from doubletrouble.problems import USUAL, Problem, noise_at
-from doubletrouble.ranges import number_axis
+from doubletrouble.problems import USUAL, Mixture, Problem, noise_at
+from doubletrouble.ranges import number_axis, numbers
 
 # --- declarations --------------------------------------------------------------------------------
 
@@ -54,7 +55,6 @@ SPECS: dict[str, Parameter] = {
     "depth": glossary.DEPTH,
     "learning_rate": glossary.LEARNING_RATE,
     "tolerance": glossary.TOLERANCE,
-    "flips": glossary.LABEL_FLIPS,
     "budget": glossary.BUDGET,
 }
 """Every number of a problem or a network, in the order of the columns of a table."""
@@ -144,13 +144,27 @@ def was_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def snr_replaces_noise(context: typer.Context) -> bool:
-    """Return whether the signal-to-noise ratio is given instead of the noise."""
-    if context.params.get("snr") is None:
-        return False
-    if was_given(context, "noise"):
-        raise ValueError(f"noise must not be given with snr, got {context.params['noise']}")
-    return True
+def noise_is_replaced(context: typer.Context) -> bool:
+    """Return whether the signal-to-noise ratio, or a mixture, is given instead of the noise."""
+    given = [name for name in ("snr", "noise_mixture") if context.params.get(name) is not None]
+    given += ["noise"] if was_given(context, "noise") else []
+    if len(given) > 1:
+        first, second = given[-1], given[0]
+        raise ValueError(f"{first} must not be given with {second}, got {context.params[first]}")
+    return given not in ([], ["noise"])
+
+
+def mixture(text: str) -> Mixture:
+    """Read a mixture of Gaussians: WEIGHT:SD of each component, separated by commas.
+
+    >>> mixture("0.9:0.5,0.1:4").components
+    ((0.9, 0.5), (0.1, 4.0))
+    """
+    pairs = [part.split(":") for part in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"noise_mixture must be WEIGHT:SD,WEIGHT:SD,..., got {text!r}")
+    read = [tuple(numbers("noise_mixture", one)[0] for one in pair) for pair in pairs]
+    return Mixture(read)  # type: ignore[arg-type]
 
 
 # --- groups of flags -----------------------------------------------------------------------------
@@ -221,24 +235,28 @@ def grid_flags(
     ranges: Collection[str] = SPECS,
     members: str = f"{Ensemble.n_members:g}",
     schemes: bool = False,
+    tasks: tuple[Task, ...] = TASKS,
+    loss: str = "square",
 ) -> FlagGroup:
     """The flags of a `ProblemGrid`, with those of an ensemble that a `function` supports.
 
-    Numbers in `ranges` may have several values; with `schemes`, several schemes are allowed.
+    Numbers in `ranges` may have several values; with `schemes`, several schemes are allowed. With
+    one task there is no flag for it, and without a default `loss` none for the loss.
     """
     usual = {name: f"{USUAL[name]:g}" for name in declarations(Problem)} | {"n_members": members}
 
     def number(name: str, note: str = "") -> inspect.Parameter:
-        numbers = declared(name, several=name in ranges, note=note)
-        return _flag(name, Annotated[AxisValues | None, numbers], usual.get(name))
+        zero = name == "noise" and "classification" in tasks
+        shown = f"{usual[name]}; 0 for classification" if zero else True
+        several = declared(name, several=name in ranges, note=note, show_default=shown)
+        return _flag(name, Annotated[AxisValues | None, several], usual.get(name))
 
-    flags = [
-        number(name, "; in place of --noise" if name == "snr" else "")
-        for name in names
-        if name != without
-    ]
+    names = [name for name in names if name != without]
+    flags = [number(name, "; in place of --noise" if name == "snr" else "") for name in names]
     sigma = option(f"σ: {', '.join(NAMES)}", choices=NAMES)
     flags.append(_flag("activation", Annotated[str, sigma], Problem.activation))
+    if loss:
+        flags += _loss_flags(tasks, loss)
     if function:
         kinds = {name: kind for name, kind in SCHEMES.items() if SUPPORT[function](kind)}
         text = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
@@ -248,7 +266,25 @@ def grid_flags(
         for name in SCHEME_OPTIONS:
             if owners := [one for one, kind in kinds.items() if name in declarations(kind)]:
                 flags.append(number(name, f"; for --scheme {' or '.join(owners)}"))
-    return FlagGroup(flags, partial(ProblemGrid.of, function=function))
+    return FlagGroup(flags, partial(ProblemGrid.of, function=function, tasks=tasks))
+
+
+def _loss_flags(tasks: tuple[Task, ...], default: str) -> list[inspect.Parameter]:
+    """The flags of the loss, the task and noise with heavy tails."""
+    kinds = {name: kind for name, kind in LOSSES.items() if {*kind.tasks} & {*tasks}}
+    some = [f"{name}:NUMBER" if fields(kind) else name for name, kind in kinds.items()]
+    loss = option(f"ℓ: {', '.join(some)}", choices=kinds)
+    flags = [_flag("loss", Annotated[str, loss], default)]
+    if len(tasks) > 1:
+        task = option(f"{' or '.join(tasks)}, of the sign of the target", choices=tasks)
+        flags.append(_flag("task", Annotated[str, task], tasks[0]))
+        pairs = option(
+            "label noise of regression as a mixture of Gaussians, WEIGHT:SD of each; in place of "
+            "--noise",
+            "PAIRS",
+        )
+        flags.append(_flag("noise_mixture", Annotated[str | None, pairs], None))
+    return flags
 
 
 def _first_line(kind: type) -> str:
@@ -298,7 +334,7 @@ class ProblemGrid:
     """A problem at every combination of the given values, with an array axis for each range."""
 
     axes: Mapping[str, Sequence[float]]  # in the order of the columns of a table
-    names: Mapping[str, str]  # activation and scheme
+    names: Mapping[str, str]  # activation and scheme; other losses: task and loss, and a mixture
     function: str  # of the library, which must support the scheme
 
     def __post_init__(self) -> None:
@@ -306,9 +342,23 @@ class ProblemGrid:
             raise ValueError(f"ranges must have at most {_MOST_ROWS} combinations, got {rows}")
 
     @classmethod
-    def of(cls, context: typer.Context, values: Mapping[str, Any], function: str) -> "ProblemGrid":
-        """Return the grid of the flags of a command: ratios, or the counts P, N and D."""
-        dropped = {"noise"} if snr_replaces_noise(context) else set()
+    def of(
+        cls,
+        context: typer.Context,
+        values: Mapping[str, Any],
+        function: str,
+        tasks: tuple[Task, ...] = TASKS,
+    ) -> "ProblemGrid":
+        """Return the grid of the flags of a command: ratios, or the counts P, N and D.
+
+        The defaults are those of the task, and fields that it does not have are left out.
+        """
+        usual = Problem(task=values.get("task", tasks[0]), loss=values.get("loss") or "square")
+        dropped = {name for name in usual.excluded if not was_given(context, name)}
+        if noise_is_replaced(context):
+            dropped.add("noise")
+        elif not was_given(context, "noise") and values.get("noise") is not None:
+            values = {**values, "noise": AxisValues([usual.noise])}
         if counts := [name for name in SIZES if values.get(name) is not None]:
             if len(counts) < len(SIZES):
                 raise ValueError(
@@ -321,10 +371,14 @@ class ProblemGrid:
                     )
             dropped |= set(RATIOS)
         numbers = {n: values[n] for n in SPECS if values.get(n) is not None and n not in dropped}
-        names = {name: values[name] for name in ("activation", "scheme") if name in values}
+        names = {"activation": activation(values["activation"]).name}
+        if not usual.is_ridge_regression:
+            names |= {"task": usual.task, "loss": str(usual.loss)}
+        others = ("noise_mixture", "scheme")
+        names |= {name: values[name] for name in others if values.get(name) is not None}
         return cls(
             axes={n: v if isinstance(v, AxisValues) else (v,) for n, v in numbers.items()},
-            names=names | {"activation": activation(names["activation"]).name},
+            names=names,
             function=function,
         )
 
@@ -341,7 +395,16 @@ class ProblemGrid:
         if self.noise is not None:
             values["noise"] = self.noise
         make = Problem.from_sizes if "dim" in values else Problem
-        return make(**values, activation=self.names["activation"])
+        return make(**values, **self.choices)
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The fields of the problem that are not numbers."""
+        names = ("activation", "task", "loss")
+        chosen: dict[str, Any] = {name: self.names[name] for name in names if name in self.names}
+        if "noise_mixture" in self.names:
+            chosen["noise"] = mixture(self.names["noise_mixture"])
+        return chosen
 
     @property
     def ensemble(self) -> Scheme:

@@ -315,7 +315,7 @@ def lazy_split(
         float | None,
         declared("snr", several=False, note="; in place of --noise, F being 1 for labels ±1"),
     ] = None,
-    flips: Annotated[float, declared("flips", several=False)] = 0,
+    flips: Annotated[float, declared("flips", glossary.LABEL_FLIPS, several=False)] = 0,
     training: _SplitTrainingFlags,
     run: _RunFlags,
     store: Annotated[

@@ -24,6 +24,11 @@ _SYMBOLS: dict[str, str] = {
     "best_ridge": "best λ",
     "best_ridge_total": "total\nthere",
     "training_error": "training\nerror",
+    "training_loss": "training\nloss",
+    "separability": "N⋆/P",
+    "threshold": "P/N⋆",
+    "calibration_error": "calibration\nerror",
+    "score_sd": "sd of\nthe score",
     **_PSI,
 }
 

@@ -130,7 +130,7 @@ def simulate(
     at |= {} if grid.noise is None else {"noise": grid.noise}
     curves: Any = {name: values for name, values in grid.varying.items() if name in _CURVES}
     simulation = run_simulation(
-        Problem(**at, activation=grid.names["activation"]),
+        Problem(**at, **grid.choices),
         ensembles=_drawn(every),
         times=times,
         progress=not quiet,
@@ -143,7 +143,8 @@ def simulate(
     fixed |= {"snr": grid.axes["snr"][0]} if "snr" in grid.axes else {}
     for one in every:
         fixed |= simulation.realized(one).options
-    fixed |= {"activation": problem.activation, **asdict(settings), "test": simulation.test}
+    names = {name: value for name, value in grid.names.items() if name != "scheme"}
+    fixed |= {**names, **asdict(settings), "test": simulation.test}
     keys: dict[str, Any] = {
         "n_members": as_written(SPECS["n_members"], members),
         "scheme": schemes,

@@ -25,8 +25,8 @@ from doubletrouble.cli._flags import (
     declared,
     grid_flags,
     grouped,
+    noise_is_replaced,
     option,
-    snr_replaces_noise,
 )
 from doubletrouble.cli._output import (
     aligned,
@@ -38,29 +38,56 @@ from doubletrouble.cli._output import (
     write_chart,
 )
 from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
+from doubletrouble.convex import separability as exact_separability
 from doubletrouble.conventions import CLOCKS, ClockName, time_from, time_to
 from doubletrouble.costs import COSTS, widest
-from doubletrouble.ensembles import SHARINGS
+from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
 from doubletrouble.kernels import closed_form
 from doubletrouble.parameters import Value, declarations, number
 from doubletrouble.problems import USUAL, Member, noise_at
 from doubletrouble.ranges import numbers
 from doubletrouble.results import AnovaTerms, Committee, ErrorTerms, PsiTerms
+from doubletrouble.theory import MEASURES
 
 # --- the error by cause --------------------------------------------------------------------------
 
+_MEASURE = option(
+    "the error of classification: 'misclassification' or 'squared' against the sign of the "
+    "target, 'noisy' or 'log_loss' against labels with noise and flips",
+    choices=MEASURES,
+    show_default="misclassification; squared for regression",
+)
+
 
 @grouped
-def exact(grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "exact_error")], form: Form) -> None:
+def exact(
+    *,
+    grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "exact_error")],
+    measure: Annotated[str | None, _MEASURE] = None,
+    vote: Annotated[
+        bool,
+        typer.Option("--vote", help="Majority vote of K classifiers, not their mean score."),
+    ] = False,
+    form: Form,
+) -> None:
     """Print the exact test error, split by cause.
 
     The parts are noise (fitted label noise), initialization (the variance over random features),
     sampling (the variance over training inputs), bias (the error of the mean predictor) and bayes
     (noise on the test labels). Models that draw samples or features from a common set have
     resampling as well: the variance over these draws.
+
+    For classification the parts are differences of the error along the chain of scores averaged
+    over the noise, the initialization and the sampling in turn, and depend on this order.
     """
-    error = theory.exact_error(grid.problem, grid.ensemble)
-    _show(form, "Test error", grid, _parts(error), [error])
+    ensemble = grid.ensemble
+    if vote:
+        if not isinstance(ensemble, Ensemble):
+            raise ValueError(f"scheme must be ensemble for a vote, got {ensemble.name!r}")
+        ensemble = Vote(ensemble.n_members)
+    error = theory.exact_error(grid.problem, ensemble, cast(Any, measure))
+    others = _measured(grid, measure) | ({"vote": "yes"} if vote else {})
+    _show(form, "Test error", grid, _parts(error), [error], others)
 
 
 @grouped
@@ -75,34 +102,99 @@ def anova(grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "anova")], form: Form
 
 @grouped
 def optimum(
-    grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "optimal_ridge", without="ridge")], form: Form
+    *,
+    grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "optimal_ridge", without="ridge")],
+    measure: Annotated[str | None, _MEASURE] = None,
+    form: Form,
 ) -> None:
     """Print the ridge λ of least test error, and the error there.
 
     Both 0 (minimum norm) and inf (predict zero) are possible results.
     """
-    best = theory.optimal_ridge(grid.problem, grid.ensemble)
+    best = theory.optimal_ridge(grid.problem, grid.ensemble, cast(Any, measure))
     results = {"ridge": best.ridge} | _parts(best.error)
     lines = [_line("best λ", best.ridge), best.error]
-    _show(form, "Test error at the best ridge", grid, results, lines)
+    title, others = "Test error at the best ridge", _measured(grid, measure)
+    _show(form, title, grid, results, lines, others)
+
+
+_TRAINING = ("error", "loss")
 
 
 @grouped
 def training(
     grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "training_error", without="test_noise")],
+    *,
+    measure: Annotated[
+        str,
+        option(
+            "'error', or 'loss': the mean of the loss itself", choices=_TRAINING
+        ),
+    ] = "error",
     form: Form,
 ) -> None:
     """Print the training error: the mean squared error on the training labels, noise included.
 
     The average of the models is evaluated on the whole data set, also if each is trained on a part.
+    For classification it is the share of the training labels on the wrong side. With other losses
+    than the square loss it is that of one model.
     """
-    error = theory.training_error(grid.problem, grid.ensemble)
-    lines = [_line("training error", error)]
-    _show(form, "Training error", grid, {"training_error": error}, lines)
+    error = theory.training_error(grid.problem, grid.ensemble, cast(Any, measure))
+    lines = [_line(f"training {measure}", error)]
+    _show(form, f"Training {measure}", grid, {f"training_{measure}": error}, lines)
+
+
+_LABELS = ("features_per_dim", "signal", "noise", "snr", "flips")
+_CLASSES = (*_LABELS[:1], "samples_per_dim", "ridge", *_LABELS[1:], *SIZES)
 
 
 @grouped
-def psi(grid: Annotated[ProblemGrid, grid_flags((*RATIOS, "ridge", *SIZES))], form: Form) -> None:
+def separability(
+    grid: Annotated[
+        ProblemGrid, grid_flags(_LABELS, tasks=("classification",), loss="")
+    ],
+    form: Form,
+) -> None:
+    """Print N⋆/P: classes are linearly separable in feature space if there are less than N⋆ samples.
+
+    The threshold of margin losses (logistic, hinge, squared_hinge) without ridge, where their error
+    peaks, is at P/N = P/N⋆. Labels that do not depend on the inputs have N⋆ = 2P.
+    """
+    ratio = exact_separability(grid.problem)
+    results = {"separability": ratio, "threshold": 1 / np.asarray(ratio)}
+    lines = [_line("N⋆/P", ratio), _line("P/N⋆", results["threshold"])]
+    _show(form, "Linear separability", grid, results, lines)
+
+
+@grouped
+def calibration(
+    grid: Annotated[
+        ProblemGrid,
+        grid_flags(_CLASSES, "calibration", tasks=("classification",), loss="logistic"),
+    ],
+    form: Form,
+) -> None:
+    """Print the calibration of the mean score of classifiers, read as log-odds.
+
+    The slope is the factor of the score with the least log loss: below 1 for overconfident scores.
+    The calibration error is the mean distance of the predicted probability from the actual one.
+    """
+    result = theory.calibration(grid.problem, grid.ensemble)
+    values = {
+        "slope": result.slope, "calibration_error": result.error, "score_sd": result.score_sd
+    }
+    lines = [
+        _line("calibration slope", result.slope),
+        _line("calibration error", result.error),
+        _line("sd of the score", result.score_sd),
+    ]
+    _show(form, "Calibration", grid, values, lines)
+
+
+@grouped
+def psi(
+    grid: Annotated[ProblemGrid, grid_flags((*RATIOS, "ridge", *SIZES), loss="")], form: Form
+) -> None:
     """Print the terms Ψ of the theory, which determine every error of the paper.
 
     They are dimensionless, without the powers of signal and noise. Ψ₂ᵖ is not in the paper.
@@ -114,6 +206,12 @@ def psi(grid: Annotated[ProblemGrid, grid_flags((*RATIOS, "ridge", *SIZES))], fo
         for f in fields(PsiTerms)
     ]
     _show(form, "Terms of the theory", grid, terms, lines)
+
+
+def _measured(grid: ProblemGrid, measure: str | None) -> dict[str, str]:
+    """The measure of an error of classification."""
+    classes = grid.names.get("task") == "classification"
+    return {"measure": measure or MEASURES[0]} if classes else {}
 
 
 def _line(name: str, value: Any, width: int = 29) -> str:
@@ -135,7 +233,7 @@ def _show(
     grid: ProblemGrid,
     results: Mapping[str, Value],
     lines: Sequence[object],
-    clock: str | None = None,
+    others: Mapping[str, str] | None = None,
 ) -> None:
     """Print a row for each combination of parameters, or the lines if there is only one."""
     varying = grid.varying
@@ -151,7 +249,7 @@ def _show(
     for name, values in results.items():
         columns[name] = np.broadcast_to(values, shape).ravel().tolist()
     fixed = {_column(name): fixed[name] for name in SPECS if name in fixed}
-    names = grid.names if clock is None else {**grid.names, "clock": clock}
+    names = {**grid.names, **(others or {})}
     text = "" if varying else "\n".join(["", *map(str, lines)])
     form.show(Report(title=title, parameters={**fixed, **names}, columns=columns, text=text))
 
@@ -193,7 +291,8 @@ def flow(
     if clock:
         time = time_from(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
     error = theory.gradient_flow(grid.problem, time, grid.ensemble)
-    _show(form, "Test error along gradient flow", grid, _parts(error), [error], clock)
+    others = {"clock": clock} if clock else {}
+    _show(form, "Test error along gradient flow", grid, _parts(error), [error], others)
 
 
 @grouped
@@ -222,7 +321,8 @@ def stopping(
     ]
     results = {"time": time} | _parts(best.error)
     results |= {"best_ridge": ridge.ridge, "best_ridge_total": ridge.error.total}
-    _show(form, "Test error at the best time to stop", grid, results, lines, clock)
+    others = {"clock": clock} if clock else {}
+    _show(form, "Test error at the best time to stop", grid, results, lines, others)
 
 
 def _clock_sizes(grid: ProblemGrid, clock: str) -> dict[str, Any]:
@@ -296,7 +396,7 @@ def committee(
     its own squared error is on the diagonal.
     """
     members = [_member(text) for text in member]
-    if snr is not None and snr_replaces_noise(context):
+    if snr is not None and noise_is_replaced(context):
         noise = noise_at(snr, signal)
     powers = {"signal": signal, "noise": noise, "nonlinear_signal": nonlinear_signal}
     result = theory.committee(
@@ -453,6 +553,7 @@ def advise(
             show_default="the present cost",
         ),
     ] = None,
+    measure: Annotated[str | None, _MEASURE] = None,
     cost: Annotated[
         str,
         option("'features': P·K; 'training': K·n·P·min(n, P), each on n samples", choices=COSTS),
@@ -475,7 +576,8 @@ def advise(
     (dim,) = grid.axes.get("dim", (None,))
     if budget is not None and dim is not None:
         budget /= dim if cost == "features" else dim**3
-    advice = find_advice(grid.problem, grid.ensemble, budget=budget, cost=cast(Any, cost), dim=dim)
+    options: dict[str, Any] = {"budget": budget, "cost": cost, "dim": dim, "measure": measure}
+    advice = find_advice(grid.problem, grid.ensemble, **options)
     if chart is not None:
         figure = new_chart(height=4.4)
         advice.plot(figure.add_subplot())

@@ -20,7 +20,7 @@ import numpy as np
 
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value, common_shape, refuse
-from doubletrouble.problems import Problem
+from doubletrouble.problems import Problem, require_ridge_regression
 from doubletrouble.replica._appendix_b import Formulas, ReplicaPoint
 from doubletrouble.replica._errata import checked_errata, formulas
 from doubletrouble.replica._hessian import DecimalArray, expand, solve, trace
@@ -72,6 +72,7 @@ def shape_of(problem: Any) -> tuple[int, ...]:
     """The broadcast shape of P/D, N/D and λ; raise outside the domain of the replica route."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    require_ridge_regression(problem, "the replica route")
     sizes = {name: getattr(problem, name) for name in _SIZES}
     for name, value in sizes.items():
         refuse(name, value, ~((np.asarray(value) > 0) & np.isfinite(value)), _DOMAIN)

@@ -20,11 +20,14 @@ from doubletrouble.ensembles import (
     named_ensemble,
     scheme_options,
 )
-from doubletrouble.problems import Problem
+from doubletrouble.losses import loss
+from doubletrouble.problems import USUAL, Problem
 from doubletrouble.ranges import distinct, listed, number_axis
 from doubletrouble.runs import Record
 from doubletrouble.simulation import (
+    ConvexSimulation,
     DrawnEnsemble,
+    OverlapDraws,
     SimulatedTerms,
     Simulation,
     plan,
@@ -36,6 +39,8 @@ KIND = "simulation"
 REVISION = 2  # of the definition of the numbers; increased when `simulate` draws otherwise
 
 PROBLEM = tuple(f.name for f in fields(Problem))
+OTHER_LOSSES = ("flips", "loss", "task")
+"""Fields that ridge regression leaves at their defaults: its keys and records are without them."""
 
 EnsembleAxis: TypeAlias = (
     float | str | Scheme | Mapping[str, Any] | Iterable[float | str | Scheme | Mapping[str, Any]]
@@ -64,7 +69,7 @@ def _arguments(parameters: Mapping[str, Any]) -> tuple[Problem, dict[str, Any]]:
 
     A list of values of P/D or λ is a curve, which is an option of `simulate`.
     """
-    of_problem = {name: parameters[name] for name in PROBLEM}
+    of_problem = {name: parameters[name] for name in PROBLEM if name in parameters}
     options = {name: value for name, value in parameters.items() if name not in PROBLEM}
     for name in ("features_per_dim", "ridge"):
         if isinstance(of_problem[name], list | tuple):
@@ -79,7 +84,8 @@ def to_record(simulation: Simulation) -> Record:
     """Every field of a simulation; the problem and the ensembles by their own fields."""
     record = {f.name: getattr(simulation, f.name) for f in fields(simulation)}
     record["draws"] = simulation.draws.named()
-    record["problem"] = {name: getattr(simulation.problem, name) for name in PROBLEM}
+    problem = {name: getattr(simulation.problem, name) for name in PROBLEM}
+    record["problem"] = without_defaults(problem | {"loss": str(simulation.problem.loss)})
     record["drawn"] = [
         {
             "requested": stored_ensemble(one.requested),
@@ -93,21 +99,38 @@ def to_record(simulation: Simulation) -> Record:
 
 def from_record(record: Record) -> Simulation:
     """The simulation of a record."""
+    problem = Problem(**record["problem"])
+    simulated, terms_kind = Simulation, SimulatedTerms
+    if not problem.is_ridge_regression:
+        simulated, terms_kind = ConvexSimulation, OverlapDraws  # type: ignore[assignment]
     drawn = []
     for one in record["drawn"]:
         (requested,) = ensemble_axis("ensembles", one["requested"])
         (realized,) = ensemble_axis("ensembles", one["realized"])
-        terms = SimulatedTerms.from_named(one["terms"])
+        terms = terms_kind.from_named(one["terms"])
         drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=terms))
     read = {
-        "problem": Problem(**record["problem"]),
-        "draws": SimulatedTerms.from_named(record["draws"]),
+        "problem": problem,
+        "draws": terms_kind.from_named(record["draws"]),
         "drawn": tuple(drawn),
     }
-    return Simulation(**{**record, **read})
+    return simulated(**{**record, **read})
 
 
-# --- activations and ensembles ---
+def without_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of one problem, or of a grid, without the fields of other losses if they are unset.
+
+    >>> without_defaults({"ridge": 0.1, "flips": [0.0], "loss": ["square"], "task": ["regression"]})
+    {'ridge': 0.1}
+    """
+    unset = {
+        name: values[name] in (USUAL[name], [USUAL[name]], str(USUAL[name]), [str(USUAL[name])])
+        for name in OTHER_LOSSES
+    }
+    return {n: v for n, v in values.items() if not (n in unset and all(unset.values()))}
+
+
+# --- activations, losses and ensembles ---
 
 
 def activation_axis(name: str, value: Any) -> tuple[str, ...]:
@@ -117,6 +140,17 @@ def activation_axis(name: str, value: Any) -> tuple[str, ...]:
         if not isinstance(given, str):
             raise TypeError(f"{name} must be a name in a sweep, got {given!r}")
         names.append(activation(given).name)
+    return distinct(name, tuple(names))
+
+
+def loss_axis(name: str, value: Any) -> tuple[str, ...]:
+    """Losses by name, with their number: those of a name that `losses.loss` reads back."""
+    names = []
+    for given in listed(name, value):
+        one = loss(given)
+        if loss(str(one)) != one:
+            raise ValueError(f"{name} must be a loss with a name in a sweep, got {given!r}")
+        names.append(str(one))
     return distinct(name, tuple(names))
 
 

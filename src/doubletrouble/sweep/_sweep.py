@@ -12,7 +12,7 @@ import math
 import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +20,7 @@ from typing import Any, Self
 from doubletrouble import glossary
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import StoreError
+from doubletrouble.losses import TASKS, LossLike, Task
 from doubletrouble.parameters import declarations, whole_number
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import Axis, choice_axis, number_axis, seed_axis, whole_axis
@@ -47,6 +48,7 @@ from doubletrouble.simulation import (
 from doubletrouble.sweep import _table
 from doubletrouble.sweep._simulated import (
     KIND,
+    OTHER_LOSSES,
     PROBLEM,
     REVISION,
     EnsembleAxis,
@@ -54,8 +56,10 @@ from doubletrouble.sweep._simulated import (
     check_cell,
     ensemble_axis,
     from_record,
+    loss_axis,
     simulate_cell,
     stored_ensemble,
+    without_defaults,
 )
 
 AXES = (*PROBLEM, "dim", "model", "seed")
@@ -79,7 +83,7 @@ class Sweep:
     An axis is one value, a sequence, or a range such as "0.1:10:log:50" or "0:1:linear:11". The
     other fields are settings of `simulate` and hold for every cell: every cell has all
     `ensembles`, and all `times` where they are given. With `device="cpu"` cells have the same bits
-    wherever they are computed.
+    wherever they are computed. Without `noise` it is 1 for regression, and 0 for classification.
 
     >>> sweep = Sweep(features_per_dim="0.1:10:log:3", ridge=[0.01, 1.0], dim=40, seed=range(5))
     >>> len(sweep.cells())
@@ -92,10 +96,13 @@ class Sweep:
     samples_per_dim: Axis = _DEFAULTS["samples_per_dim"]
     ridge: Axis = _DEFAULTS["ridge"]
     signal: Axis = _DEFAULTS["signal"]
-    noise: Axis = _DEFAULTS["noise"]
+    noise: Axis | None = _DEFAULTS["noise"]
     nonlinear_signal: Axis = _DEFAULTS["nonlinear_signal"]
     test_noise: Axis = _DEFAULTS["test_noise"]
+    flips: Axis = _DEFAULTS["flips"]
     activation: str | Sequence[str] = _DEFAULTS["activation"]
+    loss: LossLike | Sequence[LossLike] = _DEFAULTS["loss"]
+    task: Task | Sequence[Task] = _DEFAULTS["task"]
     dim: Axis
     model: Model | Sequence[Model] = _DEFAULTS["model"]
     seed: Axis = _DEFAULTS["seed"]
@@ -110,6 +117,10 @@ class Sweep:
     device: str = _DEFAULTS["device"]
 
     def __post_init__(self) -> None:
+        self._set("task", choice_axis("task", self.task, TASKS))
+        self._set("loss", loss_axis("loss", self.loss))
+        if self.noise is None:
+            self._set("noise", self._usual_noise())
         for name, spec in declarations(Problem).items():
             self._set(name, number_axis(name, getattr(self, name), spec))
         self._set("activation", activation_axis("activation", self.activation))
@@ -136,6 +147,13 @@ class Sweep:
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
+    def _usual_noise(self) -> Any:
+        """The default noise of the tasks."""
+        values = {Problem(task=task).noise for task in self.task}  # type: ignore[arg-type]
+        if len(values) > 1:
+            raise ValueError(f"noise must be given for several tasks, got {self.task!r}")
+        return values.pop()
+
     # --- as text ---
 
     @classmethod
@@ -145,7 +163,8 @@ class Sweep:
 
     def to_toml(self) -> str:
         """The grid as the text of a TOML file, with every value."""
-        given = {name: value for name, value in self._values().items() if value is not None}
+        values = without_defaults(self._values())
+        given = {name: value for name, value in values.items() if value is not None}
         return "\n".join(f"{name} = {_toml_value(value)}" for name, value in given.items())
 
     @classmethod
@@ -195,8 +214,9 @@ class Sweep:
         '2 x ridge, dim 20, 5 x seed, center False'
         """
         words = []
+        noise = self._usual_noise() if len(self.task) == 1 else None
         for f in fields(self):
-            value, default = getattr(self, f.name), f.default
+            value, default = getattr(self, f.name), noise if f.name == "noise" else f.default
             if value in (default, (default,)):
                 continue
             if isinstance(value, tuple) and len(value) > 1:
@@ -208,7 +228,8 @@ class Sweep:
     @property
     def specification(self) -> str:
         """The grid as text, as stores hold it."""
-        return canonical({"kind": KIND, "revision": REVISION, "fields": self._values()})
+        values = without_defaults(self._values())
+        return canonical({"kind": KIND, "revision": REVISION, "fields": values})
 
     @cached_property
     def hash(self) -> str:
@@ -311,7 +332,11 @@ class Sweep:
     def cells(self) -> list[Cell]:
         """Every cell with its key, in the order of the grid."""
         axes, others = self._axes()
-        return Cell.grid(KIND, REVISION, axes, others)
+        cells = Cell.grid(KIND, REVISION, without_defaults(axes), others)
+        if all(name in cell.parameters for cell in cells[:1] for name in OTHER_LOSSES):
+            return [_with_common_key(cell) for cell in cells]
+        unset = {name: axes[name][0] for name in OTHER_LOSSES}
+        return [replace(cell, parameters={**cell.parameters, **unset}) for cell in cells]
 
     def _values(self) -> dict[str, Any]:
         """Every field as plain values, as in TOML files and stores."""
@@ -323,6 +348,14 @@ class Sweep:
         """The fields with several values in the order of the grid, and the others."""
         values = self._values()
         return {name: values.pop(name) for name in AXES}, values
+
+
+def _with_common_key(cell: Cell) -> Cell:
+    """A cell of ridge regression has one key in every grid: that without the other losses."""
+    common = without_defaults(cell.parameters)
+    if len(common) == len(cell.parameters):
+        return cell
+    return replace(cell, key=Cell.of(KIND, REVISION, common).key)
 
 
 @dataclass(frozen=True, kw_only=True)

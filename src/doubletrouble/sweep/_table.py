@@ -25,12 +25,13 @@ from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
 from doubletrouble.results import ErrorTerms, Estimate, PsiTerms, strict_json
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
-from doubletrouble.sweep._simulated import PROBLEM, ensemble_axis, from_record
+from doubletrouble.sweep._simulated import OTHER_LOSSES, PROBLEM, ensemble_axis, from_record
 
 FORMATS = (".csv", ".parquet", ".json")
 
 _CELLS_AT_ONCE = 1000
 
+_NAMES = ("activation", "loss", "task")
 _AMPLITUDES = ("signal", "nonlinear_signal", "noise", "test_noise")
 _SETTINGS = ("dim", "model", "seed", "n_data", "n_init", "test", "center", "dtype", "device")
 _REALIZED = ("n_features", "n_samples", "realized_features_per_dim", "realized_samples_per_dim")
@@ -46,7 +47,7 @@ COLUMNS: dict[str, type] = {
     "n_members": float,
     **dict.fromkeys(_OPTIONS, float),
     "time": float,
-    **{name: str if name == "activation" else float for name in PROBLEM},
+    **{name: str if name in _NAMES else float for name in PROBLEM},
     **dict.fromkeys(_SETTINGS, str),
     **dict.fromkeys(("dim", "seed", "n_data", "n_init"), int),
     "center": bool,
@@ -83,6 +84,7 @@ class _StoredCell:
         shapes = [term.shape for term in self.record["draws"].values()]
         amplitudes = [float(self.record["problem"][name]) for name in _AMPLITUDES]
         settings = [self.record[name] for name in ("model", "test", "n_init", "dtype")]
+        settings += [self.record["problem"].get(name) for name in OTHER_LOSSES]
         return repr([*requested, drawn, shapes, amplitudes, settings])
 
 

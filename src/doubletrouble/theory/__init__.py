@@ -1,5 +1,7 @@
 """Exact theory of random-features ridge regression in the limit N, P, D → ∞."""
 
+from doubletrouble.theory._any_loss import MEASURES as MEASURES
+from doubletrouble.theory._any_loss import Measure as Measure
 from doubletrouble.theory._bootstrap import DISTINCT as DISTINCT
 from doubletrouble.theory._calibration import Calibration as Calibration
 from doubletrouble.theory._calibration import calibration as calibration

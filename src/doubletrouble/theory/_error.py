@@ -42,7 +42,7 @@ from doubletrouble.ensembles import (
 )
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Numeric, Value, common_shape
-from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
 from doubletrouble.theory._any_loss import (
     Measure,
@@ -190,7 +190,8 @@ def psi_terms(problem: Problem) -> PsiTerms[Value]:
     >>> round(terms.psi1, 5), round(terms.psi2_vanilla, 5), round(terms.psi3_ensemble, 5)
     (0.39157, 0.37695, 0.1811)
     """
-    return PsiTerms(**evaluate(_unit_problem(problem), as_ensemble(1), _psi_parts))
+    unit = _unit_problem(problem, "psi_terms")
+    return PsiTerms(**evaluate(unit, as_ensemble(1), _psi_parts))
 
 
 def effective_ridge(problem: Problem) -> Value:
@@ -206,14 +207,16 @@ def effective_ridge(problem: Problem) -> Value:
     >>> round(dt.effective_ridge(narrow), 6)
     0.259612
     """
-    ridge: Value = evaluate(_unit_problem(problem), as_ensemble(1), _effective_ridge)["ridge"]
+    unit = _unit_problem(problem, "effective_ridge")
+    ridge: Value = evaluate(unit, as_ensemble(1), _effective_ridge)["ridge"]
     return ridge
 
 
-def _unit_problem(problem: Problem) -> Problem:
+def _unit_problem(problem: Problem, function: str) -> Problem:
     """The same sizes, ridge and activation, without powers that are arrays."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
+    require_ridge_regression(problem, function)
     powers = (problem.signal, problem.noise_sd, problem.nonlinear_signal, problem.test_noise)
     if not any(map(np.ndim, powers)):  # they do not change the shape
         return problem
@@ -312,11 +315,7 @@ def evaluate(
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
         )
-    if has_any_loss(problem):
-        raise ValueError(
-            "loss must be square, and task regression, for this function, got loss "
-            f"{problem.loss!s} for {problem.task}"
-        )
+    require_ridge_regression(problem, "this function")
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     numerator, denominator = scheme.sample_share

@@ -39,7 +39,7 @@ from doubletrouble.ensembles import (
 )
 from doubletrouble.glossary import TIME
 from doubletrouble.parameters import Numeric, Value, checked, refuse, whole_number
-from doubletrouble.problems import Problem
+from doubletrouble.problems import Problem, require_ridge_regression
 from doubletrouble.results import ErrorTerms, StoppingTime
 from doubletrouble.theory._complex_ridge import fixed_points_along
 from doubletrouble.theory._cross_terms import TERM_NAMES, cross_terms, member_terms
@@ -95,6 +95,7 @@ def gradient_flow(
     >>> dt.gradient_flow(problem, [0.0, 10.0, 1000.0]).total.round(4)
     array([1.    , 1.0279, 6.833 ])
     """
+    require_ridge_regression(problem, "gradient_flow")
     scheme = as_ensemble(ensemble, "gradient_flow")
     time = checked("times", times, TIME)
     count = whole_number("n_poles", n_poles, 4, 65)
@@ -228,6 +229,7 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     >>> round(best.time, 2), round(best.error.total, 4), round(best.optimal_ridge.error.total, 4)
     (1.55, 0.7994, 0.7903)
     """
+    require_ridge_regression(problem, "best_stopping_time")
     scheme = as_ensemble(ensemble, "best_stopping_time")
     if isinstance(problem, Problem):
         width: Any = problem.features_per_dim
