@@ -360,3 +360,49 @@ def test_advice_on_a_diagnosis_is_its_remedies() -> None:
         arguments: Any = {name: value}
         with pytest.raises(ValueError, match=f"{name} must be left out"):
             dt.advise(diagnosis, **arguments)
+
+
+# --- other losses --------------------------------------------------------------------------------
+
+
+def classes(**fields: Any) -> dt.Problem:
+    return dt.Problem(**{"task": "classification", "samples_per_dim": 2.0, "flips": 0.2} | fields)
+
+
+def test_other_losses_have_the_errors_of_their_options() -> None:
+    problem = classes(loss="hinge", ridge=1e-3)
+    advice = dt.advise(problem, 2, measure="noisy")
+    assert "rate of wrong noisy labels" in advice.summary
+    assert advice.now.total == dt.exact_error(problem, 2, "noisy").total
+    twice = replace(problem, samples_per_dim=4.0)
+    assert advice["collect"].total == dt.exact_error(twice, 2, "noisy").total
+    assert advice["many"].total == dt.exact_error(problem, INF, "noisy").total
+    best = dt.optimal_ridge(problem, 2, "noisy")
+    assert advice["regularize"].ridge == best.ridge
+    assert advice.best.total <= best.error.total <= advice.now.total
+    assert advice.best_at_this_ridge.total <= advice.now.total
+    assert advice.best.total_features <= advice.budget * (1 + 1e-9)
+
+
+def test_wide_huber_loss_has_the_advice_of_the_square_loss() -> None:
+    for budget in (None, 5.0):
+        square = dt.advise(dt.Problem(ridge=0.05), 2, budget=budget)
+        huber = dt.advise(dt.Problem(ridge=0.05, loss="huber:1e6"), 2, budget=budget)
+        assert huber.summary == square.summary
+        for one, other in zip(huber.options, square.options, strict=True):
+            searched = one.name.startswith("best")
+            assert one.total == pytest.approx(other.total, rel=1e-3 if searched else 1e-9), one.name
+        for name, value in vars(square.marginal).items():
+            assert getattr(huber.marginal, name) == pytest.approx(value, rel=1e-5), name
+
+
+def test_hinge_ensemble_beats_one_wide_model_with_flipped_labels() -> None:
+    many = dt.advise(classes(loss="hinge", features_per_dim=16.0, ridge=0.1)).best
+    assert many.n_members > 1
+    assert dt.exact_error(many.problem, many.ensemble).total < 0.31326 + 1e-6
+    assert dt.advise(classes(loss="squared_hinge", features_per_dim=16.0)).best.n_members == 1
+
+
+def test_maximum_margin_is_refused() -> None:
+    with pytest.raises(ValueError, match="loss must depend on the ridge"):
+        dt.advise(classes(loss="max_margin", features_per_dim=4.0))

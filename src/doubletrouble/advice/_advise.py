@@ -14,9 +14,10 @@ from doubletrouble.advice._allocation import (
     count_unit,
     round_many,
 )
-from doubletrouble.advice._options import AdviceOption, changed, single_changes
+from doubletrouble.advice._options import AdviceOption, single_changes
 from doubletrouble.advice._result import Advice, MarginalValue
-from doubletrouble.costs import COSTS, Measure
+from doubletrouble.costs import COSTS
+from doubletrouble.costs import Measure as CostMeasure
 from doubletrouble.decomposition import Decomposition
 from doubletrouble.diagnosis import (
     MEASURED,
@@ -28,9 +29,10 @@ from doubletrouble.diagnosis import (
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
+from doubletrouble.losses import MaxMargin
 from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
-from doubletrouble.theory import AnyProblem, optimal_ridge
+from doubletrouble.theory import AnyProblem, Measure, has_any_loss, optimal_ridge
 
 _AVERAGED = (10, math.inf)  # seeds, in the remedies of a decomposition
 _ONE_SIZE = (
@@ -45,8 +47,9 @@ def advise(
     ensemble: EnsembleLike = 1,
     *,
     budget: float | None = None,
-    cost: Measure = "features",
+    cost: CostMeasure = "features",
     dim: float | None = None,
+    measure: Measure | None = None,
 ) -> Advice: ...
 
 
@@ -59,8 +62,9 @@ def advise(
     ensemble: EnsembleLike = 1,
     *,
     budget: float | None = None,
-    cost: Measure = "features",
+    cost: CostMeasure = "features",
     dim: float | None = None,
+    measure: Measure | None = None,
 ) -> Advice | Remedies:
     """Compute the exact error now, after every single change, and at its best under a budget.
 
@@ -92,6 +96,14 @@ def advise(
     dim : float, optional
         The input dimension D of a `Problem`, to show P and N as counts. If N is then a whole
         number, the best allocations have whole numbers of features, as for a `SpectralProblem`.
+    measure : {"misclassification", "noisy", "squared", "log_loss"}, optional
+        The error of classification, as for `exact_error`.
+
+    Notes
+    -----
+    With losses other than the square loss of regression the best allocation is the best of up to
+    1024 models, at widths of a fiftieth of N or more; the marginal values are central differences.
+    The margin of "max_margin" does not depend on the ridge, and it is refused.
 
     Examples
     --------
@@ -106,7 +118,8 @@ def advise(
     """
     if isinstance(problem, Diagnosis | LearnerComparison | Decomposition):
         given = {"ensemble": (ensemble, 1), "budget": (budget, None), "dim": (dim, None)}
-        for name, (value, default) in (given | {"cost": (cost, "features")}).items():
+        given |= {"cost": (cost, "features"), "measure": (measure, None)}
+        for name, (value, default) in given.items():
             if value != default:
                 kind = type(problem).__name__
                 raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
@@ -129,19 +142,22 @@ def advise(
         if isinstance(problem, SpectralProblem):
             raise ValueError(f"dim must be left out for a SpectralProblem, got {dim:g}")
 
+    if has_any_loss(problem) and isinstance(problem.loss, MaxMargin):
+        raise ValueError("loss must depend on the ridge for advise, got max_margin")
+
     unit = count_unit(problem, dim)
-    now = AdviceOption.of("now", "now", problem, scheme)
+    now = AdviceOption.of("now", "now", problem, scheme, measure)
     budget = now.cost(cost) if budget is None else budget
-    best_ridge = float(optimal_ridge(problem, scheme).ridge)
-    changes = single_changes(problem, scheme, best_ridge, unit)
-    wide = changed(problem, width=best_width_of_many(problem))
-    many = AdviceOption.of("many_at_best_width", "K → ∞ at its best P", wide, Ensemble(math.inf))
+    best_ridge = float(optimal_ridge(problem, scheme, measure).ridge)
+    changes = single_changes(now, best_ridge, unit)
+    label, width = "K → ∞ at its best P", best_width_of_many(problem, measure)
+    many = now.moved("many_at_best_width", label, Ensemble(math.inf), width=width)
     many = round_many(many, unit)
     regularized = next(option for option in changes if option.name == "regularize")
 
     def best(known: AdviceOption, *, free_ridge: bool) -> AdviceOption:
         return best_allocation(
-            known, many, budget=budget, measure=cost, unit=unit, free_ridge=free_ridge
+            known, many, budget=budget, cost=cost, unit=unit, free_ridge=free_ridge
         )
 
     return Advice(
@@ -150,7 +166,7 @@ def advise(
         best=best(regularized, free_ridge=True),
         best_at_this_ridge=best(now, free_ridge=False),
         many_at_best_width=many,
-        marginal=MarginalValue.of(problem, scheme, best_ridge),
+        marginal=MarginalValue.of(now, best_ridge),
         budget=budget,
         cost=cost,
         dim=dim,

@@ -12,6 +12,9 @@ K starts from a geometric grid of whole numbers, refined around the best ones. F
 grid is extended by the numbers of models that leave a width of the order of N. On a plateau the
 cheapest point is chosen: the fewest models, then the fewest features.
 
+Losses other than the square loss of regression cost a thousand times as much per point, so that
+`coarse_search` has fewer of them: K up to 1024, refined once, at widths of a fiftieth of N or more.
+
 The theory depends on ratios. Where features and samples are counted, `round_to_counts` takes the
 affordable whole numbers of least error near the optimum.
 """
@@ -41,7 +44,8 @@ from doubletrouble.ensembles import SCHEMES, SUPPORT, Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
-from doubletrouble.theory import AnyProblem, exact_error, optimal_ridge, spectrum_of
+from doubletrouble.theory import AnyProblem, has_any_loss, optimal_ridge, spectrum_of, total_of
+from doubletrouble.theory import Measure as ErrorMeasure
 
 Values: TypeAlias = Callable[[npt.NDArray[np.int_], FloatArray], FloatArray]
 """Values of the functions of some indices, at one point each."""
@@ -60,6 +64,11 @@ _WIDTHS = np.unique(  # in units of N, denser around the peak
         ]
     )
 )
+_FEW_MEMBERS = np.array([1.0, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024])
+_NARROWEST = 0.02  # in units of N, in a coarse search
+_RIDGE_ENDS = (1e-6, 1e3)  # of the centre of its ridges
+_FACTORS = np.geomspace(1e-3, 1e3, 11)
+_SHARES = np.geomspace(_NARROWEST, 1.0, 13)  # of the largest width
 _STEPS = np.linspace(0.0, 1.0, 9)  # of grids between two ends: each zoom is four times finer
 
 
@@ -68,7 +77,7 @@ def best_allocation(
     many: AdviceOption,
     *,
     budget: float,
-    measure: Measure,
+    cost: Measure,
     unit: float | None,
     free_ridge: bool,
 ) -> AdviceOption:
@@ -82,15 +91,17 @@ def best_allocation(
 
     def option_of(members: float, width: float, kind: type[Scheme]) -> AdviceOption:
         ensemble, there = kind(members), changed(problem, width=width)
+        changes = {"width": width}
         if free_ridge:
-            there = changed(there, ridge=optimal_ridge(there, ensemble).ridge)
-        option = AdviceOption.of(name, label, there, ensemble)
-        return round_to_counts(option, budget, measure, unit, free_ridge=free_ridge)
+            changes["ridge"] = optimal_ridge(there, ensemble, known.measure).ridge
+        option = known.moved(name, label, ensemble, **changes)
+        return round_to_counts(option, budget, cost, unit, free_ridge=free_ridge)
 
     options = []
     kinds = [kind for kind in SCHEMES.values() if SUPPORT["advise"](kind)]
     for kind in sorted(kinds, key=lambda kind: kind is not present):  # of equals, the present
-        models = Models(problem, kind, budget, measure, most_parts(problem, unit))
+        most = most_parts(problem, unit)
+        models = Models(problem, kind, budget, cost, most, known.measure)
         if free_ridge and kind is present:  # the ridge of the search is not precise enough for ties
             options.append(option_of(1.0, float(models.widest(np.ones(1))[0]), kind))
         best = search(models, free_ridge=free_ridge)
@@ -101,7 +112,7 @@ def best_allocation(
     least = options[0]
     for option in options[1:]:
         least = option if less(option.total, least.total) else least
-    if affordable(known.cost(measure), budget) and not less(least.total, known.total):
+    if affordable(known.cost(cost), budget) and not less(least.total, known.total):
         least = replace(known, name=name, label=label)
     return least
 
@@ -133,8 +144,9 @@ class Models:
     problem: AnyProblem
     kind: type[Scheme]
     budget: float
-    measure: Measure
+    cost: Measure
     most_parts: float = np.inf
+    measure: ErrorMeasure | None = None
 
     @property
     def samples(self) -> float:
@@ -143,11 +155,11 @@ class Models:
 
     def widest(self, members: FloatArray) -> FloatArray:
         """Largest width of each number of models."""
-        return _valid(widest(self.budget, self.samples, members, self.kind.name, self.measure))
+        return _valid(widest(self.budget, self.samples, members, self.kind.name, self.cost))
 
     def errors(self, members: FloatArray, **changes: FloatArray) -> FloatArray:
         """Errors after a change of `width` or `ridge`."""
-        return np.asarray(exact_error(changed(self.problem, **changes), self.kind(members)).total)
+        return total_of(changed(self.problem, **changes), self.kind(members), self.measure)
 
     def first_members(self) -> FloatArray:
         """Numbers of models of the first grid, up to very narrow ones or very small parts."""
@@ -159,7 +171,7 @@ class Models:
             if self.most_parts == most:
                 members = np.union1d(members, np.floor([most]))
         else:
-            many = most_members(self.budget, self.samples, _WIDTHS * self.samples, self.measure)
+            many = most_members(self.budget, self.samples, _WIDTHS * self.samples, self.cost)
             beyond = np.isfinite(many) & (many > _MEMBERS[-1])
             members = np.union1d(_MEMBERS, np.floor(many[beyond]))
         wide = self.widest(members)
@@ -195,6 +207,51 @@ class Models:
         )
         return Least(members, error, np.minimum(width, most[:, 0]))
 
+    def few_members(self) -> FloatArray:
+        """Numbers of models of the first grid of `coarse_search`."""
+        if np.isinf(self.budget) and self.kind is Ensemble:
+            return _FEW_MEMBERS[:1]
+        wide = self.widest(_FEW_MEMBERS)
+        enough = wide >= _NARROWEST * min(self.samples, float(wide[0]))
+        if self.kind is Divide:
+            enough &= self.most_parts >= _FEW_MEMBERS
+        enough[0] = True
+        return _FEW_MEMBERS[enough]
+
+    def least_over_some_ridges(self, members: FloatArray) -> Least:
+        """The least error over ridges around that of the problem, at the largest width."""
+        width = self.widest(members)
+        ridges = np.clip(scalar(self.problem.ridge), *_RIDGE_ENDS) * _FACTORS
+        tried = self.errors(members[:, None], width=width[:, None], ridge=ridges)
+        rows = np.arange(members.size)
+        i = np.clip(np.argmin(tried, axis=1), 1, _FACTORS.size - 2)
+        below, middle, above = (tried[rows, i + k] for k in (-1, 0, 1))
+        # the minimum of the parabola through three values at equal distances in log λ
+        curvature = below - 2 * middle + above
+        gain = (above - below) ** 2 / np.where(curvature > 0, 8 * curvature, np.inf)
+        inside = (middle <= below) & (middle <= above)
+        least = np.where(inside, middle - gain, tried.min(axis=1))
+        return Least(members, least, width)
+
+    def least_at_some_widths(self, members: FloatArray) -> Least:
+        """The least error over affordable widths, at the ridge of the problem."""
+        most = self.widest(members)
+        if np.isinf(most).any():
+            return Least(members, self.errors(members, width=most), most)
+        grid = _valid(most[:, None] * _SHARES)
+        tried = self.errors(members[:, None], width=grid)
+        rows, i = np.arange(members.size), np.argmin(tried, axis=1)
+        low, high = (grid[rows, np.clip(i + k, 0, _SHARES.size - 1)] for k in (-1, 1))
+        width, error = zoom(
+            lambda i, x: self.errors(members[i], width=_valid(x)),
+            low,
+            high,
+            grid[rows, i],
+            tried[rows, i],
+            stages=3,
+        )
+        return Least(members, error, np.minimum(width, most))
+
     def _least_on(
         self, grid: FloatArray, values: Values, so_far: float
     ) -> tuple[FloatArray, FloatArray]:
@@ -222,6 +279,8 @@ class Models:
 
 def search(models: Models, *, free_ridge: bool) -> Allocation:
     """The best allocation, at the best ridge or at that of the problem."""
+    if has_any_loss(models.problem):
+        return coarse_search(models, free_ridge=free_ridge)
     least_at = models.least_over_ridges if free_ridge else models.least_over_widths
     found = least_at(models.first_members(), np.inf)
     for members in _minima(found):
@@ -236,6 +295,19 @@ def search(models: Models, *, free_ridge: bool) -> Allocation:
         )
         width = np.minimum(width, most)
     return Allocation(float(K[0]), float(width[0]))
+
+
+def coarse_search(models: Models, *, free_ridge: bool) -> Allocation:
+    """The best allocation of a few numbers of models, for losses without a closed form."""
+    least_at = models.least_over_some_ridges if free_ridge else models.least_at_some_widths
+    found = least_at(models.few_members())
+    i = int(np.argmin(found.error))
+    low, high = found.members[[max(i - 1, 0), min(i + 1, len(found.members) - 1)]]
+    between = np.setdiff1d(np.rint(np.geomspace(low, high, 6)), found.members)
+    if between.size:
+        found = found.merged(least_at(between))
+    i = int(np.argmax(_minimal(found.error, 0.0)))
+    return Allocation(float(found.members[i]), float(found.width[i]))
 
 
 def _minima(found: Least) -> list[float]:
@@ -265,7 +337,7 @@ def _refine(found: Least, members: float, least_at: Callable[[FloatArray, float]
     return found
 
 
-def best_width_of_many(problem: AnyProblem) -> float:
+def best_width_of_many(problem: AnyProblem, measure: ErrorMeasure | None = None) -> float:
     """The width at which infinitely many models that share the data are best, at this ridge.
 
     Of equally good widths, the least that is not below N: a plateau without ridge begins there.
@@ -274,7 +346,7 @@ def best_width_of_many(problem: AnyProblem) -> float:
     grid = np.unique(np.append(_valid(_WIDTHS * N), [P, np.inf]))
 
     def total(_: object, widths: FloatArray) -> FloatArray:
-        return np.asarray(exact_error(changed(problem, width=_valid(widths)), np.inf).total)
+        return total_of(changed(problem, width=_valid(widths)), Ensemble(np.inf), measure)
 
     totals = total(None, grid)
     if totals.max() <= totals.min() * (1 + ERROR_TOLERANCE):  # every width is as good
@@ -332,56 +404,57 @@ def round_many(option: AdviceOption, unit: float | None) -> AdviceOption:
         return option
     below = np.floor(option.width / unit)
     widths = np.maximum(np.array([below, below + 1]), 1.0) * unit
-    totals = np.asarray(exact_error(changed(option.problem, width=widths), np.inf).total)
-    there = changed(option.problem, width=float(widths[np.argmin(totals)]))
-    return replace(AdviceOption.of(option.name, option.label, there, option.ensemble), ideal=option)
+    there = changed(option.problem, width=widths)
+    totals = total_of(there, Ensemble(np.inf), option.measure)
+    width = float(widths[np.argmin(totals)])
+    counted = option.moved(option.name, option.label, option.ensemble, width=width)
+    return replace(counted, ideal=option)
 
 
 def round_to_counts(
-    option: AdviceOption, budget: float, measure: Measure, unit: float | None, *, free_ridge: bool
+    option: AdviceOption, budget: float, cost: Measure, unit: float | None, *, free_ridge: bool
 ) -> AdviceOption:
     """The best affordable whole allocation near an option; the option itself if there is none."""
     if unit is None or np.isinf(option.width) or is_whole(option.width / unit):
         return option
     problem, kind = option.problem, type(option.ensemble)
-    pairs = _integer_pairs(option, budget, measure, unit)
+    pairs = _integer_pairs(option, budget, cost, unit)
     if not pairs:
         return option
     members, counts = np.array(sorted(pairs)).T
-    total = np.asarray(exact_error(changed(problem, width=counts * unit), kind(members)).total)
+    total = total_of(changed(problem, width=counts * unit), kind(members), option.measure)
     ridges = np.full_like(total, option.ridge)
     if free_ridge:  # slow, and the best ridges are close to each other: only for the good ones
         good = np.sort(np.argsort(total, kind="stable")[:8])
         members, counts = members[good], counts[good]
-        best = optimal_ridge(changed(problem, width=counts * unit), kind(members))
+        there = changed(problem, width=counts * unit)
+        best = optimal_ridge(there, kind(members), option.measure)
         total, ridges = np.asarray(best.error.total), np.asarray(best.ridge)
     i = int(np.argmax(total <= total.min() * (1 + ERROR_TOLERANCE)))  # the fewest models of these
-    there = changed(problem, width=float(counts[i] * unit), ridge=float(ridges[i]))
-    counted = AdviceOption.of(option.name, option.label, there, kind(float(members[i])))
+    changes = {"width": float(counts[i] * unit), "ridge": float(ridges[i])}
+    counted = option.moved(option.name, option.label, kind(float(members[i])), **changes)
     return replace(counted, ideal=option)
 
 
 def _integer_pairs(
-    option: AdviceOption, budget: float, measure: Measure, unit: float
+    option: AdviceOption, budget: float, cost: Measure, unit: float
 ) -> set[tuple[float, float]]:
     """Affordable whole numbers of models and features near those of an option."""
     K, P, N = option.n_members, option.width / unit, option.samples
     divided = option.scheme == "divide"
     members = _integers_near(K, most_parts(option.problem, unit) if divided else np.inf)
     widths = _integers_near(P, np.inf)
-    wide = np.floor(
-        widest(budget, N, members, option.scheme, measure) / unit * (1 + WHOLE_TOLERANCE)
-    )
+    wide = np.floor(widest(budget, N, members, option.scheme, cost) / unit * (1 + WHOLE_TOLERANCE))
     tried = [(k, p) for k in members.tolist() for p in (np.floor(P), np.ceil(P))]
     tried += zip(members.tolist(), wide.tolist(), strict=True)
-    if not divided or measure == "features":  # as many models as the budget allows
-        many = np.floor(most_members(budget, N, widths * unit, measure) * (1 + WHOLE_TOLERANCE))
+    if not divided or cost == "features":  # as many models as the budget allows
+        many = np.floor(most_members(budget, N, widths * unit, cost) * (1 + WHOLE_TOLERANCE))
         many = np.minimum(many, members[-1] if divided else np.inf)
         tried += zip(many.tolist(), widths.tolist(), strict=True)
     return {
         (k, p)
         for k, p in tried
-        if k >= 1 and p >= 1 and affordable(cost_of(p * unit, N, k, option.scheme, measure), budget)
+        if k >= 1 and p >= 1 and affordable(cost_of(p * unit, N, k, option.scheme, cost), budget)
     }
 
 
@@ -403,6 +476,8 @@ def _minimal(values: FloatArray, power: float) -> npt.NDArray[np.bool_]:
 
 def _power(problem: AnyProblem) -> float:
     """The power of the target, or of the noise if the target is 0."""
+    if has_any_loss(problem):
+        return 0.0  # errors are sums of parts of their own scale
     if isinstance(problem, Problem):
         linear = scalar(problem.signal) ** 2
     else:

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.costs import Measure, cost_of
+from doubletrouble.costs import Measure as CostMeasure
+from doubletrouble.costs import cost_of
 from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.parameters import Numeric
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory import AnyProblem, exact_error
+from doubletrouble.theory import AnyProblem, Measure, exact_error
 
 ERROR_TOLERANCE = 1e-10  # relative difference of equal errors, the tolerance of the search
 WHOLE_TOLERANCE = 1e-9  # relative distance of a whole number from its integer
@@ -105,13 +106,27 @@ class AdviceOption:
     problem: Problem | SpectralProblem
     ensemble: Scheme
     error: ErrorTerms[Any]
+    measure: Measure | None = None  # of the error of classification
     ideal: "AdviceOption | None" = None  # the optimum over ratios, if this one is over counts
 
     @classmethod
-    def of(cls, name: str, label: str, problem: AnyProblem, ensemble: Scheme) -> "AdviceOption":
+    def of(
+        cls,
+        name: str,
+        label: str,
+        problem: AnyProblem,
+        ensemble: Scheme,
+        measure: Measure | None = None,
+    ) -> "AdviceOption":
         """Evaluate the error of a setting."""
-        error = exact_error(problem, ensemble)
-        return cls(name=name, label=label, problem=problem, ensemble=ensemble, error=error)
+        error = exact_error(problem, ensemble, measure)
+        values: dict[str, Any] = {"problem": problem, "ensemble": ensemble, "measure": measure}
+        return cls(name=name, label=label, error=error, **values)
+
+    def moved(self, name: str, label: str, ensemble: Scheme, **changes: Any) -> "AdviceOption":
+        """The option after a change of its problem or its ensemble."""
+        problem = changed(self.problem, **changes) if changes else self.problem
+        return AdviceOption.of(name, label, problem, ensemble, self.measure)
 
     @property
     def n_members(self) -> float:
@@ -153,33 +168,32 @@ class AdviceOption:
         """Cost of training, K n P min(n, P) with n samples per model."""
         return self.cost("training")
 
-    def cost(self, measure: Measure) -> float:
+    def cost(self, measure: CostMeasure) -> float:
         """Cost in one of the measures, "features" or "training"."""
         return cost_of(self.width, self.samples, self.n_members, self.scheme, measure)
 
 
 def single_changes(
-    problem: AnyProblem, ensemble: Scheme, best_ridge: float, unit: float | None
+    now: AdviceOption, best_ridge: float, unit: float | None
 ) -> tuple[AdviceOption, ...]:
     """Every single change; `unit` is one feature or sample where these are counted.
 
     An infinite number does not change when it is doubled. Counted data have at most as many parts
     as there are samples.
     """
-    P, N, K = width_of(problem), samples_of(problem), scalar(ensemble.n_members)
+    P, N, K, ensemble = now.width, now.samples, now.n_members, now.ensemble
     all_data = "" if isinstance(ensemble, Ensemble) else ", all data each"
-    wide = changed(problem, width=_wider(P, 2.0))
-    twice = changed(problem, samples=min(2.0 * N, N_SAMPLES.high))
+    twice = min(2.0 * N, N_SAMPLES.high)
     label, little = _a_little(P, N, K if isinstance(ensemble, Divide) else 1.0, unit)
-    parts = min(2 * K, most_parts(problem, unit))
+    parts = min(2 * K, most_parts(now.problem, unit))
     return (
-        AdviceOption.of("widen", "P → 2P", wide, ensemble),
-        AdviceOption.of("widen_a_little", label, changed(problem, width=little), ensemble),
-        AdviceOption.of("ensemble", f"K → 2K{all_data}", problem, Ensemble(2 * K)),
-        AdviceOption.of("divide", f"divide among {rounded(parts, 6)}", problem, Divide(parts)),
-        AdviceOption.of("regularize", "λ → λ*", changed(problem, ridge=best_ridge), ensemble),
-        AdviceOption.of("collect", "N → 2N", twice, ensemble),
-        AdviceOption.of("many", f"K → ∞{all_data}", problem, Ensemble(math.inf)),
+        now.moved("widen", "P → 2P", ensemble, width=_wider(P, 2.0)),
+        now.moved("widen_a_little", label, ensemble, width=little),
+        now.moved("ensemble", f"K → 2K{all_data}", Ensemble(2 * K)),
+        now.moved("divide", f"divide among {rounded(parts, 6)}", Divide(parts)),
+        now.moved("regularize", "λ → λ*", ensemble, ridge=best_ridge),
+        now.moved("collect", "N → 2N", ensemble, samples=twice),
+        now.moved("many", f"K → ∞{all_data}", Ensemble(math.inf)),
     )
 
 

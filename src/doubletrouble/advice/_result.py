@@ -12,16 +12,21 @@ import numpy as np
 from doubletrouble.advice._options import AdviceOption, changed, is_whole, less, rounded
 from doubletrouble.costs import Measure
 from doubletrouble.decomposition import COLORS
-from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import require
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.results import strict_json
-from doubletrouble.theory import AnyProblem, error_slopes
+from doubletrouble.theory import error_slopes
 
 _FIGURE_SIZE = (7.5, 4.4)  # in inches
 _LETTERS = {"noise": "n", "initialization": "i", "sampling": "s", "bias": "b", "bayes": "y"}
 _BAR = 48  # letters
 _LIMIT = 4.0  # bars are cut at this multiple of the median error
+_ERRORS: dict[str, str] = {  # of classification, by measure
+    "misclassification": "misclassification rate",
+    "noisy": "rate of wrong noisy labels",
+    "squared": "squared error of the scores",
+    "log_loss": "log loss",
+}
 _WORTH = 0.01  # the least share of the error that a recommended change removes
 _EXACT = 1e15  # larger numbers of models are not exact to the last digit
 
@@ -31,8 +36,9 @@ class MarginalValue:
     """Decrease of the error per unit of N and of P, negative where the error increases.
 
     The unit is that of the problem: D samples or features for a `Problem`, one for a
-    `SpectralProblem`. The derivatives are exact, and inf at a divergence. At the best ridge they
-    are also the derivatives of the least error over all ridges.
+    `SpectralProblem`. The derivatives are exact, and inf at a divergence; those of other losses
+    than the square loss of regression are central differences, to six digits. At the best ridge
+    they are also the derivatives of the least error over all ridges.
     """
 
     sample: float
@@ -41,10 +47,11 @@ class MarginalValue:
     feature_at_best_ridge: float
 
     @classmethod
-    def of(cls, problem: AnyProblem, ensemble: Scheme, best_ridge: float) -> "MarginalValue":
+    def of(cls, now: AdviceOption, best_ridge: float) -> "MarginalValue":
         """Differentiate the error at the present and at the best ridge."""
-        here = error_slopes(problem, ensemble)
-        best = error_slopes(changed(problem, ridge=best_ridge), ensemble)
+        problem, ensemble, measure = now.problem, now.ensemble, now.measure
+        here = error_slopes(problem, ensemble, measure)
+        best = error_slopes(changed(problem, ridge=best_ridge), ensemble, measure)
         return cls(
             sample=0.0 - float(here.by_samples),
             feature=0.0 - float(here.by_features),
@@ -123,8 +130,8 @@ class Advice:
         """The best change, its error and its cost, as text."""
         now, choice = self.now, self.choice
         if choice is now:
-            error = rounded(now.total)
-            return f"No finite single change reduces the error of {error} by 1 % or more."
+            error = f"{self._error} of {rounded(now.total)}"
+            return f"No finite single change reduces the {error} by 1 % or more."
         ridge = f" = {rounded(choice.ridge)}" if choice.name == "regularize" else ""
         costs = {
             "features": relative_cost(choice.total_features, now.total_features),
@@ -133,8 +140,8 @@ class Advice:
         }
         paid = ", ".join(f"{name} ×{rounded(value)}" for name, value in costs.items() if value != 1)
         return (
-            f"Of the finite single changes, {choice.label}{ridge} reduces the error most, from "
-            f"{rounded(now.total)} to {rounded(choice.total)} ({paid or 'at no cost'})."
+            f"Of the finite single changes, {choice.label}{ridge} reduces the {self._error} most, "
+            f"from {rounded(now.total)} to {rounded(choice.total)} ({paid or 'at no cost'})."
         )
 
     def table(self, text: Callable[[str], str] = str) -> str:
@@ -200,7 +207,8 @@ class Advice:
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(0.0, 1.12 * limit)
         cut = any(option.total > limit for option in self.options)
-        axes.set_xlabel("test error (bars with a gap are cut)" if cut else "test error")
+        error = "test error" if self._error == "error" else self._error
+        axes.set_xlabel(f"{error} (bars with a gap are cut)" if cut else error)
         axes.spines[["top", "right"]].set_visible(False)
         if self._parts:
             anchor = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
@@ -214,6 +222,7 @@ class Advice:
                 "unit": "one" if self._is_counted else "dimension",  # of features and samples
                 "budget": self.budget * self._unit(self.cost),
                 "cost": self.cost,
+                "error": self._error,
                 "choice": self.choice.name,
                 "prefers_narrow": self.prefers_narrow,
                 "options": [self._row(option) for option in self.options],
@@ -244,6 +253,12 @@ class Advice:
     def __repr__(self) -> str:
         totals = ", ".join(f"{option.name}={rounded(option.total, 4)}" for option in self.options)
         return f"Advice({totals})"
+
+    @property
+    def _error(self) -> str:
+        """The error in words."""
+        classes = getattr(self.now.problem, "task", "regression") == "classification"
+        return _ERRORS[self.now.measure or "misclassification"] if classes else "error"
 
     @property
     def _is_counted(self) -> bool:

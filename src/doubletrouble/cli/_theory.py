@@ -38,8 +38,8 @@ from doubletrouble.cli._output import (
     write_chart,
 )
 from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
-from doubletrouble.convex import separability as exact_separability
 from doubletrouble.conventions import CLOCKS, ClockName, time_from, time_to
+from doubletrouble.convex import separability as exact_separability
 from doubletrouble.costs import COSTS, widest
 from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
 from doubletrouble.kernels import closed_form
@@ -127,9 +127,7 @@ def training(
     *,
     measure: Annotated[
         str,
-        option(
-            "'error', or 'loss': the mean of the loss itself", choices=_TRAINING
-        ),
+        option("'error', or 'loss': the mean of the loss itself", choices=_TRAINING),
     ] = "error",
     form: Form,
 ) -> None:
@@ -150,12 +148,10 @@ _CLASSES = (*_LABELS[:1], "samples_per_dim", "ridge", *_LABELS[1:], *SIZES)
 
 @grouped
 def separability(
-    grid: Annotated[
-        ProblemGrid, grid_flags(_LABELS, tasks=("classification",), loss="")
-    ],
+    grid: Annotated[ProblemGrid, grid_flags(_LABELS, tasks=("classification",), loss="")],
     form: Form,
 ) -> None:
-    """Print N⋆/P: classes are linearly separable in feature space if there are less than N⋆ samples.
+    """Print N⋆/P: fewer than N⋆ samples of two classes are linearly separable in feature space.
 
     The threshold of margin losses (logistic, hinge, squared_hinge) without ridge, where their error
     peaks, is at P/N = P/N⋆. Labels that do not depend on the inputs have N⋆ = 2P.
@@ -180,9 +176,7 @@ def calibration(
     The calibration error is the mean distance of the predicted probability from the actual one.
     """
     result = theory.calibration(grid.problem, grid.ensemble)
-    values = {
-        "slope": result.slope, "calibration_error": result.error, "score_sd": result.score_sd
-    }
+    values = {"slope": result.slope, "calibration_error": result.error, "score_sd": result.score_sd}
     lines = [
         _line("calibration slope", result.slope),
         _line("calibration error", result.error),

@@ -14,7 +14,9 @@ from doubletrouble.theory._error import anova as anova
 from doubletrouble.theory._error import effective_ridge as effective_ridge
 from doubletrouble.theory._error import evaluate as evaluate
 from doubletrouble.theory._error import exact_error as exact_error
+from doubletrouble.theory._error import has_any_loss as has_any_loss
 from doubletrouble.theory._error import psi_terms as psi_terms
+from doubletrouble.theory._error import total_of as total_of
 from doubletrouble.theory._error import training_error as training_error
 from doubletrouble.theory._filters import Filter as Filter
 from doubletrouble.theory._fixed_point import Spectrum as Spectrum

@@ -51,6 +51,7 @@ from doubletrouble.theory._any_loss import (
     error_parts,
     training_parts,
 )
+from doubletrouble.theory._any_loss import total_error as any_loss_total
 from doubletrouble.theory._bootstrap import bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._fixed_point import (
@@ -130,6 +131,14 @@ def exact_error(
         parts = evaluate(problem, scheme, ensemble_parts)
     varying = problem.shape or scheme.shape
     return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})
+
+
+def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> Any:
+    """The total of `exact_error`; without its parts, which cost more with other losses."""
+    if has_any_loss(problem):
+        name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
+        return np.asarray(any_loss_total(problem, scheme, name))
+    return np.asarray(exact_error(problem, scheme, measure).total)
 
 
 def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:

@@ -39,6 +39,7 @@ rounding: a linear network at exactly N = D has 6 digits at λ = 1e-20, and none
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,6 +49,7 @@ import numpy.typing as npt
 from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
+from doubletrouble.problems import Problem
 from doubletrouble.results import OptimalRidge
 from doubletrouble.theory._any_loss import Measure, best_ridge, checked_measure
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
@@ -60,10 +62,12 @@ from doubletrouble.theory._error import (
     has_any_loss,
     member_fixed_point,
     total_error,
+    total_of,
 )
 from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum, limit_value
 from doubletrouble.theory._roots import crossings
 
+_LOG_STEP = 1e-3  # of central differences
 _STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its square is negligible
 # Nodes at which the derivative is evaluated first, in units of the kernel's total weight; the ends
 # are equal to 0 and inf to rounding.
@@ -217,19 +221,42 @@ class _Moves:
     samples: float  # d log N
 
 
-def error_slopes(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Slopes:
+def error_slopes(
+    problem: AnyProblem, ensemble: EnsembleLike = 1, measure: Measure | None = None
+) -> Slopes:
     """Return the derivatives of the total test error by P and by N, at fixed ridge.
 
     Where the error is infinite (P = N without ridge) both derivatives are -inf; for a linear
     network at N = D without ridge that by features is 0. At a kink (infinitely many models at P =
-    N, linear networks at P = D and N = D) they are right derivatives.
+    N, linear networks at P = D and N = D) they are right derivatives. With losses other than the
+    square loss of regression they are central differences, to about six digits.
 
     >>> from doubletrouble import Problem
     >>> slopes = error_slopes(Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1))
     >>> round(slopes.by_features, 6), round(slopes.by_samples, 6)
     (-0.169236, -0.350184)
     """
-    return Slopes(**evaluate(problem, as_ensemble(ensemble, "advise"), _slope_parts))
+    scheme = as_ensemble(ensemble, "advise")
+    if has_any_loss(problem):
+        return Slopes(
+            by_features=_central_difference(problem, "features_per_dim", scheme, measure),
+            by_samples=_central_difference(problem, "samples_per_dim", scheme, measure),
+        )
+    return Slopes(**evaluate(problem, scheme, _slope_parts))
+
+
+def _central_difference(
+    problem: Problem, name: str, scheme: Scheme, measure: Measure | None
+) -> Value:
+    """The derivative of the error by a size, from two values at a small distance in its log."""
+    size = np.asarray(getattr(problem, name))
+    up, down = (
+        total_of(replace(problem, **{name: size * factor}), scheme, measure)
+        for factor in (math.exp(_LOG_STEP), math.exp(-_LOG_STEP))
+    )
+    with np.errstate(invalid="ignore"):
+        slope = np.where(np.isinf(size), 0.0, (up - down) / (2 * _LOG_STEP * size))
+    return slope if slope.ndim else float(slope)
 
 
 def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
