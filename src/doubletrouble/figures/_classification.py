@@ -46,7 +46,7 @@ class ClassificationSettings(SimulationSettings, ClassSettings):
 
     losses: Sequence[str] = setting(("square", "hinge", "logistic"), "ℓ", "losses")
     ratio_range: GridBounds = setting((0.05, 20.0, 161), "P/N", f"features per sample: {RANGE}")
-    simulated_ratios: GridBounds = setting((0.1, 8.0, 7), "P/N", f"where to simulate: {RANGE}")
+    simulated_ratios: GridBounds = setting((0.1, 4.0, 6), "P/N", f"where to simulate: {RANGE}")
 
 
 def classification_data(settings: ClassificationSettings) -> Panel:
@@ -134,7 +134,7 @@ FIGURE = FigureSpec(
         "near P/N = 0.4, and are below 0.30 at P = N. With infinitely many models all three fall "
         "from 0.22 to 0.18 without a peak. Simulated points lie on the lines."
     ),
-    settings=ClassificationSettings(dim=60, n_data=10, n_init=2),
+    settings=ClassificationSettings(dim=60, n_data=8, n_init=2),
     data=classification_data,
     plot=plot,
     table=table,
