@@ -251,3 +251,24 @@ def test_from_problem_validates_its_arguments() -> None:
         dt.SpectralProblem.from_problem(dt.Problem(signal=[1.0, 2.0]), dim=3)
     with pytest.raises(TypeError, match=r"^problem must be"):
         dt.SpectralProblem.from_problem("flat", dim=3)  # type: ignore[arg-type]
+
+
+# --- functions of ridge regression ---------------------------------------------------------------
+
+
+def test_functions_of_the_square_loss_refuse_other_losses() -> None:
+    functions: dict[str, Any] = {
+        "psi_terms": dt.psi_terms,
+        "effective_ridge": dt.effective_ridge,
+        "gradient_flow": lambda problem: dt.gradient_flow(problem, 1.0),
+        "best_stopping_time": dt.best_stopping_time,
+        "SpectralProblem": lambda problem: dt.SpectralProblem.from_problem(problem, dim=3),
+        "the replica route": dt.replica.psi_terms,
+    }
+    for name, function in functions.items():
+        message = message_of(function, dt.Problem(loss="huber", signal=[1.0, 2.0]))
+        assert message == f"loss must be square for {name}, got huber:1.0"
+        message = message_of(function, dt.Problem(task="classification"))
+        assert message == f"task must be regression for {name}, got classification"
+    message = message_of(dt.replica.saddle_point, dt.Problem(loss="absolute"))
+    assert message.startswith("loss must be square")

@@ -37,7 +37,8 @@ PARTS = ["noise", "initialization", "sampling", "bias", "bayes"]
 def test_without_flags_the_problem_is_the_default(capsys: Capture) -> None:
     result = json_result("exact", capsys)
     problem, error = dt.Problem(), dt.exact_error(dt.Problem())
-    numbers = {name: getattr(problem, name) for name in declarations(dt.Problem)}
+    own = [name for name in declarations(dt.Problem) if name not in problem.excluded]
+    numbers = {name: getattr(problem, name) for name in own}
     names = {"n_members": 1, "activation": "relu", "scheme": "ensemble"}
     assert result["parameters"] == numbers | names
     assert result["rows"] == [
@@ -46,7 +47,8 @@ def test_without_flags_the_problem_is_the_default(capsys: Capture) -> None:
 
 
 def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
-    given = dict(zip(declarations(dt.Problem), (0.7, 1.3, 0.2, 0.9, 0.4, 0.3, 0.6), strict=True))
+    own = [name for name in declarations(dt.Problem) if name != "flips"]
+    given = dict(zip(own, (0.7, 1.3, 0.2, 0.9, 0.4, 0.3, 0.6), strict=True))
     words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
     problem = dt.Problem(**given, activation="tanh")
     result = json_result(f"exact {words} --activation tanh --n-members 3 --scheme divide", capsys)
@@ -69,6 +71,74 @@ def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
         assert float(row["error_noise"]) == pytest.approx(error.noise, rel=1e-13)
         assert float(row["error_total"]) == pytest.approx(error.total, rel=1e-13)
     assert any(row["error_total"] == "inf" for row in rows)
+
+
+def test_losses_are_those_of_the_library(capsys: Capture) -> None:
+    words = "--task classification --loss logistic --features-per-dim 0.5,2 --flips 0.1 -K 5"
+    problem = dt.Problem(
+        task="classification", loss="logistic", features_per_dim=[0.5, 2.0], flips=0.1
+    )
+    for measure, given in ((None, ""), ("noisy", " --measure noisy")):
+        result = json_result(f"exact {words}{given}", capsys)
+        error = dt.exact_error(problem, 5, measure)
+        assert [row["error_total"] for row in result["rows"]] == np.asarray(error.total).tolist()
+        assert [row["error_bayes"] for row in result["rows"]] == np.asarray(error.bayes).tolist()
+        assert result["parameters"]["measure"] == (measure or "misclassification")
+        assert result["parameters"]["noise"] == 0  # the default of the task
+        assert not {"nonlinear_signal", "test_noise"} & result["parameters"].keys()
+    vote = json_result(f"exact {words} --vote", capsys)["rows"]
+    expected = dt.exact_error(problem, dt.Vote(5)).total
+    assert [row["error_total"] for row in vote] == np.asarray(expected).tolist()
+    (row,) = json_result("optimum --task classification --loss hinge --measure noisy", capsys)[
+        "rows"
+    ]
+    best = dt.optimal_ridge(dt.Problem(task="classification", loss="hinge"), 1, "noisy")
+    assert row["ridge"] == best.ridge
+
+
+def test_heavy_tails_are_a_mixture(capsys: Capture) -> None:
+    words = "exact --loss huber:0.7 --noise-mixture 0.9:0.5,0.1:4 --ridge 0.1"
+    result = json_result(words, capsys)
+    noise = dt.Mixture([(0.9, 0.5), (0.1, 4.0)])
+    problem = dt.Problem(loss=dt.losses.Huber(0.7), noise=noise, ridge=0.1)
+    assert result["rows"][0]["error_noise"] == dt.exact_error(problem).noise
+    assert result["parameters"]["noise_mixture"] == "0.9:0.5,0.1:4"
+    assert "noise" not in result["parameters"]
+
+
+def test_losses_that_a_command_does_not_have_are_refused(capsys: Capture) -> None:
+    check_errors(
+        [
+            ("exact --loss hinge", "loss must be one of square, huber, absolute, quantile"),
+            ("exact --loss huber:x", "loss must"),
+            ("exact --task ranking", "task must"),
+            ("exact --flips 0.1", "flips must be 0 for regression"),
+            ("exact --task classification --test-noise 1", "test_noise must be 0"),
+            ("exact --measure noisy", "measure must"),
+            ("exact --vote -K 3", "ensemble must average"),
+            ("exact --task classification --vote --scheme divide", "scheme must"),
+            ("exact --noise 1 --noise-mixture 1:1", "noise must not"),
+            ("exact --noise-mixture 0.5:1", "weights must"),
+            ("exact --noise-mixture 1", "noise_mixture must"),
+            ("exact --task classification --noise-mixture 1:1", "noise_mixture must be left out"),
+            ("flow --loss huber", "loss must be square for gradient_flow"),
+            ("stopping --task classification", "task must be regression for best_stopping_time"),
+            ("advise --task classification --loss max_margin", "loss must"),
+        ],
+        capsys,
+    )
+
+
+def test_classes_have_a_threshold_and_a_calibration(capsys: Capture) -> None:
+    rows = json_result("separability --features-per-dim 0.8,2 --flips 0,0.1", capsys)["rows"]
+    problem = dt.Problem(task="classification", features_per_dim=[[0.8], [2.0]], flips=[0.0, 0.1])
+    expected = np.asarray(dt.separability(problem))
+    assert [row["separability"] for row in rows] == expected.ravel().tolist()
+    assert rows[0]["threshold"] == 1 / expected[0, 0]
+    (row,) = json_result("calibration --flips 0.1 --ridge 0.01 -K 5", capsys)["rows"]
+    one = dt.Problem(task="classification", loss="logistic", flips=0.1, ridge=0.01)
+    result = dt.calibration(one, 5)
+    assert (row["slope"], row["calibration_error"]) == (result.slope, result.error)
 
 
 def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
@@ -121,7 +191,7 @@ def test_every_command_takes_the_schemes_that_its_function_supports(
             words = f"{command} {words_of(scheme)}".split()
             with pytest.raises(CalledError) as called:
                 main(words)
-            assert type(called.value.args[-1]) is SCHEMES[scheme], words
+            assert SCHEMES[scheme] in map(type, called.value.args), words
         else:
             message = error_message([command, "--scheme", scheme], capsys)
             assert message.startswith("scheme must"), scheme

@@ -273,7 +273,7 @@ def _loss_flags(tasks: tuple[Task, ...], default: str) -> list[inspect.Parameter
     """The flags of the loss, the task and noise with heavy tails."""
     kinds = {name: kind for name, kind in LOSSES.items() if {*kind.tasks} & {*tasks}}
     some = [f"{name}:NUMBER" if fields(kind) else name for name, kind in kinds.items()]
-    loss = option(f"ℓ: {', '.join(some)}", choices=kinds)
+    loss = option(f"loss that is minimized: {', '.join(some)}", choices=kinds)
     flags = [_flag("loss", Annotated[str, loss], default)]
     if len(tasks) > 1:
         task = option(f"{' or '.join(tasks)}, of the sign of the target", choices=tasks)
@@ -355,6 +355,9 @@ class ProblemGrid:
         """
         usual = Problem(task=values.get("task", tasks[0]), loss=values.get("loss") or "square")
         dropped = {name for name in usual.excluded if not was_given(context, name)}
+        if usual.task == "classification" and values.get("noise_mixture") is not None:
+            given = values["noise_mixture"]
+            raise ValueError(f"noise_mixture must be left out for classification, got {given!r}")
         if noise_is_replaced(context):
             dropped.add("noise")
         elif not was_given(context, "noise") and values.get("noise") is not None:
@@ -373,7 +376,8 @@ class ProblemGrid:
         numbers = {n: values[n] for n in SPECS if values.get(n) is not None and n not in dropped}
         names = {"activation": activation(values["activation"]).name}
         if not usual.is_ridge_regression:
-            names |= {"task": usual.task, "loss": str(usual.loss)}
+            names["task"] = usual.task
+            names |= {"loss": str(usual.loss)} if "loss" in values else {}
         others = ("noise_mixture", "scheme")
         names |= {name: values[name] for name in others if values.get(name) is not None}
         return cls(

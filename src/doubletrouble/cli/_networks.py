@@ -18,8 +18,8 @@ from doubletrouble.cli._flags import (
     FlagError,
     declared,
     grouped,
+    noise_is_replaced,
     option,
-    snr_replaces_noise,
     was_given,
 )
 from doubletrouble.cli._output import aligned, measured, note, table
@@ -331,7 +331,7 @@ def lazy_split(
     weights), sampling (the variance over training images) and bias (the error of the mean
     predictor), each ± its standard error.
     """
-    if snr is not None and snr_replaces_noise(context):
+    if snr is not None and noise_is_replaced(context):
         noise = noise_at(snr)
     rule = Training(**asdict(training))
     require("torch", "networks")
