@@ -1,13 +1,14 @@
 """The two problems: defaults, value semantics, shapes, and the way from one to the other."""
 
 import math
-from dataclasses import FrozenInstanceError, asdict, replace
+from dataclasses import FrozenInstanceError, fields, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.parameters import declarations
 from tests.messages import message_of
 
 GIVEN: dict[str, Any] = {
@@ -26,7 +27,8 @@ def spectral(**changes: Any) -> dt.SpectralProblem:
 
 
 def test_defaults_are_the_papers_running_example() -> None:
-    assert asdict(dt.Problem()) == {
+    usual = dt.Problem()
+    assert {f.name: getattr(usual, f.name) for f in fields(usual)} == {
         "features_per_dim": 2.0,
         "samples_per_dim": 1.0,
         "ridge": 1e-5,
@@ -34,15 +36,17 @@ def test_defaults_are_the_papers_running_example() -> None:
         "noise": 1.0,
         "nonlinear_signal": 0.0,
         "test_noise": 0.0,
+        "flips": 0.0,
         "activation": "relu",
+        "loss": dt.losses.Square(),
+        "task": "regression",
     }
     assert dt.Problem().moments == dt.activation("relu")
 
 
 def test_numbers_become_floats() -> None:
     problem = dt.Problem(features_per_dim=3, ridge=np.float32(0.5), noise=np.array(2))
-    numbers = [v for v in asdict(problem).values() if not isinstance(v, str)]
-    assert {type(v) for v in numbers} == {float}
+    assert {type(getattr(problem, name)) for name in declarations(problem)} == {float}
     assert (problem.features_per_dim, problem.ridge, problem.noise) == (3.0, 0.5, 2.0)
 
 

@@ -13,6 +13,7 @@ flipped with probability p.
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
@@ -53,7 +54,7 @@ class Mixture:
     1.825
     """
 
-    components: tuple[tuple[float, float], ...]
+    components: Sequence[tuple[float, float]]
 
     def __post_init__(self) -> None:
         pairs = np.asarray(self.components, dtype=np.float64)

@@ -22,6 +22,7 @@ def random_problem(count: int = 300) -> dt.Problem:
     }
     fields["features_per_dim"][:20] = fields["samples_per_dim"][:20]
     fields["ridge"][:40:2] = 0.0
+    fields["flips"] = 0.0  # labels of classes only
     return dt.Problem(**fields)
 
 

@@ -359,7 +359,7 @@ def logistic_force(omega: Any, V: Any) -> tuple[Any, Any]:
     """V σ(-z) and -∂(V σ(-z))/∂ω at the proximal point z = ω + V σ(-z)."""
     mirrored = omega < -0.5 * V  # ω → -(ω + V), z → -z: z is positive then
     start = np.where(mirrored, -(omega + V), omega)
-    z = start + wrightomega(np.log(V) - 0.3 - start)
+    z = start + wrightomega(np.log(V) - 0.2 - start)
     for _ in range(4):
         e = np.exp(-z)
         s = e / (1 + e)
@@ -514,7 +514,7 @@ class LogisticLabels(Labels):
                     continue
                 method = around if part else along
                 sizes = inner_counts(i[some]) if part else counts[i[some]]
-                for k, count in _blocks(sizes, 2e5 / C.shape[1]):
+                for k, count in _blocks(sizes, 4e4 / C.shape[1]):
                     result[some[k]] = method(C[some[k]], i[some[k]], count)
             return result[..., 0], result[..., 1]
 
@@ -525,10 +525,13 @@ class LogisticLabels(Labels):
             omega, spacing = line.take(i).nodes(count)
             force, slope = logistic_force(omega, V[i, None])
             s = own[i]
-            moments = np.stack([force, slope], axis=-1) * (spacing / s[:, None])[..., None]
-            scaled, centre = omega / s[:, None], C / s[:, None]
-            kernel = density(centre[:, :, None] - scaled[:, None, :])
-            return kernel @ moments
+            weights = spacing / (s[:, None] * _ROOT_2PI)
+            moments = np.stack([force * weights, slope * weights], axis=-1)
+            scale = np.sqrt(0.5) / s[:, None]
+            kernel = (scale * C)[:, :, None] - (scale * omega)[:, None, :]
+            np.multiply(kernel, kernel, out=kernel)  # in place: half of the time of an overlap
+            np.negative(kernel, out=kernel)
+            return np.exp(kernel, out=kernel) @ moments
 
         def around(C: Any, i: Any, count: int) -> Any:
             nodes = np.linspace(-8.7, 8.7, count)

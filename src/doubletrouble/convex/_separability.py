@@ -69,4 +69,5 @@ def active_fraction(
         middle = 0.5 * (low + high)
         above = (0.5 * np.pi * (1 - k) + k * middle) > target * np.tan(middle)
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return flips + k * 0.5 * (low + high) / np.pi
+    # without noise, infinitely many features separate any number of samples
+    return np.where(target >= 1, 0.0, flips + k * 0.5 * (low + high) / np.pi)

@@ -2,6 +2,7 @@
 
 from doubletrouble.theory._any_loss import MEASURES as MEASURES
 from doubletrouble.theory._any_loss import Measure as Measure
+from doubletrouble.theory._any_loss import any_loss_parts as any_loss_parts
 from doubletrouble.theory._bootstrap import DISTINCT as DISTINCT
 from doubletrouble.theory._calibration import Calibration as Calibration
 from doubletrouble.theory._calibration import calibration as calibration

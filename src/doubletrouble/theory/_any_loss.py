@@ -405,6 +405,13 @@ def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[s
     return at_limits(parts, ensemble.shape)
 
 
+def any_loss_parts(
+    problem: Problem, scheme: Scheme, *, interactions: bool = False
+) -> dict[str, Any]:
+    """The parts of the default measure, for the square loss of regression too."""
+    return anova_parts(problem, scheme) if interactions else error_parts(problem, scheme, None)
+
+
 def anova_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     """The parts of `AnovaTerms`, for classes those of the squared error of the scores."""
     with np.errstate(all="ignore"):
@@ -463,7 +470,7 @@ def _chain(classes: _Classes, parts: dict[str, Any]) -> dict[str, Any]:
     """Differences of the measure along the chain of mean scores."""
     excess: Any = 0.0 * classes.mean_power
     last, bayes = classes.value(excess), classes.bayes
-    result = {"bias": last - bayes, "bayes": bayes}
+    result = {"bias": np.maximum(last - bayes, 0.0), "bayes": bayes}
     for name, part in parts.items():
         excess = excess + part
         value = classes.value(excess)
@@ -481,8 +488,8 @@ def _vote_parts(ensemble: _Ensemble, measure: str) -> dict[str, Any]:
     return {
         "noise": np.maximum(votes[0] - votes[1], 0.0),
         "initialization": np.maximum(votes[1] - noiseless, 0.0),
-        "sampling": noiseless - bias,
-        "bias": bias - bayes,
+        "sampling": np.maximum(noiseless - bias, 0.0),
+        "bias": np.maximum(bias - bayes, 0.0),
         "bayes": bayes,
     }
 

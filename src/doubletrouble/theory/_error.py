@@ -127,7 +127,8 @@ def exact_error(
     if has_any_loss(problem):
         parts = error_parts(problem, scheme, measure)
     else:
-        checked_measure(problem, measure)
+        if measure is not None:
+            checked_measure(problem, measure)
         parts = evaluate(problem, scheme, ensemble_parts)
     varying = problem.shape or scheme.shape
     return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})

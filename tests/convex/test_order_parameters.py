@@ -1,0 +1,248 @@
+"""Order parameters and overlaps: an independent oracle, limits, and every point of a wide range."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.parameters import FloatArray
+from tests.convex.oracle import STORED
+
+ROWS: list[dict[str, Any]] = json.loads(STORED.read_text(encoding="utf-8"))
+LOSSES = {
+    "regression": ("square", "huber:0.7", "absolute", "quantile:0.8"),
+    "classification": ("square", "hinge", "squared_hinge", "logistic"),
+}
+CASES = [(task, loss) for task, losses in LOSSES.items() for loss in losses]
+
+
+def classes(**fields: Any) -> dt.Problem:
+    return dt.Problem(task="classification", **fields)
+
+
+def random_problem(task: Any, loss: str, activation: str, count: int, seed: int = 0) -> dt.Problem:
+    """Sizes from 0.05 to 20 and ridges from 1e-6 to 1e2."""
+    rng = np.random.default_rng(seed)
+
+    def decades(low: float, high: float) -> FloatArray:
+        return np.exp(rng.uniform(np.log(low), np.log(high), count))
+
+    fields: dict[str, Any] = {
+        "features_per_dim": decades(0.05, 20),
+        "samples_per_dim": decades(0.05, 20),
+        "ridge": decades(1e-6, 1e2),
+        "noise": rng.choice([0.0, 0.3, 1.0], count),
+    }
+    if task == "classification":
+        fields["flips"] = rng.choice([0.0, 0.1, 0.3], count)
+    return dt.Problem(task=task, loss=loss, activation=activation, **fields)
+
+
+# --- the oracle ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['loss']}-{row['psi1']}")
+def test_raw_definitions(row: dict[str, Any]) -> None:
+    problem = dt.Problem(
+        task="classification" if "flips" in row else "regression",
+        loss=row["loss"],
+        features_per_dim=row["psi1"],
+        samples_per_dim=row["psi2"],
+        ridge=row["ridge"],
+        noise=row["tau"],
+        flips=row.get("flips", 0.0),
+    )
+    one = dt.order_parameters(problem)
+    ours: dict[str, Any] = {"m": one.m, "q": one.q, "V": one.V, "intercept": one.intercept}
+    ours |= {"q1": one.overlap(), "q_init": one.overlap(shared_noise=False)}
+    for name, value in ours.items():
+        if name in row:
+            assert value == pytest.approx(row[name], rel=1e-9), name
+
+
+# --- every point ---------------------------------------------------------------------------------
+
+
+def check_order(problem: dt.Problem) -> None:
+    """No failure, no NaN, and q_d <= q_init <= min(q_noise, q1) <= q."""
+    one = dt.order_parameters(problem)
+    q, m = np.asarray(one.q), np.asarray(one.m)
+    q_1, q_noise, q_init, q_theta = (
+        np.asarray(one.overlap(*shared))
+        for shared in ((0.0, 1.0, True), (1.0, 1.0, False), (0.0, 1.0, False), (1.0, 0.0, True))
+    )
+    q_d, slack = m**2 / np.asarray(problem.signal) ** 2, 1e-12 * q
+    for value in (q, m, np.asarray(one.V), q_1, q_noise, q_init, q_theta):
+        assert np.isfinite(value).all()
+    assert (q_d <= q_init + slack).all()
+    assert (q_init <= np.minimum(q_noise, q_1) + slack).all()
+    assert (np.maximum(q_noise, q_1) <= q + slack).all()
+    assert (q_d <= q_theta + slack).all()
+    assert (q_theta <= q_noise + slack).all()
+
+
+@pytest.mark.parametrize(("task", "loss"), CASES)
+def test_overlaps_are_ordered(task: str, loss: str) -> None:
+    check_order(random_problem(task, loss, "relu", 60))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("activation", ["relu", "tanh", "linear"])
+@pytest.mark.parametrize(("task", "loss"), CASES)
+def test_overlaps_are_ordered_everywhere(task: str, loss: str, activation: str) -> None:
+    check_order(random_problem(task, loss, activation, 420, seed=1))
+
+
+@pytest.mark.parametrize(("task", "loss"), CASES)
+def test_arrays_are_their_points(task: str, loss: str) -> None:
+    problem = random_problem(task, loss, "tanh", 6, seed=2)
+    one = dt.order_parameters(problem)
+    overlaps = np.asarray(one.overlap(shared_noise=False))
+    names = ("features_per_dim", "samples_per_dim", "ridge", "noise", "flips")
+    for k in range(6):
+        point: dict[str, Any] = {n: np.broadcast_to(getattr(problem, n), 6)[k] for n in names}
+        single = dt.order_parameters(
+            dt.Problem(task=problem.task, loss=loss, activation="tanh", **point)
+        )
+        assert isinstance(single.m, float)
+        # a row of a batch is solved with as many nodes as the others of its block
+        assert single.q == pytest.approx(np.asarray(one.q)[k], rel=1e-10)
+        assert single.overlap(shared_noise=False) == pytest.approx(overlaps[k], rel=1e-9)
+
+
+def test_overlaps_broadcast() -> None:
+    one = dt.order_parameters(classes(loss="hinge", ridge=[0.1, 1.0], flips=0.1))
+    shared = np.linspace(0.0, 1.0, 3)[:, None]
+    overlaps = np.asarray(one.overlap(shared_features=shared, shared_samples=shared))
+    assert overlaps.shape == (3, 2)
+    np.testing.assert_allclose(overlaps[0], np.asarray(one.m) ** 2, rtol=1e-13)
+    np.testing.assert_allclose(overlaps[2], one.q, rtol=1e-13)
+    assert (np.diff(overlaps, axis=0) > 0).all()
+
+
+# --- limits --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["huber", "absolute", "quantile:0.3"])
+def test_losses_of_residuals_interpolate_without_ridge(loss: str) -> None:
+    widths = np.array([1.0, 1.5, 4.0, math.inf])
+    sizes: dict[str, Any] = {"features_per_dim": widths, "samples_per_dim": 1.0, "ridge": 0.0}
+    errors = [dt.exact_error(dt.Problem(loss=kind, **sizes)) for kind in ("square", loss)]
+    for name, part in errors[0].parts.items():
+        np.testing.assert_allclose(errors[1].parts[name], part, rtol=1e-10, err_msg=name)
+    assert np.isinf(errors[1].total[0])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_separable_data_without_ridge_have_the_maximum_margin(loss: str) -> None:
+    sizes: dict[str, Any] = {"features_per_dim": [2.0, 8.0, math.inf], "samples_per_dim": 1.5}
+    margin = dt.order_parameters(classes(loss="max_margin", ridge=1.0, flips=0.1, **sizes))
+    for ridge in (0.0, 1e-300):
+        limit = dt.order_parameters(classes(loss=loss, ridge=ridge, flips=0.1, **sizes))
+        np.testing.assert_allclose(limit.q, margin.q, rtol=1e-10)
+        np.testing.assert_allclose(limit.overlap(), margin.overlap(), rtol=1e-10)
+
+
+def test_logistic_weights_diverge_on_separable_data() -> None:
+    narrow = classes(loss="logistic", features_per_dim=0.2, samples_per_dim=2.0, ridge=0.0)
+    nearly = classes(loss="logistic", features_per_dim=0.2, samples_per_dim=2.0, ridge=1e-12)
+    assert dt.order_parameters(narrow).q == pytest.approx(dt.order_parameters(nearly).q, rel=1e-8)
+    with pytest.raises(dt.DivergenceError, match="MaxMargin"):
+        dt.order_parameters(classes(loss="logistic", ridge=0.0))
+    tiny = dt.order_parameters(classes(loss="logistic", ridge=1e-300))
+    wide = dt.order_parameters(classes(loss="max_margin"))
+    # the direction tends to that of the maximum margin, slowly
+    tilt = [one.m / math.sqrt(one.q) for one in (tiny, wide)]
+    assert tilt[0] == pytest.approx(tilt[1], rel=1e-2)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+def test_labels_without_information(loss: str) -> None:
+    for blind in (
+        classes(loss=loss, flips=0.5),
+        classes(loss=loss, signal=0.0),
+        classes(loss=loss, activation="abs"),
+    ):
+        one = dt.order_parameters(blind)
+        assert one.m == 0
+        assert one.q > 0
+        assert dt.exact_error(blind, 3).total == 0.5
+        noisy = dt.exact_error(blind, 3, measure="noisy")
+        assert noisy.total == 0.5
+    assert dt.order_parameters(classes(loss=loss, flips=0.5)).overlap(1.0, 1.0, False) == 0
+
+
+def test_an_infinite_ridge_predicts_zero() -> None:
+    noise = dt.Mixture([(0.9, 0.5), (0.1, 4.0)])
+    zero = dt.order_parameters(dt.Problem(loss="quantile:0.9", ridge=math.inf, noise=noise))
+    assert (zero.m, zero.q, zero.V) == (0.0, 0.0, 0.0)
+    rng = np.random.default_rng(0)
+    sd = np.where(rng.random(10**6) < 0.9, math.hypot(1, 0.5), math.hypot(1, 4.0))
+    quantile = np.quantile(sd * rng.standard_normal(10**6), 0.9)
+    assert zero.intercept == pytest.approx(quantile, abs=0.02)
+    # the direction of a classifier has a limit
+    far, limit = (dt.exact_error(classes(loss="hinge", ridge=r), 2) for r in (1e9, math.inf))
+    assert limit.total == pytest.approx(far.total, rel=1e-8)
+
+
+def test_units_of_the_labels() -> None:
+    """Huber's loss and the ridge of absolute residuals scale with the labels."""
+    for loss, scaled, ridge in (("huber:1", "huber:100", 0.1), ("absolute", "absolute", 1e-3)):
+        one = dt.order_parameters(dt.Problem(loss=loss, noise=0.5, ridge=0.1))
+        hundred = dt.order_parameters(
+            dt.Problem(loss=scaled, noise=50.0, signal=100.0, ridge=ridge)
+        )
+        assert hundred.q == pytest.approx(1e4 * one.q, rel=1e-12)
+        np.testing.assert_allclose(hundred.V, one.V * 0.1 / ridge, rtol=1e-12)
+    a, b = (classes(loss="hinge", signal=s, noise=0.3 * s) for s in (1.0, 1e5))
+    assert dt.order_parameters(b).m == pytest.approx(1e5 * dt.order_parameters(a).m, rel=1e-13)
+
+
+def test_a_mixture_of_equal_components_is_one() -> None:
+    plain = dt.Problem(loss="huber", noise=0.7, ridge=0.1)
+    mixed = dt.Problem(loss="huber", noise=dt.Mixture([(0.3, 0.7), (0.7, 0.7)]), ridge=0.1)
+    for name, part in dt.exact_error(plain, 3).parts.items():
+        assert dt.exact_error(mixed, 3).parts[name] == pytest.approx(part, rel=1e-12)
+
+
+# --- separability --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("activation", "flips", "ratio"),
+    [("relu", 0.0, 0.3842), ("relu", 0.1, 0.4267), ("tanh", 0.0, 0.3423), ("tanh", 0.1, 0.3991)],
+)
+def test_threshold_at_two_samples_per_dimension(
+    activation: str, flips: float, ratio: float
+) -> None:
+    widths = np.linspace(0.5, 1.0, 5001)
+    problem = classes(features_per_dim=widths, activation=activation, flips=flips)
+    most = widths * np.asarray(dt.separability(problem))  # N⋆/D
+    assert np.interp(2.0, most, widths) / 2 == pytest.approx(ratio, abs=5e-5)
+
+
+def test_separability_of_labels_without_information_is_covers() -> None:
+    assert dt.separability(classes(flips=0.5)) == pytest.approx(2.0)
+    assert dt.separability(classes(activation="abs")) == pytest.approx(2.0)
+    assert dt.separability(classes(signal=0.0)) == pytest.approx(2.0)
+    assert math.isinf(dt.separability(classes(features_per_dim=math.inf)))  # a linear target
+    with pytest.raises(ValueError, match="task must be classification"):
+        dt.separability(dt.Problem())
+
+
+def test_margin_vanishes_linearly_at_the_threshold() -> None:
+    most = 0.8 * float(np.asarray(dt.separability(classes(features_per_dim=0.8, flips=0.1))))
+    gaps = np.array([1e-3, 2e-3])
+    problem = classes(
+        loss="max_margin", features_per_dim=0.8, flips=0.1, samples_per_dim=most * (1 - gaps)
+    )
+    margins = 1 / np.sqrt(np.asarray(dt.order_parameters(problem).q))
+    ratios = margins / gaps
+    assert ratios[0] == pytest.approx(ratios[1], rel=1e-2)
+    with pytest.raises(ValueError, match="separability"):
+        dt.order_parameters(
+            classes(loss="max_margin", features_per_dim=0.8, flips=0.1, samples_per_dim=most)
+        )
