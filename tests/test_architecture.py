@@ -92,6 +92,7 @@ PUBLIC = {
     "Committee",
     "CommitteeSimulation",
     "ConfidenceInterval",
+    "ConvexSimulation",
     "Decomposition",
     "DecompositionDifference",
     "Design",
@@ -219,7 +220,7 @@ for name in ("RandomFeaturesRidge", "train_lazy", "LazyRun"):
 
 # The bookkeeping behind results, in attributes that users do not read.
 INTERNAL = {
-    *("Draws", "InputMap", "Poles", "SimulatedTerms", "Statistic"),
+    *("Draws", "InputMap", "OverlapDraws", "Poles", "SimulatedTerms", "Statistic"),
     *("Alternative", "Extrapolation", "Measurement", "Measurements", "RowNoise"),
     *("WindowDesign", "WindowFit"),
     "Loss",  # in the public module losses

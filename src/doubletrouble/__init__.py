@@ -106,6 +106,7 @@ if TYPE_CHECKING:
     from doubletrouble.results import StoppingTime as StoppingTime
     from doubletrouble.runs import Cell as Cell
     from doubletrouble.simulation import CommitteeSimulation as CommitteeSimulation
+    from doubletrouble.simulation import ConvexSimulation as ConvexSimulation
     from doubletrouble.simulation import DrawnEnsemble as DrawnEnsemble
     from doubletrouble.simulation import Simulation as Simulation
     from doubletrouble.simulation import simulate as simulate
@@ -153,7 +154,8 @@ _HOMES = {
     "results": "AnovaTerms Committee ConfidenceInterval ErrorTerms Estimate OptimalRidge "
     "PsiTerms StoppingTime",
     "runs": "Cell",
-    "simulation": "CommitteeSimulation DrawnEnsemble Simulation simulate simulate_committee",
+    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation simulate "
+    "simulate_committee",
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
     "theory": "Calibration Filter anova best_stopping_time calibration committee effective_ridge "
     "exact_error "

@@ -46,9 +46,7 @@ CASES: list[Any] = [
         (),
         marks=pytest.mark.full,
     ),
-    pytest.param(
-        dt.RandomFeaturesClassifier(30, loss="squared_hinge"), (), marks=pytest.mark.full
-    ),
+    pytest.param(dt.RandomFeaturesClassifier(30, loss="squared_hinge"), (), marks=pytest.mark.full),
     (
         dt.RandomFeaturesRidge(10, ridge="forecast", ensemble=2, budget=30),
         (

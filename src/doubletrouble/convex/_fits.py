@@ -179,7 +179,9 @@ class LinearModel:
                 if isinstance(kind, Square) or least.gap <= TOLERANCE:
                     return least._replace(gap=0.0)
             point = self._minimum(y, kind, alpha, w, intercept)
-            if kind.margin and np.all(y * (self.outputs(point.dual, point.weights) + point.intercept) > 0):
+            if kind.margin and np.all(
+                y * (self.outputs(point.dual, point.weights) + point.intercept) > 0
+            ):
                 raise DivergenceError(
                     "alpha must be positive for the logistic loss on data that are linearly "
                     "separable, where weights diverge without a penalty, got 0: the limit of "
@@ -286,8 +288,8 @@ class LinearModel:
             values, vectors = np.linalg.eigh(inner)
             keep = values > n * 1e-15 * values[-1]
             coef = (vectors.T @ centred(y))[keep] / values[keep]
-            dual = centred(vectors[:, keep] @ coef) if intercept else root * (
-                vectors[:, keep] @ coef
+            dual = (
+                centred(vectors[:, keep] @ coef) if intercept else root * (vectors[:, keep] @ coef)
             )
             f = self.gram @ dual
         b = float(np.average(y - f, weights=w)) if intercept else 0.0
@@ -435,14 +437,14 @@ def _primal_step(
     if not intercept:
         matrix = scaled.T @ scaled
         matrix.flat[:: len(rest) + 1] += alpha
-        return np.linalg.solve(matrix, rest), 0.0
+        return np.asarray(np.linalg.solve(matrix, rest)), 0.0
     root = np.sqrt(W)
     centre = scaled.T @ root / float(np.sum(W))  # the weighted mean of the features
     scaled -= np.multiply.outer(root, centre)
     matrix = scaled.T @ scaled
     matrix.flat[:: len(rest) + 1] += alpha
     total = float(np.sum(G))
-    step = np.linalg.solve(matrix, rest - centre * total)
+    step: FloatArray = np.asarray(np.linalg.solve(matrix, rest - centre * total))
     return step, total / float(np.sum(W)) - float(centre @ step)
 
 
@@ -534,7 +536,9 @@ class _BoxProgram:
 
         def steps(added: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             first, first_a = solve((residual + added)[:, None], shift[:, None])
-            step_nu = np.linalg.solve(inner, off - self.equations @ first[:, 0])
+            step_nu: FloatArray = np.asarray(
+                np.linalg.solve(inner, off - self.equations @ first[:, 0])
+            )
             return first[:, 0] + across @ step_nu, step_nu, first_a[:, 0] + across_a @ step_nu
 
         return steps
@@ -613,7 +617,7 @@ class _BoxProgram:
 def _least_solution(matrix: FloatArray, right: FloatArray) -> FloatArray:
     """The solution of linear equations, of least norm where the matrix is singular."""
     try:
-        return np.linalg.solve(matrix, right)
+        return np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:
         return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0])
 

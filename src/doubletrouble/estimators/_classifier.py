@@ -1,7 +1,8 @@
 """Classification on random features, as a scikit-learn classifier."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,17 @@ from doubletrouble.estimators._regressor import (
 from doubletrouble.losses import loss as named_loss
 from doubletrouble.parameters import FloatArray
 
-
 ClassifierLoss: TypeAlias = Literal["square", "logistic", "hinge", "squared_hinge"]
 """Losses of a classifier; those other than "square" are fitted by iteration."""
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _available(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Methods that models have where `check` returns True; it raises AttributeError otherwise."""
+    decorator: Callable[[Method], Method] = available_if(check)
+    return decorator
 
 
 def _needs_square(model: "RandomFeaturesClassifier") -> bool:
@@ -116,7 +125,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         self.classes_ = np.unique(y)
         return self._fit(X, self._signs(y), self._weights(y, sample_weight))
 
-    @available_if(_needs_square)
+    @_available(_needs_square)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of earlier calls; the first call lists all `classes`."""
         first = self._is_first()
@@ -147,7 +156,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         which = (outputs > 0).astype(int) if outputs.ndim == 1 else np.argmax(outputs, axis=1)
         return np.asarray(self.classes_[which])
 
-    @available_if(_needs_logistic)
+    @_available(_needs_logistic)
     def predict_proba(self, X: Any) -> RealArray:
         """The probability of each class, (n, classes), for the logistic loss.
 
@@ -156,14 +165,14 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         """
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
-    @available_if(_needs_logistic)
+    @_available(_needs_logistic)
     def predict_log_proba(self, X: Any) -> RealArray:
         """The logarithm of `predict_proba`."""
         outputs = self._predict(X)
         if outputs.ndim == 1:
-            return -np.logaddexp(0, np.stack([outputs, -outputs], axis=1))
+            return np.asarray(-np.logaddexp(0, np.stack([outputs, -outputs], axis=1)))
         logs = -np.logaddexp(0, -outputs)
-        return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+        return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
 
     def _parameters(self) -> LearnerParameters:
         known = get_args(ClassifierLoss)

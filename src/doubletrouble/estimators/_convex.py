@@ -63,6 +63,4 @@ def fit_convex_kernel(
 def _fit_column(
     model: LinearModel, sample: Sample, labels: FloatArray, loss: Loss, alpha: float
 ) -> LinearFit:
-    return model.fit(
-        labels, loss, alpha, sample_weight=sample.weights, intercept=sample.intercept
-    )
+    return model.fit(labels, loss, alpha, sample_weight=sample.weights, intercept=sample.intercept)

@@ -1,4 +1,4 @@
-"""The server's application: the static page, simulations, advice, and forecasts of tables.
+"""The server's application: the static page, simulations, advice, losses and forecasts of tables.
 
 Requests must have the name of this machine in `Host`, and come from its own pages: a page elsewhere
 may resolve its own name to this address, or send requests to it. Numbers and names are validated;
@@ -14,8 +14,10 @@ from flask import Flask, Response, abort, jsonify, request, send_from_directory
 from werkzeug.exceptions import HTTPException
 
 from doubletrouble.advice import advise
-from doubletrouble.page._declarations import STATIC
+from doubletrouble.errors import DoubleTroubleError
+from doubletrouble.page._declarations import STATIC, served_declarations
 from doubletrouble.page._forecasts import Forecasts
+from doubletrouble.page._losses import LossRequest, loss_curve
 from doubletrouble.page._settings import PageSetting, view_value
 from doubletrouble.page._simulations import SimulationRequest, Simulations
 from doubletrouble.page._tables import MOST_BYTES as _MOST_BYTES_OF_TABLE
@@ -24,7 +26,12 @@ from doubletrouble.results import strict_json
 _SERVED = STATIC.with_name("served")  # files that need the server
 _MOST_BYTES = 64 * 1024  # of a request other than a table
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_MARK = '<meta name="doubletrouble-server" content="1">'
+_ADDITIONS = {  # to the static page
+    "<head>": '<head>\n<meta name="doubletrouble-server" content="1">',
+    "</nav>": '<a href="?view=losses" data-view="losses">Losses</a>\n</nav>',
+    '<section id="fallback"': '<section id="losses" hidden aria-label="Losses"></section>\n'
+    '<section id="fallback"',
+}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'"
@@ -65,14 +72,21 @@ def application(
         return jsonify(message=error.description), error.code or 500
 
     @app.errorhandler(ValueError)
-    def invalid_value(error: ValueError) -> tuple[Response, int]:
+    @app.errorhandler(DoubleTroubleError)
+    def invalid_value(error: Exception) -> tuple[Response, int]:
         return jsonify(message=str(error)), 400
 
     @app.get("/")
     @app.get("/index.html")
     def index() -> Response:
         page = (STATIC / "index.html").read_text(encoding="utf-8")
-        return Response(page.replace("<head>", f"<head>\n{_MARK}", 1), mimetype="text/html")
+        for mark, addition in _ADDITIONS.items():
+            page = page.replace(mark, addition, 1)
+        return Response(page, mimetype="text/html")
+
+    @app.get("/declarations.json")
+    def declarations() -> Response:
+        return _json(served_declarations())
 
     @app.get("/<path:name>")
     def static_file(name: str) -> Response:
@@ -111,6 +125,11 @@ def application(
             cost=view_value("cost", given),
         )
         return _json(result.to_dict())
+
+    @app.post("/api/losses")
+    def losses() -> Response:
+        """Return the error along the width with any convex loss."""
+        return _json(loss_curve(LossRequest.from_json(_body())))
 
     @app.post("/api/data")
     def load() -> Response:

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from doubletrouble import __version__, glossary
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, SUPPORT
+from doubletrouble.losses import LOSSES
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS
 from doubletrouble.parameters import Parameter
 from doubletrouble.parameters import declarations as declared_by
@@ -65,6 +66,15 @@ _SCHEME_LABELS = {
     "feature_bank": "Feature bank: P of B features each",
     "folds": "Folds: all samples but one part",
 }
+
+
+_LOSS_LABELS = {
+    "huber": "Huber, δ = 1",
+    "quantile": "quantile, of level 1/2",
+    "hinge": "hinge (support vector machine)",
+    "max_margin": "maximum margin",
+}
+OUTLIER_SD = 8.0  # standard deviation of outliers, relative to that of the other labels
 
 
 def _schemes_with(option: str) -> tuple[str, ...]:
@@ -257,6 +267,50 @@ VIEW: dict[str, Control] = {
     ),
 }
 """How curves are drawn, simulated and advised on."""
+
+LOSS: dict[str, Control] = {
+    "task": ChoiceControl(
+        label="Labels",
+        meaning="numbers, or two classes by the sign of the target",
+        choices={"classification": "two classes", "regression": "numbers"},
+        default="classification",
+        group="losses",
+    ),
+    "loss": ChoiceControl(
+        label="Loss",
+        meaning="the function of label and output that a fit minimizes, besides the penalty",
+        choices={name: _LOSS_LABELS.get(name, name.replace("_", " ")) for name in LOSSES},
+        default="logistic",
+        group="losses",
+    ),
+    "flips": NumberControl(
+        spec=glossary.FLIPS,
+        label="Flipped labels",
+        meaning="share of the training labels that are of the wrong class",
+        default=0.1,
+        group="losses",
+        linear=True,
+    ),
+    "outliers": NumberControl(
+        spec=replace(glossary.MIXTURE_WEIGHT, typical=(0.0, 0.5)),
+        label="Outliers",
+        meaning=f"share of the training labels with {OUTLIER_SD:g} times the noise",
+        default=0.0,
+        group="losses",
+        linear=True,
+    ),
+}
+"""The controls of other losses, which only the server has."""
+
+
+def served_declarations() -> dict[str, Any]:
+    """The declarations of a page that has a server: with the controls of other losses."""
+    declared: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    declared["controls"] |= {name: _control(one) for name, one in LOSS.items()}
+    declared["losses"] = {name: list(kind.tasks) for name, kind in LOSSES.items()}
+    served: dict[str, Any] = strict_json(declared)
+    return served
+
 
 _MEANINGS = {
     "total": "the expected squared error on new data",

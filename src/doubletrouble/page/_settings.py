@@ -9,6 +9,7 @@ import numpy as np
 
 from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.page._declarations import (
+    LOSS,
     SETTING,
     VIEW,
     WIDTH_PER_DIM,
@@ -102,7 +103,8 @@ class PageSetting:
 
 def view_value(name: str, given: Mapping[str, Any]) -> Any:
     """The validated value of a control of the view, or its default."""
-    return _value(name, given.get(name, VIEW[name].default), VIEW[name])
+    control = (VIEW | LOSS)[name]
+    return _value(name, given.get(name, control.default), control)
 
 
 def json_number(name: str, value: object, spec: Parameter) -> float:

@@ -23,20 +23,19 @@ part of the features, and closed or sampled for the rest. By rotation invariance
 Members that draw samples, or features from a bank, have twins as in `_terms`: learners that share
 the choice of samples, or the bank. Their overlaps are q_twin (same noise) and q_twin_noise.
 
-**By cause.** Averaging over the noise, then over the features, then over the inputs takes the
-overlap of K members, q1 + (q - q1)/K for an ensemble, step by step to q_apart (`chain`). With the
-squared error each step is a difference of overlaps. The misclassification rate of a centred
-Gaussian score of overlap Q, and overlap m with the teacher, is
+**By cause.** The power of the mean score of K members, q1 + (q - q1)/K for an ensemble, is q_apart
+and a part for each cause (`power_parts`): these are the parts of the squared error. The rate of
+misclassification of a centred Gaussian score of power Q, and overlap m with the teacher, is
 
     e(Q) = arccos(m/√(ρ Q))/π,        ρ = F²
 
-so that each step is a difference of two values of e; the last one, e(m²/ρ) = 0, has no bias.
-As a check, the error is also counted at test points that were held out.
+It is 0 for the mean predictor, Q = m²/ρ, and each cause in turn (sampling, initialization, the
+members' own choices, noise) adds the difference of e before and after its part of the power. As a
+check, the error is also counted at test points that were held out.
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -99,36 +98,39 @@ class OverlapDraws:
         return cls(**{name: function([one[name] for one in values]) for name in values[0]})
 
 
-def chain(scheme: Scheme, at: OverlapDraws, n_models: Any) -> dict[str, tuple[Any, Any]]:
-    """The overlap of K averaged members before and after each cause is averaged over.
-
-    Causes are in their order: noise, the features, the members' own choices, the inputs. A choice
-    of features from a bank is averaged over before the bank is.
-    """
-
-    def mean_of(pair: Any, one: Any) -> Any:
-        return pair + (one - pair) / n_models
-
+def power_parts(scheme: Scheme, at: OverlapDraws, n_models: Any) -> dict[str, Any]:
+    """The power of the mean of K members over q_apart by cause, in the order of the chain."""
+    share = 1 / n_models
     if at.q_twin is None or at.q_twin_noise is None:
-        apart = has_disjoint_samples(scheme)
-        pair, pair_noise = (at.q_apart, at.q_apart) if apart else (at.q1, at.q_init)
-        features = mean_of(at.q_apart, at.q_init) if apart else at.q_init
-        steps = {"initialization": features, "sampling": at.q_apart}
-    elif scheme.shares_features:  # twins are two members
-        pair, pair_noise = at.q_twin, at.q_twin_noise
-        steps = {"resampling": pair_noise, "initialization": at.q_init, "sampling": at.q_apart}
-    else:
-        pair, pair_noise = at.q1, at.q_init
-        features = mean_of(at.q_init, at.q_twin_noise)
-        steps = {"initialization": features, "resampling": at.q_init, "sampling": at.q_apart}
-    steps = {"noise": mean_of(pair_noise, at.q_noise), **steps}
-    return dict(zip(steps, pairwise([mean_of(pair, at.q), *steps.values()]), strict=True))
+        disjoint = has_disjoint_samples(scheme)
+        of_data = share if disjoint else 1.0
+        noise = at.q1 - at.q_init
+        return {
+            "sampling": of_data * (at.q_init - at.q_apart),
+            "initialization": share * (at.q_noise - at.q_init),
+            "noise": of_data * noise + share * (at.q - at.q_noise - noise),
+        }
+    if scheme.shares_features:  # twins are two members
+        noise = at.q_twin - at.q_twin_noise
+        return {
+            "sampling": at.q_init - at.q_apart,
+            "initialization": at.q_twin_noise - at.q_init,
+            "resampling": share * (at.q_noise - at.q_twin_noise),
+            "noise": noise + share * (at.q - at.q_noise - noise),
+        }
+    noise = at.q1 - at.q_init
+    return {
+        "sampling": at.q_init - at.q_apart,
+        "initialization": share * (at.q_noise - at.q_twin_noise),
+        "resampling": share * (at.q_twin_noise - at.q_init),
+        "noise": noise + share * (at.q - at.q_noise - noise),
+    }
 
 
-def misclassified(m: Any, q: Any, power: Any) -> Any:
-    """e(Q) = arccos(m/√(ρ Q))/π, the rate at which the signs of score and teacher differ."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cosine = np.where(q > 0, m / np.sqrt(power * np.maximum(q, 0.0)), 0.0)
+def wrong_sign(m: Any, q: Any, power: Any) -> Any:
+    """arccos(m/√(power q))/π, the rate at which two centred Gaussian numbers differ in sign."""
+    square = np.asarray(power * q)
+    cosine = m / np.sqrt(np.where(square > 0, square, np.inf))
     return np.arccos(np.clip(cosine, -1.0, 1.0)) / np.pi
 
 
@@ -182,7 +184,7 @@ class _Features(NamedTuple):
     start: int = 0
 
 
-class _Learners:
+class _FittedLearners:
     """All fits of one draw to the samples and features of some members, at one width and ridge."""
 
     def __init__(self) -> None:
@@ -196,15 +198,15 @@ class _Learners:
     def overlaps(self, problem: Problem, own: float, held: FloatArray) -> OverlapDraws:
         """The means over all pairs of each kind."""
         sets, twins, choices, data, noise = np.transpose(self.keys)
-        O = np.stack(self.outputs)
-        products = O @ O.T
+        outputs = np.stack(self.outputs)
+        products = outputs @ outputs.T
 
         def equal(key: Any) -> Any:
             return key[:, None] == key[None, :]
 
         same_set, same_data, same_noise = equal(sets), equal(data), equal(noise)
         if own:  # a part of the outputs is independent for each feature
-            placed = np.zeros((len(O), 2 * len(self.weights[0])))
+            placed = np.zeros((len(outputs), 2 * len(self.weights[0])))
             for row, start, a in zip(placed, self.starts, self.weights, strict=True):
                 row[start : start + len(a)] = a
             products = products + own**2 * (placed @ placed.T) * same_set
@@ -223,10 +225,11 @@ class _Learners:
         F = float(np.asarray(problem.signal))
         features = same_set & equal(twins) & ~same_data
         drawn = drawn_samples or drawn_features
-        errors = [self._held_out(problem, held, np.arange(len(O)) == k) for k in range(len(O))]
+        every = np.arange(len(outputs))
+        errors = [self._held_out(problem, held, every == k) for k in every]
         groups = [(data == i) & (noise == n) for i in (0, 1) for n in sorted(set(noise))]
         return OverlapDraws(
-            m=np.asarray(F * O[:, 0].mean()),
+            m=np.asarray(F * outputs[:, 0].mean()),
             q=np.asarray(np.diagonal(products).mean()),
             q_noise=mean(one, noisy=False),
             q1=mean(other, noisy=True),
@@ -321,7 +324,7 @@ def _fits(
 ) -> Iterator[OverlapDraws]:
     """The overlaps for every ridge, of learners with some features on some samples."""
     ridges = np.ravel(plan.problem.ridge).tolist()
-    tables = [_Learners() for _ in ridges]
+    tables = [_FittedLearners() for _ in ridges]
     drawn = any(one.choice for one in samples)
     for member in members:
         part = slice(member.start, member.start + width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -26,7 +27,7 @@ from doubletrouble.simulation._ensembles import (
     same_terms,
     single_ensemble,
 )
-from doubletrouble.simulation._overlaps import OverlapDraws, chain, jackknife, misclassified
+from doubletrouble.simulation._overlaps import OverlapDraws, jackknife, power_parts, wrong_sign
 from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
 
 
@@ -36,7 +37,7 @@ class DrawnEnsemble:
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
-    terms: SimulatedTerms | OverlapDraws
+    terms: Any  # SimulatedTerms, or OverlapDraws of other losses than the square loss
 
     def covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble, as requested or as realized."""
@@ -139,7 +140,8 @@ class Simulation:
     def terms_of(self, ensemble: EnsembleLike = 1) -> SimulatedTerms:
         """Every term of every draw of the members of an ensemble."""
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
-        return self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
+        terms: SimulatedTerms = self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
+        return terms
 
     def estimate(self, draws: FloatArray) -> Estimate:
         """The mean of a quantity over draws, the first axis, with its standard error."""
@@ -226,6 +228,9 @@ def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> Membe
 # --- other losses than the square loss -----------------------------------------------------------
 
 
+_MEASURES = ("misclassification", "noisy", "squared")
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ConvexSimulation(Simulation):
     """A simulation of classification, or with a loss other than the square loss.
@@ -271,7 +276,10 @@ class ConvexSimulation(Simulation):
         >>> 0 < run.overlap(0.0, 1.0).value < run.q.value
         True
         """
-        for name, share in (("shared_features", shared_features), ("shared_samples", shared_samples)):
+        for name, share in (
+            ("shared_features", shared_features),
+            ("shared_samples", shared_samples),
+        ):
             if share not in (0, 1):
                 raise ValueError(f"{name} must be 0 or 1 in a simulation, got {share!r}")
         at = self.draws
@@ -283,74 +291,85 @@ class ConvexSimulation(Simulation):
             draws = at.q_noise if shared_features else at.q_init
         return self.estimate(draws)
 
-    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
-        """The test error of an ensemble by cause, against the teacher without noise.
+    def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
+        """The test error of an ensemble by cause.
 
-        For classification it is the rate of misclassification, the parts of which are differences
-        along a chain: the noise is averaged over first, then the features, then the inputs.
-        For regression it is the mean squared error. Standard errors of rates are by the
-        jackknife over draws.
+        For regression it is the mean squared error. For classification `measure` is
+        "misclassification", the default, or "squared" against the clean sign, or "noisy" against
+        labels with noise and flips: definitions and parts are those of `exact_error`. Standard
+        errors of rates are by the jackknife over draws.
         """
+        classes = self.problem.task == "classification"
+        known = _MEASURES if classes else ("squared",)
+        measure = known[0] if measure is None else measure
+        if measure not in known:
+            raise ValueError(
+                f"measure must be one of {', '.join(known)} for a simulation of "
+                f"{self.problem.task}, got {measure!r}"
+            )
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
-        p, members = self.problem, np.asarray(scheme.n_members)
         at = self._deepened(scheme)
-        power = np.square(p.signal)
-        steps = chain(scheme, at, members)
-        parts: dict[str, Any]
-        if p.task == "classification":
-            steps["sampling"] = (steps["sampling"][0], at.m**2 / power)
+        powers = power_parts(scheme, at, np.asarray(scheme.n_members))
+        if measure == "squared":
+            return ErrorTerms(**self._estimates(powers, at), coordinates=self._coordinates(scheme))
+        p, power = self.problem, float(np.square(np.asarray(self.problem.signal)))
+        noisy = measure == "noisy"
+        spread = power + float(np.square(p.noise_sd)) if noisy else power
+        flips = (float(np.asarray(p.flips)) if power else 0.5) if noisy else 0.0
+        blind = not power or np.asarray(p.flips) == 0.5
 
-            def between(m: Any, before: Any, after: Any) -> Any:
-                return misclassified(m, before, power) - misclassified(m, after, power)
+        def rate(m: Any, q: Any) -> Any:
+            return flips + (1 - 2 * flips) * wrong_sign(m, q, spread)
 
-            def last(m: Any, before: Any) -> Any:  # e is 0 at the overlap m²/ρ
-                return misclassified(m, before, power)
-
-            wide = {name: np.broadcast_arrays(at.m, *both) for name, both in steps.items()}
-            parts = {
-                name: jackknife(last, m, before)
-                if name == "sampling"
-                else jackknife(between, m, before, after)
-                for name, (m, before, after) in wide.items()
-            }
-            parts["bias"] = parts["bayes"] = np.zeros_like(parts["sampling"])
-        else:
-            parts = {name: before - after for name, (before, after) in steps.items()}
-            parts["bias"] = power - 2 * at.m + at.q_apart
-            parts["bayes"] = np.full_like(at.m, np.square(p.test_noise))
-        shape = np.broadcast_shapes(*(np.shape(value) for value in parts.values()))
+        noise = math.sqrt(spread - power)
+        bayes = flips + (1 - 2 * flips) * math.atan2(noise, math.sqrt(power)) / math.pi
+        least = 0.5 if blind else bayes
+        score, before, parts = at.q_apart, np.full_like(at.q_apart, least), {}
+        for name, part in powers.items():
+            score = score + part
+            m, q = np.broadcast_arrays(at.m, score)
+            value = jackknife(rate, m, q)
+            parts[name], before = value - before, value
+        constants = {"bias": least - bayes, "bayes": bayes}
         return ErrorTerms(
-            **{name: self.estimate(np.broadcast_to(v, shape)) for name, v in parts.items()},
-            coordinates=self._coordinates(scheme),
+            **self._estimates(parts, at, constants), coordinates=self._coordinates(scheme)
         )
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
-        """The symmetric split of the mean squared error of regression."""
-        p = self.problem
-        if p.task == "classification":
-            raise ValueError(
-                "task must be 'regression' for anova, got 'classification': rates of "
-                "misclassification have no symmetric split; error() has one by cause"
-            )
+        """The symmetric split of the squared error, for classification against the clean sign."""
         scheme = single_ensemble("ensemble", ensemble, "Simulation.anova", any_members=True)
-        at, per_member = self._deepened(scheme), 1 / np.asarray(scheme.n_members)
+        at, share = self._deepened(scheme), 1 / np.asarray(scheme.n_members)
         assert at.q_features is not None
-        of_data = per_member if has_disjoint_samples(scheme) else 1.0
+        of_data = share if has_disjoint_samples(scheme) else 1.0
+        both = at.q_noise - at.q_init - at.q_features + at.q_apart
         parts = {
-            "bias": np.square(p.signal) - 2 * at.m + at.q_apart,
-            "initialization": (at.q_features - at.q_apart) * per_member,
-            "sampling": (at.q_init - at.q_apart) * of_data,
-            "initialization_sampling": (at.q_noise - at.q_init - at.q_features + at.q_apart)
-            * per_member,
-            "noise_sampling": (at.q1 - at.q_init) * of_data,
-            "noise_initialization_sampling": (at.q - at.q_noise - at.q1 + at.q_init) * per_member,
-            "bayes": np.full_like(at.m, np.square(p.test_noise)),
+            "initialization": share * (at.q_features - at.q_apart),
+            "sampling": of_data * (at.q_init - at.q_apart),
+            "initialization_sampling": share * both,
+            "noise_sampling": of_data * (at.q1 - at.q_init),
+            "noise_initialization_sampling": share * (at.q - at.q_noise - at.q1 + at.q_init),
         }
-        shape = np.broadcast_shapes(*(np.shape(value) for value in parts.values()))
-        return AnovaTerms(
-            **{name: self.estimate(np.broadcast_to(v, shape)) for name, v in parts.items()},
-            coordinates=self._coordinates(scheme),
-        )
+        return AnovaTerms(**self._estimates(parts, at), coordinates=self._coordinates(scheme))
+
+    def _estimates(
+        self, parts: dict[str, Any], at: OverlapDraws, constants: dict[str, float] | None = None
+    ) -> dict[str, Any]:
+        """Estimates of all parts of one shape; without `constants`, of the squared error."""
+        others: dict[str, Any] = dict(constants or {})
+        if constants is None:
+            power = np.square(self.problem.signal)
+            others["bias"] = power - 2 * at.m + at.q_apart
+            others["bayes"] = np.square(self.problem.test_noise)
+            if self.problem.task == "classification":  # E |ν| = √(2ρ/π)
+                signal = np.asarray(self.problem.signal)
+                overlap = at.m / np.where(signal > 0, signal, np.inf)
+                others["bias"] = 1 - 2 * math.sqrt(2 / math.pi) * overlap + at.q_apart
+        every = {**parts, **others}
+        shape = np.broadcast_shapes(at.m.shape, *(np.shape(value) for value in every.values()))
+        return {
+            name: self.estimate(np.array(np.broadcast_to(value, shape)))
+            for name, value in every.items()
+        }
 
     def held_out(self, n_models: int = 1) -> Estimate:
         """The error counted at test points that were held out: of 1 model, or of `n_init` averaged.

@@ -142,7 +142,9 @@ def simulate(
     )
     if not problem.is_ridge_regression:
         if device not in ("auto", "cpu"):
-            raise ValueError(f"device must be 'auto' or 'cpu' for loss {problem.loss!s}, got {device!r}")
+            raise ValueError(
+                f"device must be 'auto' or 'cpu' for loss {problem.loss!s}, got {device!r}"
+            )
         device = "cpu"
     planned = replace(checked, device=ArrayDevice.of(device, dtype))
     rngs = np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)

@@ -99,22 +99,20 @@ def to_record(simulation: Simulation) -> Record:
 
 def from_record(record: Record) -> Simulation:
     """The simulation of a record."""
-    problem = Problem(**record["problem"])
-    simulated, terms_kind = Simulation, SimulatedTerms
-    if not problem.is_ridge_regression:
-        simulated, terms_kind = ConvexSimulation, OverlapDraws  # type: ignore[assignment]
+    convex = "q" in record["draws"]  # overlaps, in place of Ψ terms
+    kind: Any = OverlapDraws if convex else SimulatedTerms
     drawn = []
     for one in record["drawn"]:
         (requested,) = ensemble_axis("ensembles", one["requested"])
         (realized,) = ensemble_axis("ensembles", one["realized"])
-        terms = terms_kind.from_named(one["terms"])
+        terms = kind.from_named(one["terms"])
         drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=terms))
     read = {
-        "problem": problem,
-        "draws": terms_kind.from_named(record["draws"]),
+        "problem": Problem(**record["problem"]),
+        "draws": kind.from_named(record["draws"]),
         "drawn": tuple(drawn),
     }
-    return simulated(**{**record, **read})
+    return (ConvexSimulation if convex else Simulation)(**{**record, **read})
 
 
 def without_defaults(values: Mapping[str, Any]) -> dict[str, Any]:

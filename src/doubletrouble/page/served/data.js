@@ -9,7 +9,7 @@ import { numberControl } from "./controls.js";
 import { button, codeLines, html, panel, setText, table } from "./elements.js";
 import { download } from "./exports.js";
 import { createPlot } from "./plot.js";
-import { request, sentence } from "./remote.js";
+import { request, sentence } from "./server.js";
 import { declarations, shownNumber, toJson, writeNumber } from "./state.js";
 import { unbroken } from "./words.js";
 

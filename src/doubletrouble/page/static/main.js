@@ -1,13 +1,10 @@
 /** The page: the declarations, the store, and one view or, for `?embed=NAME`, one figure of the story. */
 
-import { createStore, loadDeclarations, viewOf } from "./state.js";
+import { createStore, links, loadDeclarations, viewOf } from "./state.js";
 import { explain } from "./words.js";
 
-const VIEWS = {
-  story: () => import("./story.js"),
-  explore: () => import("./explore.js"),
-  data: () => import("./remote.js"),
-};
+const moduleOf = ({ view, file = view }) => [view, () => import(`./${file}.js`)];
+const VIEWS = Object.fromEntries(links.map((link) => moduleOf(link.dataset)));
 VIEWS[viewOf(location.search)](); // in parallel with the declarations
 
 /** Colours of the parts as properties of the page: --causes-noise, ..., for light and dark. */
@@ -30,7 +27,6 @@ async function start() {
   explain(declarations);
   const store = createStore();
   const shown = {}; // views that have been built
-  const links = [...document.querySelectorAll("a[data-view]")];
 
   async function build(name, embed) {
     const { render } = await VIEWS[name]();

@@ -25,9 +25,12 @@ const STEP_IDS = Object.keys(QUESTIONS);
 const STEP = { choices: Object.fromEntries(["", ...STEP_IDS].map((id) => [id, id])), default: "" };
 const FLAG = { choices: { 0: "no", 1: "yes" }, default: "0" };
 
+/** Links to the views: a server has more. */
+export const links = [...document.querySelectorAll("a[data-view]")];
+
 /** Names of the page itself: they change what is shown, not what is computed. */
 const PAGE = {
-  view: { label: "View", choices: { story: "Story", explore: "Explore", data: "Your data" }, default: "story" },
+  view: { label: "View", choices: Object.fromEntries(links.map((a) => [a.dataset.view, a.text])), default: "story" },
   step: { label: "Step", ...STEP },
   embed: { label: "Figure", ...STEP },
   compare: {

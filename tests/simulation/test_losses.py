@@ -1,0 +1,196 @@
+"""The finite model with convex losses: against theory, held-out points, and the square loss."""
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from conformance.losses import (
+    LEAST_CONTROL,
+    MOST_UNLIKELY,
+    PROBLEMS,
+    LossSizes,
+    compared,
+    unlikely,
+)
+from doubletrouble.losses import LOSSES, loss
+from doubletrouble.simulation import ConvexSimulation
+from doubletrouble.sweep._simulated import from_record, to_record
+
+SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
+CLASSES = dt.Problem(
+    features_per_dim=1.5,
+    samples_per_dim=2.0,
+    ridge=1e-2,
+    task="classification",
+    loss="hinge",
+    flips=0.1,
+)
+VALUES = dt.Problem(features_per_dim=0.7, samples_per_dim=1.5, ridge=0.1, loss="absolute")
+DRAWN: tuple[dt.Scheme, ...] = (
+    dt.Divide(2),
+    dt.Subsample(3, fraction=0.5),
+    dt.FeatureBank(3, bank_per_dim=3.0),
+)
+SMALL: dict[str, Any] = {"dim": 30, "n_data": 6, "n_init": 2, "progress": False}
+
+
+def simulated(problem: dt.Problem, **options: Any) -> ConvexSimulation:
+    run = dt.simulate(problem, **{**SMALL, **options})
+    assert isinstance(run, ConvexSimulation)
+    return run
+
+
+# --- agreement -----------------------------------------------------------------------------------
+
+
+@pytest.mark.statistical
+def test_overlaps_and_errors_agree_with_theory() -> None:
+    sizes = LossSizes(dim=80, draws=12)
+    chosen = [PROBLEMS[k] for k in (0, 4, 10, 12, 19)]
+    rows = [row for k, p in enumerate(chosen) for row in compared(p, SEED + k, sizes)]
+    assert len(rows) == 50
+    worst = max(rows, key=lambda row: abs(row.z))
+    assert abs(worst.z) < 6, worst  # twelve draws, and a bias of 1/80
+    assert np.median([abs(row.z) for row in rows]) < 1.6
+    control = compared(PROBLEMS[0], SEED, sizes, control=True)
+    assert np.median([abs(row.z) for row in control]) > LEAST_CONTROL
+
+
+@pytest.mark.full
+@pytest.mark.statistical
+def test_every_loss_agrees_with_theory() -> None:
+    assert {loss(p.loss).name for p in PROBLEMS} == set(LOSSES)
+    rows = [
+        row
+        for k, p in enumerate(PROBLEMS)
+        for row in compared(p, len(PROBLEMS) * SEED + k, LossSizes(draws=10))
+    ]
+    assert len(rows) >= 200
+    assert unlikely(rows) <= MOST_UNLIKELY, sorted(rows, key=lambda row: -abs(row.z))[:8]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("problem", [CLASSES, VALUES], ids=["classes", "values"])
+def test_parts_of_drawn_ensembles_agree_with_theory(problem: dt.Problem) -> None:
+    run: Any = simulated(problem, dim=60, n_data=20, ensembles=DRAWN, seed=SEED)
+    members: tuple[Any, ...] = (1, 3, *DRAWN)
+    for ensemble in members:
+        found, exact = run.error(ensemble), dt.exact_error(run.problem, run.realized(ensemble))
+        assert found.parts.keys() == exact.parts.keys()
+        for name, part in found.parts.items():
+            assert abs(part.z_score(exact.parts[name])) < 6, (ensemble, name)
+    symmetric, theory = run.anova(3), dt.anova(run.problem, 3)
+    for name, part in symmetric.parts.items():
+        assert abs(part.z_score(theory.parts[name])) < 6, name
+
+
+@pytest.mark.statistical
+def test_huber_loss_without_outliers_is_the_square_loss() -> None:
+    """The overlaps are those of Ψ terms, from other code."""
+    plain = dt.Problem(features_per_dim=0.6, samples_per_dim=1.5, ridge=0.1, noise=0.7)
+    run = simulated(replace(plain, loss="huber:1e6"), n_data=40)
+    ours = dt.simulate(plain, dim=30, n_data=40, n_init=2, seed=1, progress=False)
+    for ensemble in (1, 5):
+        for name, part in run.error(ensemble).parts.items():
+            other = getattr(ours.error(ensemble), name)
+            error = np.hypot(part.standard_error, other.standard_error)
+            assert abs(part.value - other.value) <= 5 * error, name
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("model", ["features", "gaussian"])
+@pytest.mark.parametrize(
+    "problem", [CLASSES, replace(VALUES, activation="tanh")], ids=["classes", "values"]
+)
+def test_errors_are_those_counted_at_points_held_out(problem: dt.Problem, model: str) -> None:
+    run = simulated(problem, dim=60, n_data=16, model=model)
+    for members in (1, 2):
+        counted, total = run.held_out(members), run.error(members).total
+        difference: Any = counted - total
+        # differences are paired: both are of the same draws; scores are Gaussian up to 1/D
+        assert abs(difference.value) < 5 * difference.standard_error + 0.01
+
+
+# --- properties ----------------------------------------------------------------------------------
+
+
+def test_parts_sum_to_the_rate_of_the_mean_score() -> None:
+    run: Any = simulated(CLASSES)
+    m, q, q1 = run.m.value, run.q.value, run.overlap().value
+    for members in (1, 4, np.inf):
+        Q = q1 + (q - q1) / members
+        expected = np.arccos(m / np.sqrt(Q)) / np.pi
+        assert run.error(members).total.value == pytest.approx(expected, abs=0.01)
+        parts = run.error(members).parts
+        assert parts["bias"].value == parts["bayes"].value == 0
+    noisy = run.error(1, "noisy")
+    assert noisy.bayes.value == pytest.approx(0.1)
+    expected = 0.1 + 0.8 * run.error().total.value
+    assert noisy.total.value == pytest.approx(expected)
+
+
+def test_curves_are_single_points() -> None:
+    ratios, ridges = [0.5, 1.5], [1e-2, 1.0]
+    curve = simulated(CLASSES, features_per_dim=ratios, ridge=ridges)
+    assert curve.error(2).shape == (2, 2)
+    for k, ridge in enumerate(ridges):
+        one = simulated(replace(CLASSES, ridge=ridge))
+        np.testing.assert_allclose(curve.draws.q1[:, 1, k], one.draws.q1, rtol=1e-5)
+    several = simulated(CLASSES).error(np.array([1, 2, 10]))
+    assert several.shape == (3,)
+
+
+def test_draws_depend_on_the_seed_alone() -> None:
+    first, again, other = (simulated(VALUES, seed=seed).draws.q for seed in (0, 0, 1))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_labels_without_information_are_guessed() -> None:
+    run: Any = simulated(replace(CLASSES, flips=0.5), n_data=10)
+    assert run.error().bias.value == 0.5
+    assert abs(run.error().total.z_score(0.5)) < 5
+
+
+def test_records_hold_a_simulation() -> None:
+    run = simulated(CLASSES, ensembles=DRAWN)
+    again = from_record(to_record(run))
+    assert isinstance(again, ConvexSimulation)
+    for ensemble in (dt.Ensemble(2), *DRAWN):
+        assert again.error(ensemble) == run.error(ensemble)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "kernel"}, "model must be"),
+        ({"center": False}, "center must be"),
+        ({"dtype": "float32"}, "dtype must be"),
+        ({"times": [1.0]}, "times must be"),
+        ({"device": "torch"}, "device must be"),
+        ({"ensembles": dt.Bootstrap(3)}, "ensembles must be"),
+    ],
+)
+def test_settings_of_the_square_loss_alone_raise(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        simulated(CLASSES, **options)
+
+
+def test_quantities_that_do_not_exist_raise() -> None:
+    run = simulated(CLASSES)
+    with pytest.raises(ValueError, match="psi must be"):
+        _ = run.psi
+    with pytest.raises(ValueError, match="shared_samples must be 0 or 1"):
+        run.overlap(0.0, 0.5)
+    with pytest.raises(ValueError, match="measure must be"):
+        run.error(1, "log_loss")
+    with pytest.raises(ValueError, match="n_models must be"):
+        run.held_out(7)
+    with pytest.raises(dt.DivergenceError, match="separable"):
+        simulated(replace(CLASSES, loss="max_margin", features_per_dim=0.2))
+    with pytest.raises(dt.DivergenceError, match="MaxMargin"):
+        simulated(replace(CLASSES, loss="logistic", ridge=0.0, features_per_dim=4.0))
