@@ -8,6 +8,7 @@ pairs of models. The difference is a mean over data sets of paired differences.
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,9 @@ N_TEST = 4000
 PROBLEM = dt.Problem(task="classification", features_per_dim=2.0, samples_per_dim=2.0, flips=0.2)
 
 
-def outputs(dim: int, ridges: dict[str, tuple[float, float]], rng: np.random.Generator) -> dict:
+def overlaps(
+    dim: int, ridges: dict[str, tuple[float, float]], rng: np.random.Generator
+) -> dict[str, list[float]]:
     """The overlaps m and q of both for each loss, on one data set."""
     n, width = 2 * dim, 2 * dim
     x, test = rng.standard_normal((n, dim)), rng.standard_normal((N_TEST, dim))
@@ -37,23 +40,26 @@ def outputs(dim: int, ridges: dict[str, tuple[float, float]], rng: np.random.Gen
     result = {}
     for loss, (of_models, of_kernel) in ridges.items():
         alone = across @ kernel.fit(y, loss, n * of_kernel / dim).dual
-        fits = [other @ model.fit(y, loss, n * width * of_models / dim).weights for model, other in models]
+        fits = [
+            other @ np.asarray(model.fit(y, loss, n * width * of_models / dim).weights)
+            for model, other in models
+        ]
         total, squares = np.sum(fits, axis=0), np.sum(np.square(fits), axis=0)
         pairs = (total**2 - squares) / (N_MODELS * (N_MODELS - 1))
         result[loss] = [
-            np.mean(test[:, 0] * total) / N_MODELS,
-            np.mean(pairs),
-            np.mean(test[:, 0] * alone),
-            np.mean(alone**2),
+            float(np.mean(test[:, 0] * total)) / N_MODELS,
+            float(np.mean(pairs)),
+            float(np.mean(test[:, 0] * alone)),
+            float(np.mean(alone**2)),
         ]
     return result
 
 
-def difference(means: np.ndarray) -> np.ndarray:
+def difference(means: Any) -> Any:
     """The error of infinitely many models minus that of the kernel, from their overlaps."""
     m, q, m_kernel, q_kernel = means
     rates = [np.arccos(a / np.sqrt(b)) / np.pi for a, b in ((m, q), (m_kernel, q_kernel))]
-    return np.asarray(rates[0] - rates[1])
+    return rates[0] - rates[1]
 
 
 def main() -> None:
@@ -67,7 +73,7 @@ def main() -> None:
     print(f"{'loss':<10}{'D':>5}{'data sets':>11}   ensemble - kernel       theory")
     for dim, n_data in SIZES:
         rngs = np.random.default_rng(dim).spawn(n_data)
-        draws = [outputs(dim, ridges, rng) for rng in rngs]
+        draws = [overlaps(dim, ridges, rng) for rng in rngs]
         for loss in LOSSES:
             values = np.array([one[loss] for one in draws])  # (data sets, 4)
             others = (n_data * values.mean(axis=0) - values) / (n_data - 1)

@@ -20,7 +20,15 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._decomposition import parts_along
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, at_ratio, log_grid, number_list, table
+from doubletrouble.figures._panel import (
+    Line,
+    Panel,
+    Points,
+    at_ratio,
+    log_grid,
+    number_list,
+    table,
+)
 from doubletrouble.figures._separability import threshold_ratio
 from doubletrouble.figures._settings import (
     RANGE,
@@ -61,7 +69,8 @@ def classification_data(settings: ClassificationSettings) -> Panel:
     """
     ratios = log_grid(settings.ratio_range, "ratio_range")
     simulated = log_grid(settings.simulated_ratios)
-    lines, points = [], []
+    lines: list[Line] = []
+    points: list[Points] = []
     for loss in settings.losses:
         problem = at_ratio(replace(settings.problem, loss=loss), ratios)
         panel = with_simulated_points(
@@ -160,8 +169,8 @@ def causes_data(settings: CausesSettings) -> tuple[Panel, ...]:
     """Return the causes of the misclassification rate for each number of members.
 
     >>> one, ten = causes_data(CausesSettings(ratio_range=(0.5, 0.5, 1)))
-    >>> [(line.label, round(float(line.y[0]), 3)) for line in one.lines]
-    [('noise', 0.045), ('initialization', 0.161), ('sampling', 0.187), ('bias', 0.0), ('total', 0.393)]
+    >>> [(line.label, round(float(line.y[0]), 3)) for line in one.lines[:3]]
+    [('noise', 0.045), ('initialization', 0.161), ('sampling', 0.187)]
     """
     ratios = log_grid(settings.ratio_range, "ratio_range")
     return tuple(

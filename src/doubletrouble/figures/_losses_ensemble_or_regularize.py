@@ -103,8 +103,9 @@ def draw(axes: "drawing.Axes", data: LossMap) -> None:
     worse = axes.contourf(x, y, z, levels=[0, np.inf], colors="none", hatches=["//"], zorder=0)
     worse.set_edgecolor(_EDGE)
     worse.set_linewidth(0.0)
-    thin = {"colors": drawing.INK, "linewidths": 0.7, "linestyles": "solid", "zorder": 1}
-    axes.contour(x, y, z, levels=LEVELS, **thin)
+    axes.contour(
+        x, y, z, levels=LEVELS, colors=drawing.INK, linewidths=0.7, linestyles="solid", zorder=1
+    )
     axes.contour(x, y, z, levels=[0.0], colors="#000000", linewidths=2.0, zorder=2)
     drawing.contour_labels(axes, label_positions(data), percent)
     axes.grid(visible=False)
@@ -132,9 +133,7 @@ def plot(maps: Sequence[LossMap]) -> "drawing.Figure":
     """Draw the figure: a map for each loss."""
     with drawing.new_figure(height=3.4) as figure:
         first, *_ = drawing.side_by_side(figure, maps, draw)
-        drawing.legend_line(
-            first, "Relative difference of rates", color=drawing.INK, linewidth=0.7
-        )
+        drawing.legend_line(first, "Relative difference of rates", color=drawing.INK, linewidth=0.7)
         drawing.legend_line(first, "Equal rates", color="#000000", linewidth=2.0)
         drawing.legend_area(first, "Ensemble better", facecolor=_COLORS[1])
         drawing.legend_area(
@@ -146,7 +145,10 @@ def plot(maps: Sequence[LossMap]) -> "drawing.Figure":
             linewidth=0.0,
         )
         problem = maps[0].problem
-        ridge, samples = float(np.asarray(problem.ridge)), float(np.asarray(problem.samples_per_dim))
+        ridge, samples = (
+            float(np.asarray(problem.ridge)),
+            float(np.asarray(problem.samples_per_dim)),
+        )
         title = (
             rf"Ensemble: $K\to\infty$, $\lambda={drawing.scientific(ridge)}$;$\quad$"
             rf"single model: $K=1$, best $\lambda$;$\quad$$N/D={samples:g}$"

@@ -129,7 +129,15 @@ def draw_curves(axes: "drawing.Axes", data: SeparabilityMap) -> None:
         drawing.curve(axes, line, stroke, label=label)
         axes.plot(data.samples_per_dim, ratio, linestyle="none", color=stroke.color, **stroke.data)
     axes.axhline(0.5, color=drawing.INK, linewidth=0.8, linestyle=(0, (1, 1.5)))
-    axes.annotate("Cover: $P/N=1/2$", (1, 0.5), (-2, -3), **_CORNER)
+    axes.annotate(
+        "Cover: $P/N=1/2$",
+        (1, 0.5),
+        (-2, -3),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+    )
     axes.annotate("separable", (0.03, 0.95), xycoords="axes fraction", va="top")
     axes.annotate("not separable", (0.03, 0.05), xycoords="axes fraction", va="bottom")
     drawing.log_axes(axes, np.concatenate([line.x for line in data.curves]))
@@ -140,14 +148,6 @@ def draw_curves(axes: "drawing.Axes", data: SeparabilityMap) -> None:
         ylim=(0, 0.57),
         xlim=(0.1, 40),
     )
-
-
-_CORNER = {
-    "xycoords": ("axes fraction", "data"),
-    "textcoords": "offset points",
-    "ha": "right",
-    "va": "top",
-}
 
 
 def draw_map(axes: "drawing.Axes", data: SeparabilityMap) -> None:
@@ -202,8 +202,8 @@ FIGURE = FigureSpec(
         "Left: features per sample at the threshold of separability against samples per dimension, "
         "for ReLU and tanh, clean labels and 10 % flipped labels. All four curves fall from 0.5 at "
         "few samples; at N = 2D they are 0.384, 0.427, 0.342 and 0.399. Curves of clean labels "
-        "fall toward 0, those of flipped labels level off. Right: map of samples per feature at the "
-        "threshold over features per dimension and share of flipped labels: 2 at half flipped "
+        "fall toward 0, those of flipped labels level off. Right: map of samples per feature at "
+        "the threshold over features per dimension and share of flipped labels: 2 at half flipped "
         "labels, above 5 for many features and clean labels."
     ),
     settings=SeparabilitySettings(),
