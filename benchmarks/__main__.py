@@ -23,6 +23,7 @@ BENCHMARKS = (
     "tangent_blocks",
     "coverage",
     "page_speed",
+    "hinge_ensemble",
 )
 """Modules of this package, imported when they run: some need optional packages."""
 

@@ -69,6 +69,17 @@ def test_blocks_print_the_output_shown_and_every_number_of_a_verdict(
         assert missing == [], claim.title
 
 
+@pytest.mark.full
+def test_blocks_on_other_losses_print_the_output_shown() -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    list(run(PAGE[: PAGE.index("## 1. ")], names))
+    section = PAGE[PAGE.index("## Other losses") : PAGE.index("## Not checked here")]
+    shown = [step for step in run(section, names) if step.shown is not None]
+    assert len(shown) == 4
+    for step in shown:
+        assert same(step.printed, step.shown or ""), step.block.code
+
+
 def test_there_are_claims_of_every_verdict() -> None:
     assert list(CLAIMS) == list(range(1, len(CLAIMS) + 1))
     assert len(CLAIMS) >= 12

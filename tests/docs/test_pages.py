@@ -19,12 +19,13 @@ from doubletrouble import activations
 from doubletrouble.cli._app import COMMANDS, load
 from doubletrouble.ensembles import SCHEMES
 from doubletrouble.figures import FIGURES
+from doubletrouble.losses import LOSSES
 from tests.docs.pages import DOCS, ROOT, blocks, commands, numbers, run, same, text_of
 
 PAGES = {
     "index.md": 1, "tutorial.md": 10, "ensembles.md": 8, "advice.md": 9, "mathematics.md": 3,
-    "extending.md": 8, "beyond.md": 26, "learners.md": 13, "estimators.md": 12, "cli.md": 49,
-    "diagnose.md": 10, "forecast.md": 9,
+    "extending.md": 9, "beyond.md": 26, "learners.md": 13, "estimators.md": 12, "cli.md": 49,
+    "diagnose.md": 10, "forecast.md": 9, "losses.md": 12,
     "simulation.md": 0, "sweeps.md": 0,
 }  # fmt: skip
 """Pages, and the number of outputs shown on each; other tests run networks and data."""
@@ -74,16 +75,18 @@ def test_blocks_print_the_output_shown(
 
 
 @pytest.fixture
-def own_schemes() -> Iterator[None]:
-    """Remove the schemes that a page adds to the registry."""
-    known = dict(SCHEMES)
+def own_classes() -> Iterator[None]:
+    """Remove the schemes and losses that a page adds to the registries."""
+    schemes, losses = dict(SCHEMES), dict(LOSSES)
     yield
     SCHEMES.clear()
-    SCHEMES.update(known)
+    SCHEMES.update(schemes)
+    LOSSES.clear()
+    LOSSES.update(losses)
 
 
 @pytest.mark.full
-@pytest.mark.usefixtures("own_schemes")
+@pytest.mark.usefixtures("own_classes")
 def test_examples_of_the_guide_to_extending_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, SUPPORT
+from doubletrouble.losses import LOSSES
 from tests.docs.pages import DOCS, ROOT, text_of
 from tests.schemes import KINDS, example, sharing
 
@@ -65,8 +66,10 @@ def test_links_between_pages_have_a_target() -> None:
 
 def test_every_public_name_is_listed_once() -> None:
     listed = re.findall(r"^::: doubletrouble\.(\w+)$", api := text_of("api.md"), re.MULTILINE)
-    assert sorted([*listed, "__version__", "replica"]) == list(dt.__all__)
+    assert sorted([*listed, "__version__", "losses", "replica"]) == list(dt.__all__)
     assert "::: doubletrouble.replica." in api
+    losses = re.findall(r"^::: doubletrouble\.losses\.(\w+)$", api, re.MULTILINE)
+    assert losses == ["Loss", *(kind.__name__ for kind in LOSSES.values())]
 
 
 def table(first: str) -> list[list[str]]:
@@ -159,7 +162,9 @@ def test_site_builds_strictly_with_every_name_and_no_outside_resource(tmp_path: 
     assert broken_links(site, pages) == []
 
     names = pages["api.html"].names
-    public = {f"doubletrouble.{name}" for name in set(dt.__all__) - {"__version__", "replica"}}
+    public = {
+        f"doubletrouble.{name}" for name in set(dt.__all__) - {"__version__", "losses", "replica"}
+    }
     assert public - names == set()
     assert "doubletrouble.replica.psi_terms" in names
     reference = (site / "api.html").read_text(encoding="utf-8")

@@ -57,7 +57,7 @@ def figure(
     if name is None:
         for spec in FIGURES.values():
             number = "beyond" if spec.number is None else f"Fig. {spec.number}"
-            show(f"{spec.name:<28} {number:<8} {spec.title}")
+            show(f"{spec.name:<30} {number:<8} {spec.title}")
         return
     options = _options(set_ or [])
     try:

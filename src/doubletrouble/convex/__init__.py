@@ -1,4 +1,4 @@
-"""Random features with any convex loss: order parameters, overlaps, separability, and fits."""
+"""Random features with any convex loss: order parameters, overlaps, separability and fits."""
 
 from doubletrouble.convex._fits import LinearFit as LinearFit
 from doubletrouble.convex._fits import LinearModel as LinearModel

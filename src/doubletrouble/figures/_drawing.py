@@ -489,9 +489,29 @@ def constants_title(
         terms.append(f"N/D={scientific(panel.constant('samples_per_dim'))}")
     if snr:
         terms.append(rf"\mathrm{{SNR}}=F/\tau={scientific(panel.snr)}")
+    if panel.problem.task == "classification" and np.ndim(panel.problem.flips) == 0:
+        terms.append(f"p={panel.constant('flips'):g}")
     if dim:
         terms.append(f"D={panel.points[0].dim}")
     return r",$\quad$".join(f"${term}$" for term in terms)
+
+
+def loss_label(name: str) -> str:
+    """The name of a loss, for legends.
+
+    >>> loss_label("squared_hinge"), loss_label("huber:1.0")
+    ('Squared hinge loss', 'Huber loss')
+    """
+    return f"{name.partition(':')[0].replace('_', ' ').capitalize()} loss"
+
+
+def activation_label(name: str) -> str:
+    """The name of an activation, for legends.
+
+    >>> activation_label("relu"), activation_label("tanh")
+    ('ReLU', 'tanh')
+    """
+    return {"relu": "ReLU", "leaky_relu": "leaky ReLU"}.get(name, name)
 
 
 def members_label(n_members: float) -> str:

@@ -94,7 +94,7 @@ def draw(axes: "drawing.Axes", data: RidgeMap) -> None:
         x, y, z, levels=LEVELS, colors=drawing.INK, linewidths=0.7, linestyles="solid", zorder=1
     )
     axes.contour(x, y, z, levels=[0.0], colors="#000000", linewidths=2.2, zorder=2)
-    drawing.contour_labels(axes, label_positions(data), _percent)
+    drawing.contour_labels(axes, label_positions(data), percent)
     drawing.legend_line(
         axes,
         "Contours: error of the ensemble relative to that of the single model",
@@ -145,7 +145,8 @@ def label_positions(data: RidgeMap) -> list[tuple[float, float | None, float | N
     return positions
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
+    """A relative difference, for contour labels."""
     return f"{value:+.0%}".replace("-", "−").replace("%", " %")
 
 

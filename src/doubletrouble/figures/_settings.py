@@ -34,8 +34,13 @@ class FigureSettings:
     @property
     def problem(self) -> Problem:
         """The problem with the constants among the settings; the others have their defaults."""
+        return Problem(**self.constants)
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """The settings that are fields of a problem."""
         names = {f.name for f in fields(self)} & {f.name for f in fields(Problem)}
-        return Problem(**{name: getattr(self, name) for name in names})
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,6 +64,21 @@ class ErrorSettings(SignalSettings):
     """The constants on which the test error depends."""
 
     noise: float = setting(1.0, glossary.NOISE)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassSettings(FigureSettings):
+    """The constants of a figure on classification."""
+
+    ridge: float = setting(1e-4, glossary.RIDGE)
+    samples_per_dim: float = setting(2.0, glossary.SAMPLES_PER_DIM)
+    flips: float = setting(0.0, glossary.FLIPS)
+    activation: str = setting("relu", "σ", "activation function")
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of classification with the constants among the settings."""
+        return Problem(task="classification", **self.constants)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

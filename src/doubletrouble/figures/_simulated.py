@@ -23,7 +23,15 @@ from doubletrouble.problems import Problem
 from doubletrouble.results import Estimate
 from doubletrouble.runs import DONE, Cell, Record, Store, Work, attempt, decode
 from doubletrouble.simulation import Simulation, simulate
-from doubletrouble.sweep import KIND, PROBLEM, REVISION, from_record, simulate_cell, stored_ensemble
+from doubletrouble.sweep import (
+    KIND,
+    PROBLEM,
+    REVISION,
+    from_record,
+    simulate_cell,
+    stored_ensemble,
+    without_defaults,
+)
 
 MORE_DRAWS = 4  # factor at D/2, where draws are cheaper and vary more
 
@@ -85,12 +93,12 @@ def simulated(
 ) -> Simulation:
     """Simulate, or read a finished simulation with the same settings from `store`."""
     problem = replace(problem, features_per_dim=1.0)  # the widths are among the settings
-    fields = {name: getattr(problem, name) for name in PROBLEM}
+    fields = {name: getattr(problem, name) for name in PROBLEM} | {"loss": str(problem.loss)}
     if not all(isinstance(value, str | float) for value in fields.values()):
-        # a function as activation has no key in a store
+        # a function as activation, or a mixture, has no key in a store
         return simulate(problem, ensembles=ensembles, progress=False, **settings)
     drawn = [stored_ensemble(one) for one in ensembles]
-    cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})
+    cell = Cell.of(KIND, REVISION, {**without_defaults(fields), "ensembles": drawn, **settings})
     return from_record(computed(cell, simulate_cell, store))
 
 
