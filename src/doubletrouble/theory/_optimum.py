@@ -51,12 +51,14 @@ from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
 from doubletrouble.problems import Problem
 from doubletrouble.results import OptimalRidge
-from doubletrouble.theory._any_loss import Measure, best_ridge, checked_measure
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
+    Measure,
+    any_loss,
+    checked_measure,
     evaluate,
     exact_error,
     has_any_loss,
@@ -96,7 +98,7 @@ def optimal_ridge(
     """
     scheme = as_ensemble(ensemble, "optimal_ridge")
     if has_any_loss(problem):
-        best = best_ridge(problem, scheme, measure)
+        best = any_loss().best_ridge(problem, scheme, measure)
         best = best if np.ndim(best) else float(best)
         error = exact_error(replace(problem, ridge=best), scheme, measure)
         return OptimalRidge(ridge=best, error=error)
