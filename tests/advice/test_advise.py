@@ -366,7 +366,8 @@ def test_advice_on_a_diagnosis_is_its_remedies() -> None:
 
 
 def classes(**fields: Any) -> dt.Problem:
-    return dt.Problem(**{"task": "classification", "samples_per_dim": 2.0, "flips": 0.2} | fields)
+    usual: dict[str, Any] = {"task": "classification", "samples_per_dim": 2.0, "flips": 0.2}
+    return dt.Problem(**usual | fields)
 
 
 def test_other_losses_have_the_errors_of_their_options() -> None:

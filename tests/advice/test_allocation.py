@@ -154,7 +154,7 @@ def least_over_counts(
             fits = [K for K in range(1, most + 1) if cost_of(P, N, K, scheme, cost) <= budget]
             if not fits:
                 continue
-            there = counted(D, P, N, scalar(problem.noise))
+            there = counted(D, P, N, scalar(problem.noise_sd))
             ensemble = named_ensemble(scheme, np.array(fits, dtype=float))
             error = (
                 dt.optimal_ridge(there, ensemble).error if free else dt.exact_error(there, ensemble)

@@ -48,7 +48,7 @@ def test_without_flags_the_problem_is_the_default(capsys: Capture) -> None:
 
 def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
     own = [name for name in declarations(dt.Problem) if name != "flips"]
-    given = dict(zip(own, (0.7, 1.3, 0.2, 0.9, 0.4, 0.3, 0.6), strict=True))
+    given: dict[str, Any] = dict(zip(own, (0.7, 1.3, 0.2, 0.9, 0.4, 0.3, 0.6), strict=True))
     words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
     problem = dt.Problem(**given, activation="tanh")
     result = json_result(f"exact {words} --activation tanh --n-members 3 --scheme divide", capsys)
@@ -78,7 +78,8 @@ def test_losses_are_those_of_the_library(capsys: Capture) -> None:
     problem = dt.Problem(
         task="classification", loss="logistic", features_per_dim=[0.5, 2.0], flips=0.1
     )
-    for measure, given in ((None, ""), ("noisy", " --measure noisy")):
+    measures: list[tuple[Any, str]] = [(None, ""), ("noisy", " --measure noisy")]
+    for measure, given in measures:
         result = json_result(f"exact {words}{given}", capsys)
         error = dt.exact_error(problem, 5, measure)
         assert [row["error_total"] for row in result["rows"]] == np.asarray(error.total).tolist()

@@ -8,7 +8,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.ensembles import as_ensemble
-from doubletrouble.theory import any_loss_parts
+from doubletrouble.theory._any_loss import anova_parts, error_parts
 from tests.convex.test_order_parameters import CASES, classes, random_problem
 from tests.schemes import ensemble, supported
 
@@ -34,7 +34,8 @@ def test_square_loss_equals_its_closed_form(name: str, *, interactions: bool) ->
     )
     members = ensemble(name, problem, np.array([1, 2, 7, math.inf])[:, None])
     exact = (dt.anova if interactions else dt.exact_error)(problem, members)
-    parts = any_loss_parts(problem, as_ensemble(members), interactions=interactions)
+    scheme = as_ensemble(members)
+    parts = anova_parts(problem, scheme) if interactions else error_parts(problem, scheme, None)
     assert parts.keys() == exact.parts.keys()
     total: Any = exact.total
     for part, value in exact.parts.items():

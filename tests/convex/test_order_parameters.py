@@ -188,6 +188,42 @@ def test_an_infinite_ridge_predicts_zero() -> None:
     assert limit.total == pytest.approx(far.total, rel=1e-8)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "max_margin"])
+def test_no_ridge_close_to_the_threshold(loss: str) -> None:
+    rng = np.random.default_rng(8)
+    widths, flips = 10 ** rng.uniform(-1, 1, 40), rng.choice([0.0, 0.1, 0.3], 40)
+    most = widths * np.asarray(dt.separability(classes(features_per_dim=widths, flips=flips)))
+    sides = [0.5, 0.995, 0.9999] if loss == "max_margin" else [0.5, 0.999, 1.001, 2.0]
+    problem = classes(
+        loss=loss,
+        features_per_dim=widths,
+        flips=flips,
+        ridge=0.0,
+        samples_per_dim=most * rng.choice(sides, 40),
+    )
+    error = dt.exact_error(problem, [[1.0], [3.0]])
+    assert np.isfinite(error.total).all()
+    assert (np.asarray(error.total) < 0.5).all()
+
+
+def test_sizes_and_ridges_far_apart() -> None:
+    sizes, ridges = np.array([1e-3, 1e-2, 1.0, 1e3]), np.array([1e-8, 1.0, 1e6])
+    grid = np.meshgrid(np.r_[2 * sizes, math.inf], sizes, ridges)
+    fields: dict[str, Any] = dict(
+        zip(("features_per_dim", "samples_per_dim", "ridge"), grid, strict=True)
+    )
+    for task, loss in CASES:
+        problem: Any = dt.Problem(task=task, loss=loss, noise=0.3, **fields)  # type: ignore[arg-type]
+        assert np.isfinite(dt.exact_error(problem, 3).total).all(), (task, loss)
+
+
+@pytest.mark.parametrize("loss", ["huber", "absolute", "quantile:0.8"])
+def test_a_linear_network_recovers_a_target_without_noise(loss: str) -> None:
+    sizes: dict[str, Any] = {"features_per_dim": 2.0, "samples_per_dim": [2.0, 3.0], "noise": 0.0}
+    problem = dt.Problem(loss=loss, activation="linear", ridge=0.0, **sizes)
+    np.testing.assert_allclose(dt.exact_error(problem, 2).total, 0.0, atol=1e-20)
+
+
 def test_units_of_the_labels() -> None:
     """Huber's loss and the ridge of absolute residuals scale with the labels."""
     for loss, scaled, ridge in (("huber:1", "huber:100", 0.1), ("absolute", "absolute", 1e-3)):

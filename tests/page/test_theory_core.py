@@ -47,6 +47,9 @@ RUN = """async ([source, calls]) => {
   return JSON.stringify(new Function("return " + calls)().map(result), plain);
 }"""
 
+NUMBERS = {k: v for k, v in declarations(dt.Problem).items() if k not in dt.Problem().excluded}
+"""The numbers of ridge regression, which the browser computes."""
+
 Setting: TypeAlias = tuple[dt.Problem, Scheme]
 Arrays: TypeAlias = dict[str, FloatArray]
 
@@ -77,7 +80,7 @@ def arguments(setting: Setting) -> list[list[Any]]:
     return [
         [{**fields, "activation": problem.activation}, {"name": members.name, **options}]
         for fields, options in zip(
-            columns(problem, declarations(problem)),
+            columns(problem, NUMBERS),
             columns(members, ["n_members", *members.options]),
             strict=True,
         )
@@ -233,7 +236,7 @@ def test_training_time(page: Page) -> None:
     rng = np.random.default_rng(4)
     for name in supported("gradient_flow"):
         for sigma in ("relu", "tanh", "linear", "abs"):
-            sizes = {
+            sizes: dict[str, Any] = {
                 n: 10 ** rng.uniform(-1, 1, 12) for n in ("features_per_dim", "samples_per_dim")
             }
             ridges = np.where(rng.random(12) < 0.4, 0.0, 10 ** rng.uniform(-8, 1, 12))
@@ -260,7 +263,7 @@ CURVES = [
 
 def test_curves(page: Page) -> None:
     for (axis, values), name in product(CURVES, SCHEMES):
-        varied: dict[str, Any] = {axis: values} if axis in declarations(dt.Problem) else {}
+        varied: dict[str, Any] = {axis: values} if axis in NUMBERS else {}
         problem = dt.Problem(**varied)
         members = ensemble(name, dt.Problem(features_per_dim=10.0), 1 if varied else values)
         first = arguments((problem, members))[0]
@@ -294,15 +297,16 @@ def test_declarations_are_those_of_python(page: Page) -> None:
     for name, kind in SCHEMES.items():
         options = set(declarations(kind)) - {"n_members", "n_bank"}
         assert schemes[name] == {"options": sorted(options), "resamples": kind.resamples}
-    for owner in (dt.Problem, *SCHEMES.values()):
-        for name, spec in declarations(owner).items():
-            if name == "n_bank" or owner is dt.Folds:
+    others = [declarations(kind) for kind in SCHEMES.values() if kind is not dt.Folds]
+    for declared_by in (NUMBERS, *others):
+        for name, spec in declared_by.items():
+            if name == "n_bank":
                 continue
             declared = numbers[name]
             assert (float(declared["low"]), float(declared["high"])) == (spec.low, spec.high), name
             for flag in ("or_inf", "whole", "open_low"):
                 assert declared[flag] == getattr(spec, flag), name
-    defaults = {name: getattr(dt.Problem(), name) for name in declarations(dt.Problem)}
+    defaults = {name: getattr(dt.Problem(), name) for name in NUMBERS}
     assert {name: numbers[name]["default"] for name in defaults} == defaults
 
 

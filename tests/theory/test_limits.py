@@ -12,7 +12,7 @@ import doubletrouble as dt
 ACTIVATIONS = ("relu", "sign")
 
 
-def ridgeless(features: Any, samples: Any, activation: str = "relu", **more: float) -> dt.Problem:
+def ridgeless(features: Any, samples: Any, activation: str = "relu", **more: Any) -> dt.Problem:
     return dt.Problem(
         features_per_dim=features, samples_per_dim=samples, ridge=0.0, activation=activation, **more
     )

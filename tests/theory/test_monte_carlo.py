@@ -84,7 +84,7 @@ def z_scores(case: Case, expected: dict[str, Any], combine: Any) -> dict[str, fl
     }
 
 
-def problem_of(case: Case, **powers: float) -> dt.Problem | dt.SpectralProblem:
+def problem_of(case: Case, **powers: Any) -> dt.Problem | dt.SpectralProblem:
     if not case.decay:
         return dt.Problem(
             features_per_dim=case.features,

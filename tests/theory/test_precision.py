@@ -54,7 +54,7 @@ def deviations(
     features, samples, ridge = point
     if ridge == 0 and activation == "linear":
         return {}  # saturated: test_limits has the known answers
-    powers = {"signal": 1.3, "noise": 0.7, "nonlinear_signal": nonlinear_signal}
+    powers: dict[str, Any] = {"signal": 1.3, "noise": 0.7, "nonlinear_signal": nonlinear_signal}
     problem = dt.Problem(
         features_per_dim=features,
         samples_per_dim=samples,

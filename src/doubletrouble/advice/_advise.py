@@ -6,7 +6,7 @@ Of a problem the errors are exact; of a decomposition or a diagnosis they are me
 from __future__ import annotations  # help() shows names instead of unions
 
 import math
-from typing import overload
+from typing import Any, overload
 
 from doubletrouble.advice._allocation import (
     best_allocation,
@@ -117,9 +117,10 @@ def advise(
     (1.0, 0.78)
     """
     if isinstance(problem, Diagnosis | LearnerComparison | Decomposition):
-        given = {"ensemble": (ensemble, 1), "budget": (budget, None), "dim": (dim, None)}
-        given |= {"cost": (cost, "features"), "measure": (measure, None)}
-        for name, (value, default) in given.items():
+        values: dict[str, Any] = {"ensemble": ensemble, "budget": budget, "dim": dim}
+        values |= {"cost": cost, "measure": measure}
+        for name, value in values.items():
+            default = {"ensemble": 1, "cost": "features"}.get(name)
             if value != default:
                 kind = type(problem).__name__
                 raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")

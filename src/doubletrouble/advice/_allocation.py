@@ -21,7 +21,7 @@ affordable whole numbers of least error near the optimum.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +91,7 @@ def best_allocation(
 
     def option_of(members: float, width: float, kind: type[Scheme]) -> AdviceOption:
         ensemble, there = kind(members), changed(problem, width=width)
-        changes = {"width": width}
+        changes: dict[str, Any] = {"width": width}
         if free_ridge:
             changes["ridge"] = optimal_ridge(there, ensemble, known.measure).ridge
         option = known.moved(name, label, ensemble, **changes)

@@ -361,7 +361,8 @@ class ProblemGrid:
         if noise_is_replaced(context):
             dropped.add("noise")
         elif not was_given(context, "noise") and values.get("noise") is not None:
-            values = {**values, "noise": AxisValues([usual.noise])}
+            noise: Any = usual.noise
+            values = {**values, "noise": AxisValues([noise])}
         if counts := [name for name in SIZES if values.get(name) is not None]:
             if len(counts) < len(SIZES):
                 raise ValueError(

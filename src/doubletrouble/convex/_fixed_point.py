@@ -3,7 +3,7 @@ r"""The order parameters of one member: a fixed point of three scalars.
 The features side (`_features`) and the data side (`_labels`) are closed by (V, q, a) for margin
 losses and by (V, R, b) for residual losses: V is the variance of the cavity output, q its power,
 a the tangent form of its correlation with the labels, R the test error and b the intercept. The
-equations are solved for log V, log q, log a (log R, b) by Newton's method with a Jacobian by
+equations are solved for log V, log q, log a (log R, b/S) by Newton's method with a Jacobian by
 differences, on all points of a block at once. The start is the fixed point of the square loss on
 the share of the samples that act as constraints, after a few damped iterations. Points that do not
 converge are continued from a large ridge (the maximum margin from few samples).
@@ -17,15 +17,16 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.convex._features import Response, response
-from doubletrouble.convex._labels import Forces, Labels, LearningPoints
+from doubletrouble.convex._labels import Forces, Labels, LearningPoints, MarginLabels
 from doubletrouble.errors import ConvergenceError
 
-_DAMPED = 12  # iterations before Newton's method
+_DAMPED = 8  # iterations before Newton's method
 _STEPS = 60  # of Newton's method
 _LONGEST = 1.2  # of a step, in logarithms
 _DONE = 3e-14  # residual at which iteration stops
 _ACCEPTED = 1e-9  # residual of a solution at the limit of rounding
 _STAGES = 40  # of a continuation
+_NOISELESS = 1e-24  # relative variance of the noise at the end of a path
 INFINITE = 1e100
 
 
@@ -44,7 +45,8 @@ class Equations:
         """V, q or R, and a or b."""
         V, spread = np.exp(unknowns[0]), np.exp(unknowns[1])
         if self.residual:
-            return V, spread, unknowns[2]
+            scale = np.sqrt(spread + (at.weights * at.variances).sum(axis=0))
+            return V, spread, unknowns[2] * scale
         return V, spread, np.where(self.blind(at), 0.0, np.exp(unknowns[2]))
 
     def blind(self, at: LearningPoints) -> Any:
@@ -71,8 +73,10 @@ class Equations:
         if self.residual:
             spread = rho * features.unlearned**2 + fluctuation + q * noise
             if self.intercept:
-                slack = np.exp(unknowns[0]) * (at.high - at.low)
-                third = forces.mean * (1 + slack) / slack
+                V, power, _ = self.state(at, unknowns)
+                scale = np.sqrt(power + (at.weights * at.variances).sum(axis=0))
+                slack = V * (at.high - at.low)
+                third = forces.mean * (scale + slack) / (scale * slack)
         else:
             aligned = rho * (m * features.aligned) ** 2
             rest = fluctuation + q * noise
@@ -179,9 +183,10 @@ def solve(equations: Equations, at: LearningPoints) -> SolvedPoints:
         worst = float(np.max(residual))
         if not worst < _ACCEPTED:
             k = int(np.argmax(np.where(np.isnan(residual), np.inf, residual)))
+            count = int(np.sum(~(residual < _ACCEPTED)))
             raise ConvergenceError(
-                f"the order parameters did not converge at {residual.size} points, the worst at "
-                f"{at.take([k])}",
+                f"the order parameters did not converge at {count} of {residual.size} points, the "
+                f"worst at {at.take([k])}",
                 last=unknowns[:, k],
                 residual=worst,
             )
@@ -240,14 +245,31 @@ def _size(mismatch: Any) -> Any:
 
 
 def _continued(equations: Equations, at: LearningPoints) -> tuple[Any, Any]:
-    """LearningPoints approached along a path from an easier problem."""
+    """Points approached along a path from an easier problem, the first path that arrives."""
+    paths: dict[str, tuple[Any, Any]] = {
+        "ridge": (np.maximum(at.ridge, 3.0), np.maximum(at.ridge, 1e-12))
+    }
     if equations.hard:
-        easy, target, name = np.minimum(at.samples, 0.1 / at.inverse_width), at.samples, "samples"
-    else:
-        easy, target, name = np.maximum(at.ridge, 3.0), np.maximum(at.ridge, 1e-12), "ridge"
-    unknowns = equations.start(replace(at, **{name: easy}))
-    ratio = np.log(target / easy)
-    for stage in np.linspace(0.0, 1.0, _STAGES):
-        there = replace(at, **{name: easy * np.exp(stage * ratio)})
-        unknowns, _ = newton(equations, there, unknowns)
-    return newton(equations, at, unknowns)
+        paths = {"samples": (np.minimum(at.samples, 0.1 / at.inverse_width), at.samples)}
+    elif equations.residual:
+        noise = np.maximum(at.variances, _NOISELESS)
+        paths["variances"] = (np.maximum(noise, 1.0), noise)
+    unknowns, residual = np.zeros((3, at.size)), np.full(at.size, np.inf)
+    if not equations.residual and not equations.hard and np.all(at.high > 0):
+        # from the maximum margin, the limit of small ridges on separable data
+        hard = replace(equations, hard=True, labels=MarginLabels(0.0))
+        ones = np.ones(at.size)
+        there, _ = _continued(hard, replace(at, ridge=ones, low=0 * ones, high=np.inf * ones))
+        there[0] -= np.log(at.ridge)
+        unknowns, residual = newton(equations, at, there)
+    for name, (easy, target) in paths.items():
+        left = np.flatnonzero(~(residual < _ACCEPTED))
+        if not left.size:
+            break
+        some, start, end = at.take(left), easy[..., left], target[..., left]
+        there = equations.start(replace(some, **{name: start}))
+        for stage in np.linspace(0.0, 1.0, _STAGES):
+            value = np.exp((1 - stage) * np.log(start) + stage * np.log(end))
+            there, _ = newton(equations, replace(some, **{name: value}), there)
+        unknowns[:, left], residual[left] = newton(equations, some, there)
+    return unknowns, residual

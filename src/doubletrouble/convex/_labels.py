@@ -144,6 +144,10 @@ class Clip:
         bottom, top = (np.where(np.isfinite(x), x, 0.0) * V for x in (at.low, at.high))
         return cls(V / A, start, stop, bottom, top)
 
+    def take(self, index: Any) -> Clip:
+        """The forces of some of the points."""
+        return Clip(*(getattr(self, f.name)[index] for f in fields(self)))
+
     def smoothed(self, e: Any, sd: Any) -> tuple[Any, Any]:
         """E V g(e + sd ε) and its slope, at (points, nodes); `self` and sd are of the points."""
         sd = np.maximum(sd, 1e-150)[:, None]
@@ -218,7 +222,7 @@ class ResidualLabels(Labels):
             width = np.sqrt(pair.own + least)
 
             def integrand(x: Any, i: Any, sd: Any = sd) -> tuple[Any, Any]:
-                own = Clip(*(np.asarray(getattr(clip, f.name))[i] for f in fields(clip)))
+                own = clip.take(i)
                 e = sd[i][:, None] * x - b[i][:, None]
                 H: Any = 0.0
                 dH: Any = 0.0
@@ -302,13 +306,13 @@ class MarginLabels(Labels):
         tilt = tilt_of(at, pair)
 
         def integrand(x: Any, i: Any) -> tuple[Any, Any]:
-            own = Clip(*(np.asarray(getattr(clip, f.name))[i] for f in fields(clip)))
+            own = clip.take(i)
             C = sd[i][:, None] * x
             H, dH = own.smoothed(1 - C, width[i])
             equal, unequal = label_probabilities(at, pair, tilt, x, i)
             if unequal is None:
                 return 2 * equal * H * H, 2 * equal * dH * dH
-            other, slope = own.smoothed(1 + C, width[i])
+            other, slope = _mirrored(x, (H, dH), lambda: own.smoothed(1 + C, width[i]))
             value = 2 * (equal * H * H - unequal * H * other)
             return value, 2 * (equal * dH * dH + unequal * dH * slope)
 
@@ -316,6 +320,13 @@ class MarginLabels(Labels):
         if not pair.same_labels:
             centres += [(clip.start - 1, width), (clip.stop - 1, width)]
         return gaussian_mean(integrand, sd, [*centres, (0.0 * sd, sd / np.maximum(tilt, 1e-9))])
+
+
+def _mirrored(x: Any, here: tuple[Any, Any], there: Callable[[], tuple[Any, Any]]) -> Any:
+    """A function at -x: its values in reverse where the nodes x are symmetric."""
+    if np.array_equal(x, -x[:, ::-1]):
+        return tuple(value[:, ::-1] for value in here)
+    return there()
 
 
 def _label_power(at: LearningPoints) -> Any:
@@ -402,7 +413,8 @@ class _Line:
     def counts(self, step: Any) -> Any:
         """Nodes of each point at most `step` apart in T."""
         span = self.variable(self.reach) - self.variable(-self.reach)
-        return np.where(self.reach < 1e-2, 64.0, np.ceil(span / step) + 1)
+        tiny = np.ceil(2 * self.reach / (step * self.slope(0 * self.reach))) + 1
+        return np.where(self.reach < _TINY_REACH, tiny, np.ceil(span / step) + 1)
 
     def take(self, index: Any) -> _Line:
         """The lines of some points."""
@@ -421,7 +433,7 @@ class _Line:
         omega = np.where(half > 0, corner + near, -(V + corner) - near)
         spacing = ((high - low) / (count - 1))[:, None]
         spacing = spacing / (1 / np.hypot(near, 4) + 1 / np.hypot(far, 4))
-        tiny = self.reach < 1e-2  # the force is linear there: equal distances in ω
+        tiny = self.reach < _TINY_REACH  # the force is linear there: equal distances in ω
         if np.any(tiny):
             omega[tiny] = self.reach[tiny, None] * np.linspace(-1.0, 1.0, count)
             spacing[tiny] = (2 * self.reach[tiny] / (count - 1))[:, None]
@@ -501,7 +513,7 @@ class LogisticLabels(Labels):
             equal, unequal = label_probabilities(at, pair, tilt, x, i)
             if unequal is None:
                 return 2 * equal * value * value, 2 * equal * slope * slope
-            other, other_slope = smoothed(-C, i)
+            other, other_slope = _mirrored(x, (value, slope), lambda: smoothed(-C, i))
             products = 2 * (equal * value * value - unequal * value * other)
             return products, 2 * (equal * slope * slope + unequal * slope * other_slope)
 
@@ -544,6 +556,7 @@ class LogisticLabels(Labels):
 
 
 _MOST_NODES = 4000
+_TINY_REACH = 1e-2
 
 
 # --- integrals over what two members share -------------------------------------------------------

@@ -40,6 +40,7 @@ BLOCK = 2048  # points solved at once
 _LEAST, _MOST = 1e-300, 1e100  # ridges
 _SURROGATE = 1e-250  # for ridge 0
 _NEGLIGIBLE = 1e-70
+_NOISELESS = 1e-24  # relative variance of the noise in place of 0, for linear networks
 
 _FRACTION = Parameter(
     symbol="f", meaning="share that two members have in common", typical=(0.0, 1.0), high=1.0
@@ -271,6 +272,8 @@ def _block(
         unit = np.where(unit > 0, unit, 1.0)
         root = np.sqrt(unit)
         power, variances = signal**2 / unit, variances / unit
+        if equations.nonlinear == 0:  # without noise, the target may be recovered exactly
+            variances = np.maximum(variances, _NOISELESS)
         if isinstance(loss, Huber):
             low, high = low / root, high / root
         elif isinstance(loss, Absolute | Quantile):
@@ -303,6 +306,7 @@ def _block(
             )
     # P = N as the ridge vanishes: losses with forces of both signs interpolate, with infinite q
     peak = (given < 1e-100) & (samples * inverse_width == 1) & (np.asarray(low) < 0)
+    peak &= (equations.nonlinear > 0) | (inverse_width >= 1)  # features of full rank
     limit |= peak
     at = LearningPoints(
         inverse_width=inverse_width,

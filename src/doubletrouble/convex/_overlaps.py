@@ -20,7 +20,8 @@ from doubletrouble.convex._labels import Pair
 from doubletrouble.errors import ConvergenceError
 
 _STEPS = 80
-_NEAR = 1e-14  # the next step, of Newton's method, is its square
+_NEAR = 1e-14  # relative step at which iteration stops
+_ROUNDING = 1e-9  # below it a step that does not fall is rounding
 
 
 def excess_overlap(
@@ -95,6 +96,7 @@ def _root(
     same_labels: bool,
 ) -> Any:
     result, active = base[index], np.arange(index.size)
+    last = np.full(index.size, np.inf)  # steps
     with np.errstate(all="ignore"):
         for _ in range(_STEPS):
             i, x = index[active], result[active]
@@ -105,9 +107,15 @@ def _root(
             new = x + gap / np.maximum(1 - slope, 1e-12)
             new = np.clip(new, base[i], most[i])
             result[active] = new
-            active = active[~(np.abs(new - x) <= _NEAR * new)]
+            step = np.abs(new - x)
+            rounded = (step <= _ROUNDING * new) & (step >= 0.3 * last[active])
+            last[active] = step
+            small = np.where(most[i] < INFINITE, 1e-20 * most[i], 0.0)  # beside q
+            active = active[~(step <= _NEAR * new + small) & ~rounded]
             if not active.size:
                 return result
     raise ConvergenceError(
-        f"an overlap did not converge in {_STEPS} steps", last=result, residual=float(np.max(gap))
+        f"an overlap did not converge in {_STEPS} steps",
+        last=result,
+        residual=float(np.max(last[active])),
     )

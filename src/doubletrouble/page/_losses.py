@@ -15,6 +15,7 @@ import numpy as np
 
 from doubletrouble.convex import separability
 from doubletrouble.ensembles import Ensemble
+from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import MaxMargin, loss
 from doubletrouble.page._declarations import OUTLIER_SD, SETTING, NumberControl
 from doubletrouble.page._settings import PageSetting, view_value
@@ -133,12 +134,13 @@ def _code(value: Any) -> str:
 
 def loss_curve(request: LossRequest) -> dict[str, Any]:
     """The error by cause along the width, and at one width."""
-    with _LOCK:
-        result: dict[str, Any] = _along(replace(request, per_sample=1.0)) | {
-            "here": _here(request),
-            "python": request.python(),
-        }
-    return result
+    try:
+        with _LOCK:
+            curves = _along(replace(request, per_sample=1.0))
+            return {**curves, "here": _here(request), "python": request.python()}
+    except ConvergenceError as error:  # its message is for programmers
+        shown = f"{request.ridge:g}"
+        raise ValueError(f"ridge must be one at which the theory converges, got {shown}") from error
 
 
 @lru_cache(_CURVES)

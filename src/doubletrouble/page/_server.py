@@ -24,8 +24,8 @@ _THREADS = 8
 def write_static(folder: str | Path, *, docs: str = "") -> Path:
     """Copy the static page into a folder, for a file server or a site; return its index.html.
 
-    Without the Python server it has everything but simulations, advice under a budget and forecasts
-    of tables. `docs` is the address of the documentation, for links from the page.
+    Without the Python server it has everything but simulations, advice under a budget, forecasts of
+    tables and other losses. `docs` is the address of the documentation, for links from the page.
     """
     shutil.copytree(STATIC, folder, dirs_exist_ok=True)
     index = Path(folder) / "index.html"

@@ -1,16 +1,15 @@
 """Exact theory of random-features ridge regression in the limit N, P, D → ∞."""
 
-from doubletrouble.theory._any_loss import MEASURES as MEASURES
-from doubletrouble.theory._any_loss import Measure as Measure
-from doubletrouble.theory._any_loss import any_loss_parts as any_loss_parts
 from doubletrouble.theory._bootstrap import DISTINCT as DISTINCT
 from doubletrouble.theory._calibration import Calibration as Calibration
 from doubletrouble.theory._calibration import calibration as calibration
 from doubletrouble.theory._committee import committee as committee
 from doubletrouble.theory._committee import pair_error as pair_error
 from doubletrouble.theory._committee import pair_terms as pair_terms
+from doubletrouble.theory._error import MEASURES as MEASURES
 from doubletrouble.theory._error import AnyProblem as AnyProblem
 from doubletrouble.theory._error import Inputs as Inputs
+from doubletrouble.theory._error import Measure as Measure
 from doubletrouble.theory._error import anova as anova
 from doubletrouble.theory._error import effective_ridge as effective_ridge
 from doubletrouble.theory._error import evaluate as evaluate

@@ -33,7 +33,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 from scipy.special import betainc, expit, ndtr, xlogy
@@ -43,25 +43,9 @@ from doubletrouble.ensembles import SCHEMES, Scheme, Vote
 from doubletrouble.losses import Logistic, MaxMargin
 from doubletrouble.parameters import common_shape
 from doubletrouble.problems import Mixture, Problem
-
-Measure: TypeAlias = Literal["misclassification", "noisy", "squared", "log_loss"]
-MEASURES: tuple[Measure, ...] = get_args(Measure)
+from doubletrouble.theory._error import checked_measure
 
 _MANY = 1e12  # members that stand for infinitely many parts of the data
-
-
-def checked_measure(problem: Any, measure: str | None, *, vote: bool = False) -> str:
-    """The measure of a problem's error: the given one, or the default of its task."""
-    classes = getattr(problem, "task", "regression") == "classification"
-    allowed: tuple[str, ...] = MEASURES if classes else ("squared",)
-    if vote:
-        allowed = MEASURES[:2]
-    if measure is None:
-        return allowed[0]
-    if measure not in allowed:
-        case = "a vote" if vote else getattr(problem, "task", "regression")
-        raise ValueError(f"measure must be one of {', '.join(allowed)} for {case}, got {measure!r}")
-    return measure
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,8 +98,8 @@ class _Ensemble:
     def excess(self, f1: Any, f2: Any, *, same_noise: bool) -> Any:
         """q₁₂ - m²/ρ of two members."""
         same_noise = same_noise or not self.noisy
-        key = (f1, f2, same_noise) if not np.ndim(f1) and not np.ndim(f2) else (id(f1), id(f2))
-        key = (*key, same_noise)
+        # arrays are those of `pair`, which live as long as this object
+        key = (*(id(f) if np.ndim(f) else float(f) for f in (f1, f2)), same_noise)
         if key not in self.known:
             self.known[key] = self.one.excess(f1, f2, shared_noise=same_noise)
         return self.known[key]
@@ -403,13 +387,6 @@ def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[s
             classes = _Classes.of(problem, measure, ensemble.one.mean_power)
             parts = _chain(classes, ensemble.parts())
     return at_limits(parts, ensemble.shape)
-
-
-def any_loss_parts(
-    problem: Problem, scheme: Scheme, *, interactions: bool = False
-) -> dict[str, Any]:
-    """The parts of the default measure, for the square loss of regression too."""
-    return anova_parts(problem, scheme) if interactions else error_parts(problem, scheme, None)
 
 
 def anova_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, ndtr
 
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.problems import Problem
-from doubletrouble.theory._any_loss import calibration_parts
+from doubletrouble.theory._error import any_loss
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,10 +39,14 @@ class Calibration:
 
     def predicted(self, scores: npt.ArrayLike) -> FloatArray:
         """The probability σ(f) of the label +1 that scores f predict."""
+        from scipy.special import expit
+
         return np.asarray(expit(np.asarray(scores, dtype=np.float64)))
 
     def actual(self, scores: npt.ArrayLike) -> FloatArray:
         """The probability of the label +1 given scores f; of arrays, scores are the last axis."""
+        from scipy.special import ndtr
+
         f = np.asarray(scores, dtype=np.float64)
         ratio, p = np.divide(self.tilt, self.score_sd), np.asarray(self.flips)
         if np.ndim(self.score_sd) and f.ndim:
@@ -87,5 +90,5 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if problem.task != "classification":
         raise ValueError(f"task must be classification for calibration, got {problem.task!r}")
-    parts = calibration_parts(problem, as_ensemble(ensemble, "calibration"))
+    parts = any_loss().calibration_parts(problem, as_ensemble(ensemble, "calibration"))
     return Calibration(score_sd=parts.pop("sd"), **parts)

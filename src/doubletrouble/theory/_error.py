@@ -25,7 +25,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any, Literal, TypeAlias, TypeGuard, get_args
 
 import numpy as np
 
@@ -41,17 +41,9 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.parameters import Numeric, Value, common_shape
+from doubletrouble.parameters import FloatArray, Numeric, Value, common_shape
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
-from doubletrouble.theory._any_loss import (
-    Measure,
-    anova_parts,
-    checked_measure,
-    error_parts,
-    training_parts,
-)
-from doubletrouble.theory._any_loss import total_error as any_loss_total
 from doubletrouble.theory._bootstrap import bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._fixed_point import (
@@ -70,6 +62,17 @@ def has_any_loss(problem: AnyProblem) -> TypeGuard[Problem]:
     """Whether the theory is that of any convex loss, not the closed form of ridge regression."""
     return isinstance(problem, Problem) and not problem.is_ridge_regression
 
+
+def any_loss() -> Any:
+    """The theory of any convex loss; it imports scipy.special, which takes 0.1 s."""
+    from doubletrouble.theory import _any_loss
+
+    return _any_loss
+
+
+Measure: TypeAlias = Literal["misclassification", "noisy", "squared", "log_loss"]
+"""The error of classes; that of regression is the squared one."""
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 BLOCK = 16384  # points: some twenty temporaries of this length stay in the second-level cache
 
@@ -125,7 +128,7 @@ def exact_error(
     """
     scheme = as_ensemble(ensemble)
     if has_any_loss(problem):
-        parts = error_parts(problem, scheme, measure)
+        parts = any_loss().error_parts(problem, scheme, measure)
     else:
         if measure is not None:
             checked_measure(problem, measure)
@@ -134,11 +137,11 @@ def exact_error(
     return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})
 
 
-def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> Any:
+def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> FloatArray:
     """The total of `exact_error`; without its parts, which cost more with other losses."""
     if has_any_loss(problem):
         name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
-        return np.asarray(any_loss_total(problem, scheme, name))
+        return np.asarray(any_loss().total_error(problem, scheme, name))
     return np.asarray(exact_error(problem, scheme, measure).total)
 
 
@@ -156,7 +159,7 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
     """
     scheme = as_ensemble(ensemble, "anova")
     if has_any_loss(problem):
-        parts = anova_parts(problem, scheme)
+        parts = any_loss().anova_parts(problem, scheme)
     else:
         parts = evaluate(problem, scheme, partial(ensemble_parts, interactions=True))
     return AnovaTerms(**parts, coordinates=coordinates(problem, scheme))
@@ -182,7 +185,7 @@ def training_error(
     if measure not in ("error", "loss"):
         raise ValueError(f"measure must be one of error, loss, got {measure!r}")
     if has_any_loss(problem):
-        at_training: Value = training_parts(problem, scheme)[measure]
+        at_training: Value = any_loss().training_parts(problem, scheme)[measure]
         return at_training
     error: Value = evaluate(problem, scheme, _training_parts)["error"]
     return error if measure == "error" else 0.5 * error
@@ -236,6 +239,20 @@ def _unit_problem(problem: Problem, function: str) -> Problem:
         ridge=problem.ridge,
         activation=problem.activation,
     )
+
+
+def checked_measure(problem: Any, measure: str | None, *, vote: bool = False) -> str:
+    """The measure of a problem's error: the given one, or the default of its task."""
+    classes = getattr(problem, "task", "regression") == "classification"
+    allowed: tuple[str, ...] = MEASURES if classes else ("squared",)
+    if vote:
+        allowed = MEASURES[:2]
+    if measure is None:
+        return allowed[0]
+    if measure not in allowed:
+        case = "a vote" if vote else getattr(problem, "task", "regression")
+        raise ValueError(f"measure must be one of {', '.join(allowed)} for {case}, got {measure!r}")
+    return measure
 
 
 # --- evaluation over arrays ----------------------------------------------------------------------
@@ -317,6 +334,8 @@ def evaluate(
         spectrum: Spectrum = IsotropicSpectrum(problem)
         features, samples = problem.features_per_dim, problem.samples_per_dim
         signal: Any = problem.signal
+        if not problem.is_ridge_regression:
+            require_ridge_regression(problem, "this function")
     elif isinstance(problem, SpectralProblem):
         spectrum = MeasuredSpectrum(problem)
         features, samples = problem.n_features, problem.n_samples
@@ -325,7 +344,6 @@ def evaluate(
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
         )
-    require_ridge_regression(problem, "this function")
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     numerator, denominator = scheme.sample_share

@@ -51,12 +51,14 @@ from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import Value
 from doubletrouble.problems import Problem
 from doubletrouble.results import OptimalRidge
-from doubletrouble.theory._any_loss import Measure, best_ridge, checked_measure
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
+    Measure,
+    any_loss,
+    checked_measure,
     evaluate,
     exact_error,
     has_any_loss,
@@ -96,7 +98,7 @@ def optimal_ridge(
     """
     scheme = as_ensemble(ensemble, "optimal_ridge")
     if has_any_loss(problem):
-        best = best_ridge(problem, scheme, measure)
+        best = any_loss().best_ridge(problem, scheme, measure)
         best = best if np.ndim(best) else float(best)
         error = exact_error(replace(problem, ridge=best), scheme, measure)
         return OptimalRidge(ridge=best, error=error)
@@ -250,8 +252,12 @@ def _central_difference(
 ) -> Value:
     """The derivative of the error by a size, from two values at a small distance in its log."""
     size = np.asarray(getattr(problem, name))
+
+    def scaled(factor: float) -> dict[str, Any]:
+        return {name: size * factor}
+
     up, down = (
-        total_of(replace(problem, **{name: size * factor}), scheme, measure)
+        total_of(replace(problem, **scaled(factor)), scheme, measure)
         for factor in (math.exp(_LOG_STEP), math.exp(-_LOG_STEP))
     )
     with np.errstate(invalid="ignore"):

@@ -20,6 +20,7 @@ const OF_TASK = { classification: ["flips"], regression: ["snr", "outliers"] };
 const NUMBERS = { first: ["width", "members", "ridge", "samples", "snr"], view: ["flips", "outliers"] };
 const ORDER = ["flips", "snr", "outliers", "width", "members", "ridge", "samples"];
 
+const hasTask = (loss, task) => declarations.losses[loss].includes(task);
 const colorOf = (name) => (name === "total" ? "var(--causes-total)" : `var(--causes-${name})`);
 const labelOf = (name) => declarations.parts.labels[name];
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
@@ -71,6 +72,14 @@ export async function render(container, store) {
   }
   function update(view = store.get()) {
     if (view.view !== "losses") return;
+    if (!hasTask(view.loss, view.task)) { // of an address
+      const { choices } = control("loss");
+      const others = control("task").choices[Object.keys(FALLBACK).find((task) => task !== view.task)];
+      const loss = FALLBACK[view.task];
+      const message = `The loss “${choices[view.loss]}” is for ${others}; “${choices[loss]}” is shown.`;
+      store.set({ loss }, { message });
+      return;
+    }
     controls.update(view);
     const all = store.messages();
     setText(messages.firstChild, all.join(" "));
@@ -91,7 +100,6 @@ export async function render(container, store) {
 
 function createControls(store) {
   const id = "loss";
-  const hasTask = (loss, task) => declarations.losses[loss].includes(task);
   const task = choiceControl(store, "task", {
     id,
     also: (chosen) => (hasTask(store.get().loss, chosen) ? {} : { loss: FALLBACK[chosen] }),
