@@ -46,6 +46,20 @@ SMALL: dict[str, dict[str, Any]] = {
         "n_data": 2,
     },
     "forecast": {"n_rows": 60, "n_data": 2, "fitted_ratios": (0.5, 1.0)},
+    "classification": {"ratio_range": (0.1, 10.0, 15), **SIMULATED},
+    "classification-causes": {"ratio_range": (0.1, 10.0, 15)},
+    "losses-ensemble-or-regularize": {
+        "losses": ["square", "hinge"],
+        "ratio_range": (0.1, 50.0, 9),
+        "flip_range": (0.0, 0.4, 5),
+    },
+    "hinge-ensemble": {
+        "losses": ["square", "hinge"],
+        "width_range": (0.25, 32.0, 8),
+        "n_members": [1, 4, 16],
+    },
+    "huber": {"ratio_range": (0.1, 10.0, 15)},
+    "calibration": {"ridge_range": (1e-3, 1.0, 9)},
 }
 
 
@@ -127,14 +141,22 @@ def test_tables_have_every_number() -> None:
             assert str(one).startswith(one.reference), (name, one)
 
 
-@pytest.mark.parametrize("name", ["training-time", "ensemble-or-regularize-map", "equivalences"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "training-time",
+        "ensemble-or-regularize-map",
+        "equivalences",
+        "losses-ensemble-or-regularize",
+    ],
+)
 def test_contours_are_named_in_the_legend(name: str) -> None:
     assert any(text.startswith("Contours: ") for text in texts(drawn(name)[1]))
 
 
 def test_figures_have_the_numbers_of_the_paper_in_order() -> None:
     numbers = [spec.number for spec in FIGURES.values()]
-    assert numbers == [*range(1, 13), *[None] * 7]
+    assert numbers == [*range(1, 13), *[None] * 14]
     assert FIGURES["lazy"].source == "Figure 9 of d’Ascoli et al. (2020)"
     assert FIGURES["anova"].source == "Beyond d’Ascoli et al. (2020)"
 

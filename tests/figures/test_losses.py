@@ -1,6 +1,5 @@
 """The figures of any convex loss: stored values, thresholds, borders and outliers."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -119,29 +118,3 @@ def test_averaging_raises_the_calibration_slope_and_a_penalty_corrects_it() -> N
         line = reliability.line(name)
         assert line.y + line.y[::-1] == pytest.approx(1.0)  # symmetric in the classes
         assert line.y[-1] < line.x[-1]  # overconfident
-
-
-@pytest.mark.parametrize(
-    "figure",
-    [
-        (_classification.CAUSES_FIGURE, {"ratio_range": (0.2, 5.0, 5)}),
-        (_separability.FIGURE, {}),
-        (_losses_ensemble_or_regularize.FIGURE, {"losses": ["square", "hinge"]}),
-        (_hinge_ensemble.FIGURE, {"losses": ["square", "hinge"], "n_members": [1, 2]}),
-        (_huber.FIGURE, {"ratio_range": (0.2, 5.0, 9)}),
-        (_calibration.FIGURE, {"ridge_range": (1e-3, 0.1, 3)}),
-    ],
-    ids=lambda pair: pair[0].name,
-)
-def test_figures_are_drawn_with_a_legend_and_labels(figure: tuple[Any, dict[str, Any]]) -> None:
-    spec, options = figure
-    if spec is _losses_ensemble_or_regularize.FIGURE:
-        options = {**options, "ratio_range": (0.1, 50.0, 7), "flip_range": (0.0, 0.4, 5)}
-    data = spec.compute(**options)
-    drawn = spec.plot(data)
-    assert drawn.legends
-    for axes in drawn.axes:
-        assert axes.get_xlabel()
-    columns, rows = spec.table(data)
-    assert {len(row) for row in rows} == {len(columns)}
-    assert any(math.isfinite(value) for value in rows[0])

@@ -15,7 +15,7 @@ from doubletrouble.ranges import numbers
 PresetFlag = Annotated[
     str,
     typer.Option(
-        help="Amount of simulation: laptop (a minute in all), or paper (more points and draws).",
+        help="Amount of simulation: laptop (two minutes in all), or paper (more points and draws).",
         metavar="NAME",
         autocompletion=lambda: list(PRESETS),
     ),

@@ -19,7 +19,7 @@ FigureData = TypeVar("FigureData")
 
 PresetName: TypeAlias = Literal["laptop", "paper"]
 PRESETS: tuple[PresetName, ...] = get_args(PresetName)
-"""All figures in a minute, or with simulations as large as the paper's and denser grids."""
+"""All figures in two minutes, or with simulations as large as the paper's and denser grids."""
 
 SIMULATIONS = "simulations.sqlite"  # the file of finished simulations, in the output folder
 FORMATS = ("png", "pdf", "svg", "csv")

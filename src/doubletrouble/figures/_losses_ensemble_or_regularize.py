@@ -62,7 +62,7 @@ def loss_maps(settings: LossMapSettings) -> tuple[LossMap, ...]:
     ...     losses=["hinge"], ratio_range=(1, 10, 2), flip_range=(0.0, 0.2, 2)
     ... )
     >>> loss_maps(small)[0].excess.round(3).tolist()
-    [[-0.326, -0.098], [-0.116, 0.018]]
+    [[-0.366, -0.086], [-0.12, 0.021]]
     """
     ratios = log_grid(settings.ratio_range, "ratio_range")
     maps = []
@@ -133,7 +133,7 @@ def plot(maps: Sequence[LossMap]) -> "drawing.Figure":
     """Draw the figure: a map for each loss."""
     with drawing.new_figure(height=3.4) as figure:
         first, *_ = drawing.side_by_side(figure, maps, draw)
-        drawing.legend_line(first, "Relative difference of rates", color=drawing.INK, linewidth=0.7)
+        drawing.legend_line(first, "Contours: difference", color=drawing.INK, linewidth=0.7)
         drawing.legend_line(first, "Equal rates", color="#000000", linewidth=2.0)
         drawing.legend_area(first, "Ensemble better", facecolor=_COLORS[1])
         drawing.legend_area(

@@ -72,7 +72,7 @@ def separability_data(settings: SeparabilitySettings) -> SeparabilityMap:
 
     >>> small = SeparabilitySettings(width_range=(1, 2, 2), flip_range=(0, 0.5, 2))
     >>> separability_data(small).samples_per_feature.round(3).tolist()
-    [[2.724, 3.124], [2.0, 2.0]]
+    [[2.833, 3.883], [2.0, 2.0]]
     """
     widths = log_grid(settings.width_range, "width_range")
     low, high, count = settings.flip_range
@@ -122,12 +122,12 @@ def table(data: SeparabilityMap) -> Table:
 
 
 def draw_curves(axes: "drawing.Axes", data: SeparabilityMap) -> None:
-    """Draw the thresholds of the activations on the given axes, with the marked values."""
+    """Draw the thresholds of the activations on the given axes; labels have the marked values."""
     for line, stroke, ratio in zip(data.curves, drawing.strokes(), data.marked, strict=False):
         name, _, flips = line.label.partition("_flips")
-        label = f"{drawing.activation_label(name)}, $p={flips}$"
+        label = f"{drawing.activation_label(name)}, $p={flips}$ ({ratio:.4f})"
         drawing.curve(axes, line, stroke, label=label)
-        axes.plot(data.samples_per_dim, ratio, linestyle="none", color=stroke.color, **stroke.data)
+    drawing.threshold(axes, data.samples_per_dim, f"$N={data.samples_per_dim:g}D$")
     axes.axhline(0.5, color=drawing.INK, linewidth=0.8, linestyle=(0, (1, 1.5)))
     axes.annotate(
         "Cover: $P/N=1/2$",
@@ -173,12 +173,13 @@ def draw_map(axes: "drawing.Axes", data: SeparabilityMap) -> None:
 
 def plot(data: SeparabilityMap) -> "drawing.Figure":
     """Draw the figure: curves on the left, the map on the right."""
-    with drawing.new_figure(height=3.4) as figure:
+    with drawing.new_figure(height=3.6) as figure:
         left, right = figure.subplots(1, 2)
         draw_curves(left, data)
         draw_map(right, data)
         drawing.letters([left, right])
-        drawing.figure_legend(figure, panels=[left])
+        title = rf"(a) In brackets: $P/N^{{\!\star}}$ at $N={data.samples_per_dim:g}D$"
+        drawing.figure_legend(figure, title=title, panels=[left], ncols=2)
     return figure
 
 
@@ -190,7 +191,7 @@ FIGURE = FigureSpec(
         "them per sample (above a line), and do not if there are fewer. Labels without a relation "
         "to the features need P = N/2 (Cover's limit, dotted); those of a linear teacher need "
         "fewer features, the more samples per dimension the fewer, and flipped labels (p) need "
-        "more. Markers: N = 2D, P/N⋆ = 0.3842 and 0.4267 for ReLU with p = 0 and 0.1, 0.3423 and "
+        "more. At N = 2D, P/N⋆ = 0.3842 and 0.4267 for ReLU with p = 0 and 0.1, 0.3423 and "
         "0.3991 for tanh. The classification error of models with the hinge or the logistic loss "
         "peaks there, and not at P = N, where the peak of the square loss is.\n"
         "(b) The largest number of samples per feature that ReLU features separate, N⋆/P, over the "
