@@ -207,7 +207,7 @@ SETS: Mapping[str, DataSet] = {
     "Fashion-MNIST in 10": DataSet(load=partial(_images, "fashion-mnist", 10), group="calibration"),
     "CIFAR in 10": DataSet(load=partial(_images, "cifar10", 10), group="calibration"),
     "MNIST in 10": DataSet(load=partial(_images, "mnist", 10), n=150, group="held out"),
-    "Swiss roll": DataSet(load=swiss_roll, n=150, group="held out"),
+    "Swiss roll": DataSet(load=swiss_roll, n=150, group="calibration"),
     "breast cancer, tanh": DataSet(load=breast_cancer, n=150, activation="tanh", group="held out"),
 }
 GROUPS = {

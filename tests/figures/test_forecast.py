@@ -30,8 +30,8 @@ def test_forecasts_have_the_stored_values(panels: tuple[ForecastPanel, ...]) -> 
         ("Breast cancer", math.inf, 100): [0.16563, 0.21397, 0.22011],
         ("Digits", 1.0, 100): [0.64112, 6.4837, 0.31553],
         ("Digits", math.inf, 100): [0.38756, 0.26009, 0.2604],
-        ("Digits", 1.0, 200): [0.56634, 0.48909, 0.27432],
-        ("Digits", math.inf, 200): [0.3748, 0.18514, 0.16719],
+        ("Digits", 1.0, 200): [0.56634, 0.48758, 0.29134],
+        ("Digits", math.inf, 200): [0.3748, 0.19061, 0.18481],
     }
     found = {
         (panel.name, curve.n_members, curve.n_samples): curve.forecast

@@ -24,8 +24,8 @@ At N = n, with e' of the rows, h, v and w_n are leave-one-out itself. What is le
 rows left out in groups, is a factor: measured over model at N = n and the same g.
 
 A' = A - M in theory; the slope of the measured A is a second estimate, whose deviation has the
-other sign, and their mean is used. The slope of z is that of the rows at N = n, which near g_min is
-steeper than that of the population; for N > n it is taken at a coarser g.
+other sign, and their mean is used. Near g_min, the functions of these rows deviate from those of
+the population: for N > n, M, A and the slope of z are continued from a coarser g.
 
 **Identifiability.** n rows determine these functions for g ≥ g_min = s(κ → 0)/n and nothing below.
 There z is continued by a power law, M and A by σ² plus a power law. A kernel of fewer directions
@@ -50,13 +50,12 @@ from doubletrouble.forecasting._ridge_functions import (
 )
 from doubletrouble.parameters import FloatArray
 
-_ANCHOR = 1.0  # continuation starts at this multiple of g_min
 _SLOPE_BETWEEN = (1.05, 1.25)  # multiples of g_min, of the power law of z
-_WINDOW = (1.05, 2.5)  # multiples of g_min from which the power laws of M and A are fitted
+_WINDOW = (1.3, 3.0)  # multiples of g_min from which the power laws of M and A are fitted
 _LEAST_EXPONENT, _LARGEST_EXPONENTS = 0.05, (2.0, 1.0)  # of M and A
 _SATURATED, _FASTEST = 0.01, 0.98  # exponents of z: of finitely many directions, and the largest
-_RESOLVED = 1.3  # multiple of g_min from which slopes of z are those of the population
-_FADING = 4  # power of n/N with which slopes of these rows fade
+_RESOLVED = 1.3  # multiple of g_min from which functions are those of the population
+_FADING = 4  # power of n/N with which functions of these rows fade below it
 _TINY = 1e-300
 _REPEATED = 0.01  # least κ with repeated rows, relative to the mean variance of a row left out
 _CLEAR = 1e-5  # of N: digits of a smaller N - z cancel
@@ -69,7 +68,7 @@ _CORRECTED = ("sampling", "feature_error", "label_energy", "noise_energy")
 
 
 class _PowerLaw(NamedTuple):
-    """floor + (value - floor) (g/g_anchor)^exponent."""
+    """floor + (value - floor) (g/g₀)^exponent."""
 
     floor: float
     value: float
@@ -159,8 +158,9 @@ class Population:
         return PchipInterpolator(self.log_g, np.stack([self.log_mean_error, product], axis=1))
 
     @cached_property
-    def _anchor(self) -> float:
-        return self.log_g_min + float(np.log(_ANCHOR))
+    def _resolved(self) -> float:
+        """The g below which, for N > n, functions are those of the continuation."""
+        return self.log_g_min if self.saturates else self.log_g_min + float(np.log(_RESOLVED))
 
     def _window(self) -> FloatArray:
         low, high = (self.log_g_min + np.log(edge) for edge in _WINDOW)
@@ -168,12 +168,12 @@ class Population:
 
     @cached_property
     def _decay(self) -> float:
-        """The exponent of z below g_min; where z saturates, its slope at the anchor."""
+        """The exponent of z below g_min; where z saturates, its slope there."""
         ends = np.log(_SLOPE_BETWEEN)
         low, high = self._z_spline(self.log_g_min + ends)
         slope = float((low - high) / (ends[1] - ends[0]))
         if slope < _SATURATED:
-            return max(-float(self._z_spline(self._anchor, 1)), 0.0)
+            return max(-float(self._z_spline(self.log_g_min, 1)), 0.0)
         return min(slope, _FASTEST)
 
     @property
@@ -191,7 +191,7 @@ class Population:
         x, laws = self._window(), []
         for index, most in enumerate(_LARGEST_EXPONENTS):
             values = np.exp(self._splines(x)[:, index])
-            anchor = float(np.exp(self._splines(self._anchor)[index]))
+            anchor = float(np.exp(self._splines(self._resolved)[index]))
             if self.saturates:
                 laws.append(_PowerLaw(anchor, anchor, 0.0))
                 continue
@@ -202,10 +202,10 @@ class Population:
 
     def z(self, log_g: FloatArray) -> FloatArray:
         """Degrees of freedom z of g, continued below g_min."""
-        inside = np.clip(log_g, self._anchor, self.log_g[-1])
+        inside = np.clip(log_g, self.log_g_min, self.log_g[-1])
         values = np.asarray(self._z_spline(inside))
         above = np.maximum(log_g - self.log_g[-1], 0.0)
-        below = np.minimum(log_g - self._anchor, 0.0)
+        below = np.minimum(log_g - self.log_g_min, 0.0)
         growth = -np.expm1(below) if self.saturates else -below
         return np.asarray(np.exp(values + self._decay * growth - above))
 
@@ -215,17 +215,20 @@ class Population:
         Near g_min, the rows at hand have a larger one than the population: it is theirs at N = n,
         and that of a coarser g, or of the power law below g_min, for larger N.
         """
-        resolved = self._anchor if self.saturates else self.log_g_min + np.log(_RESOLVED)
         own, coarse = (
             np.clip(-self._z_spline(np.clip(log_g, low, self.log_g[-1]), 1), *_DECAYS)
-            for low in (self._anchor, resolved)
+            for low in (self.log_g_min, self._resolved)
         )
-        below = np.minimum(log_g - self._anchor, 0.0)
+        below = np.minimum(log_g - self.log_g_min, 0.0)
         if self.saturates:
             return np.where(below < 0, self._decay * np.exp(below), own)
-        share = min((self.n_samples / n_samples) ** _FADING, 1.0)
+        share = self._share(n_samples)
         coarse = np.where(below < 0, self._decay, coarse)
         return np.asarray(coarse + share * (own - coarse))
+
+    def _share(self, n_samples: float) -> float:
+        """The weight of the functions of these rows near g_min, at N rows: 1 at N = n."""
+        return min((self.n_samples / n_samples) ** _FADING, 1.0)
 
     def at_size(self, n_samples: float) -> RidgeTable:
         """The functions of κ at N rows."""
@@ -239,10 +242,11 @@ class Population:
     def _at(self, n_samples: float, nodes: FloatArray) -> tuple[FloatArray, RidgeFunctions]:
         """κ and the functions at N rows, at values of log g."""
         N, g, z, decay = n_samples, np.exp(nodes), self.z(nodes), self.decay(nodes, n_samples)
-        M, measured = np.exp(self._splines(np.clip(nodes, self._anchor, self.log_g[-1]))).T
-        A, below = measured.copy(), np.minimum(nodes - self._anchor, 0.0)
+        M, measured = np.exp(self._splines(np.clip(nodes, self.log_g_min, self.log_g[-1]))).T
+        A, below = measured.copy(), np.minimum(nodes - self._resolved, 0.0)
+        continued = 1 - self._share(N)
         for law, function in zip(self._laws, (M, A), strict=True):
-            function[below < 0] = law.at(below[below < 0])
+            function += np.where(below < 0, continued * (law.at(below) - function), 0.0)
         tau, slope, a, a_slope, log_ratios = self._interpolated(nodes)
         kappa, ratios = _effective_ridge(N, g, z, tau), np.exp(log_ratios).T
         e = tau * g[:, None]
@@ -255,7 +259,10 @@ class Population:
         h, noise_energy = g * z * (1 - decay) * b, z * decay * b
         carried, grown = (a * weight).mean(axis=1) / total, (q * a_slope).mean(axis=1)
         carried, grown = (values * A / measured for values in (carried, grown))
-        grown = np.maximum(0.5 * (grown + first * (A - M)), 0.0)
+        share = 0.5 * np.exp(np.minimum(nodes - self.log_g_min, 0.0))
+        grown = share * np.clip(grown, 0.0, first * A) + (1 - share) * first * np.maximum(
+            A - M, 0.0
+        )
         label_energy = np.maximum(carried, M) * noise_energy + N * kappa * grown * b
         sampling = h * ratios[1] + self.unpenalized / N
         functions = RidgeFunctions(
