@@ -132,8 +132,9 @@ FIGURE = FigureSpec(
         "The misclassification rate of random features fitted with three losses to clean labels of "
         "two classes: one model (thick) and an average of infinitely many (thin). The square loss "
         "has its peak at P = N. The hinge loss (support vector machine) and the logistic loss have "
-        "theirs at P = 0.384 N, where the training data become linearly separable, N = N⋆; at "
-        "P = N they show nothing. Averaging removes the peak of all three.\n"
+        "a smaller one at P = 0.40 N, which tends to 0.384 N as the penalty vanishes: there the "
+        "training data become linearly separable, N = N⋆. At P = N they show nothing. "
+        "Averaging removes the peak of all three.\n"
         "Lines: exact theory for infinite sizes. Markers: simulation of random features at finite "
         "size, with bars of two standard errors."
     ),
