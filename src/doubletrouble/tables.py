@@ -184,7 +184,7 @@ class DataTable:
         if not n_rows:
             raise ValueError("file must have rows below the first line, got none")
         texts = [k for k, one in enumerate(numbers) if one.not_a_number]
-        classes = {k: _Classes() for k in texts}
+        classes = {k: _ClassCodes() for k in texts}
         for _, row in islice(_records(text, separator), 1, None) if texts else ():
             for k, found in classes.items():
                 found.add(row[k])
@@ -202,7 +202,7 @@ class DataTable:
         places = [f"row {row}" for row in range(1, len(frame) + 1)]
         columns = []
         for name in frame.columns:
-            one, numbers, classes = frame[name], _Numbers("."), _Classes()
+            one, numbers, classes = frame[name], _Numbers("."), _ClassCodes()
             if types.is_numeric_dtype(one):  # with true and false
                 one = one.astype("Float64")
             cells = ["" if missing else str(v) for v, missing in zip(one, one.isna(), strict=True)]
@@ -370,7 +370,7 @@ class _Numbers:
         mixed = self._truths not in (0, self._rows - self._missing)
         return self._not_a_number or (self._first_truth if mixed else "")
 
-    def column(self, name: str, classes: "_Classes | None") -> DataColumn:
+    def column(self, name: str, classes: "_ClassCodes | None") -> DataColumn:
         """The whole column."""
         values = np.concatenate([*self._blocks, np.empty(0)])
         texts: tuple[str, ...] = ()
@@ -392,7 +392,7 @@ def _shown(cell: str, place: str) -> str:
     return f"'{text}' in {place}"
 
 
-class _Classes:
+class _ClassCodes:
     """The different texts of a column, and the index of each row's."""
 
     def __init__(self) -> None:

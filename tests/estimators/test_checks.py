@@ -19,7 +19,6 @@ FORECAST = (  # needs 20 rows, different ones (or warns), and equal weights
     WEIGHTS,
     "check_estimators_nan_inf",
     "check_fit2d_1feature",
-    "check_positive_only_tag_during_fit",
     "check_sample_weights_not_an_array",
     "check_sample_weights_not_overwritten",
     "check_sample_weights_pandas_series",

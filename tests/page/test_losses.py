@@ -120,7 +120,7 @@ def test_view_follows_its_controls_and_the_address(opened: Opener, page_server: 
     expect(page.locator("#losses .sentence")).to_contain_text("squared test error")
     page.go_back()
     expect(page.locator("#losses pre")).to_contain_text("loss='hinge'")
-    visit(page, "view=losses&task=regression&loss=hinge")
+    visit(page, "view=losses&task=regression&loss=hinge", page_server)
     expect(page.locator("#losses .messages")).to_contain_text("is for two classes")
     expect(page.locator("#losses pre")).to_contain_text("loss='huber'")
 

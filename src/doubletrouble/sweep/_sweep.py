@@ -459,7 +459,8 @@ def _read_toml(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
             if name in values:
                 raise ValueError(f"{name} must be given once in {path}")
             if name not in known:
-                raise ValueError(f"fields in {path} must be among {', '.join(known)}, got {name!r}")
+                among = ", ".join(known)
+                raise ValueError(f"fields in {path.name} must be among {among}, got {name!r}")
             values[name] = value
     if "dim" not in values:
         raise ValueError(f"dim must be given in {path}")
