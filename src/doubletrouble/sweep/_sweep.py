@@ -460,7 +460,7 @@ def _read_toml(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
                 raise ValueError(f"{name} must be given once in {path}")
             if name not in known:
                 among = ", ".join(known)
-                raise ValueError(f"fields in {path.name} must be among {among}, got {name!r}")
+                raise ValueError(f"fields in {Path(path).name} must be among {among}, got {name!r}")
             values[name] = value
     if "dim" not in values:
         raise ValueError(f"dim must be given in {path}")
