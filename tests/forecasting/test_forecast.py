@@ -413,3 +413,15 @@ def test_back_test_is_part_of_the_standard_error() -> None:
     assert more > 1.01 * without.error(**at, n_samples=480).total.standard_error
     same = with_check.error(**at).total.standard_error
     assert same == without.error(**at).total.standard_error
+
+
+def test_numbers_of_rows_have_an_axis_of_their_own_where_lengths_differ() -> None:
+    f = forecast_of(*draw(60, np.random.default_rng(1)), check=False)
+    widths, sizes = np.geomspace(10, 300, 5), [30, 60, 120]
+    found = f.error(width=widths, n_samples=sizes)
+    assert found.extrapolated.shape == (3, 5)
+    expected = f.error(width=widths, n_samples=np.reshape(sizes, (3, 1)))
+    np.testing.assert_array_equal(found.total.value, expected.total.value)
+    assert f.error(width=widths[:3], n_samples=sizes).extrapolated.shape == (3,)
+    assert np.shape(f.total(widths, n_samples=sizes)) == (3, 5)
+    assert f.error(width=widths, n_samples=[30]).extrapolated.shape == (5,)

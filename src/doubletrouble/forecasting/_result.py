@@ -192,7 +192,8 @@ class Forecast:
         ensemble : number or array
             K, the number of models averaged.
         n_samples : number or array
-            N, rows of the training set; default: all rows. May be more than there are.
+            N, rows of the training set; default: all rows. May be more than there are. A list whose
+            length is not that of the others has an axis of its own, the first.
 
         Returns
         -------
@@ -245,12 +246,16 @@ class Forecast:
         """P, λ, K and N, validated; N is rounded."""
         scheme = as_ensemble(ensemble, "Forecast.error")
         N = checked("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
-        return {
+        settings = {
             "width": checked("width", width, glossary.RANDOM_FEATURES),
             "ridge": checked("ridge", ridge, glossary.RIDGE),
             "ensemble": checked("ensemble", scheme.n_members, glossary.N_MEMBERS),
-            "n_samples": np.round(N) if isinstance(N, np.ndarray) else float(round(N)),
         }
+        shape = common_shape(settings)
+        if np.ndim(N) == 1 and shape and len({1, np.size(N), shape[-1]}) == 3:  # not of one length
+            N = np.reshape(N, (-1, *(1 for _ in shape)))
+        settings["n_samples"] = np.round(N) if isinstance(N, np.ndarray) else float(round(N))
+        return settings
 
     def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
         with np.errstate(over="ignore"):
