@@ -21,6 +21,7 @@ from doubletrouble.forecasting._checks import (
     back_test_check,
     feature_check,
     gcv_check,
+    least_resolution,
     spectrum_check,
 )
 from doubletrouble.forecasting._population import Population
@@ -196,13 +197,14 @@ def forecast(
     if check:
         halves = _halves(rows, floor, rng)
         if halves:
-            checks.append(spectrum_check(population, halves))
+            least = least_resolution(loo, population)
+            checks.append(spectrum_check(population, halves, least))
         if features is not None:
             checks.append(_feature_check(rows, features, energy, rng))
         checks.append(gcv_check(loo))
         if halves:
             tested = back_test(RidgeTable.of(loo.kappa, loo.functions, rows.n_modes), halves)
-            checks.append(back_test_check(*tested))
+            checks.append(back_test_check(*tested, halves, least))
     return Forecast(
         dim=D,
         activation=sigma.name if kernel is None else "given kernel",
