@@ -98,6 +98,14 @@ def test_parts_add_up_and_are_not_negative() -> None:
     )
 
 
+def test_standard_error_of_a_divergence_is_zero() -> None:
+    terms = forecast().error(width=[120, 60], ridge=0.0)
+    for part in (terms.noise, terms.initialization, terms.total):
+        values, errors = np.asarray(part.value), np.asarray(part.standard_error)
+        assert np.array_equal(np.isinf(values), [True, False])
+        assert np.array_equal(errors == 0, [True, False])
+
+
 def test_arrays_broadcast_like_numbers() -> None:
     f = forecast()
     widths, ridges, sizes = [20, 500], [[1e-3], [1.0]], [60, 240]
