@@ -54,6 +54,7 @@ _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 300  # of the check of drawn models
 _HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
 _ROUNDING = 1e-9
+_DIGITS = 1e-6  # to which copies of rows are equal
 _CHANCE = 2.0  # pairs of equal rows, relative to those expected of independent rows
 _FAR_FROM_ZERO = 1.5  # standard deviations of y
 _ONE_SIDED = 1.645  # standard errors, of 95 %
@@ -164,8 +165,8 @@ def forecast(
             warnings.warn(message, UserWarning, stacklevel=2)
         elif repeated:
             message = (
-                f"{repeated} rows of X are repeated, as is likely by chance where inputs have few "
-                "values: they are taken as independent draws; pass groups= if they are related"
+                f"{_rows_repeated(repeated)}, as is likely by chance where inputs have few values: "
+                "equal rows are taken as independent draws; pass groups= if they are related"
             )
         notes += [message] if message else []
     features = None
@@ -360,9 +361,12 @@ def _labels(y: Any) -> FloatArray:
     labels = labels.reshape(len(labels), -1)
     if len(labels) < _FEWEST_ROWS:
         raise ValueError(f"y must have at least {_FEWEST_ROWS} rows, got {len(labels)}")
-    spread = float(np.ptp(labels, axis=0).max())
+    spreads = np.ptp(labels, axis=0)
+    spread = float(spreads.max())
     if not spread:
         raise ValueError(f"y must not be constant, got {labels[0, 0]:g} everywhere")
+    if not spreads.all():
+        raise ValueError(f"y must vary in every column, got column {spreads.argmin()} constant")
     if not 1 / _LARGEST < spread < _LARGEST:
         raise ValueError(
             f"y must have a spread in ({1 / _LARGEST:g}, {_LARGEST:g}), got {spread:.3g}"
@@ -384,6 +388,8 @@ def _inputs(X: Any, n: int) -> FloatArray:
         raise ValueError(f"X must have a row for each of {n} labels, got {len(inputs)}")
     if (largest := float(np.abs(inputs).max())) > _LARGEST:
         raise ValueError(f"X must be at most {_LARGEST:g} in magnitude, got {largest:.3g}")
+    if not np.ptp(inputs, axis=0).any():
+        raise ValueError(f"X must vary, got {n} equal rows")
     return inputs
 
 
@@ -452,36 +458,54 @@ def _repeated_rows(
 
     Equal inputs with labels of their own are draws from a discrete distribution. Independent rows
     are equal in all columns no more often than in some of them, which is counted over rows that
-    differ: with one continuous column, or continuous labels, never.
+    differ: with one continuous column, or continuous labels, never. Inputs that are equal with
+    their labels are so to six digits.
     """
     table = gram if inputs is None else inputs
     assert table is not None
-    codes, repeated = _row_codes(table)
-    if not repeated:
-        return 0, ""
     some = [] if inputs is None or table.shape[1] == 1 else [table[:, ::2], table[:, 1::2]]
+    both, copies = _row_codes(np.column_stack([table, labels]))
+    codes, repeated = _row_codes(table, digits=0.0)
+    if not copies and not repeated:
+        return 0, ""
     halves = [_row_codes(half)[0] for half in some]
     label_codes, _ = _row_codes(labels)
-    both, copies = _row_codes(np.stack([codes, label_codes], axis=1))
-    for count, own, others in (
-        (copies, both, [label_codes, *halves]),
-        (repeated, codes, halves),
+    near = len(table) ** 2 * _DIGITS  # pairs of continuous labels that are equal to six digits
+    for count, own, others, fewest in (
+        (copies, both, [label_codes, *halves], near),
+        (repeated, codes, halves, 0.0),
     ):
         first = np.unique(own, return_index=True)[1]  # rows that differ
         chance = min((_equal_pairs(other[first]) for other in others), default=math.inf)
-        if _equal_pairs(own) > _CHANCE * chance * (len(own) / len(first)) ** 2:
-            kind = "with their labels, " if own is both else ""
+        if _equal_pairs(own) > max(_CHANCE * chance * (len(own) / len(first)) ** 2, fewest):
+            kind = "labels included, " if own is both else ""
             return repeated, (
-                f"{count} rows of X are repeated, {kind}more than by chance: leave-one-out is "
+                f"{_rows_repeated(count)}, {kind}more than by chance: leave-one-out is "
                 "optimistic; pass groups= with one label for equal rows"
             )
     return repeated, ""
 
 
-def _row_codes(table: npt.NDArray[Any]) -> tuple[IntArray, int]:
-    """Codes of rows, the same for equal ones, and how many are equal to an earlier one."""
-    distinct, codes = np.unique(table, axis=0, return_inverse=True)
-    return codes.ravel(), len(table) - len(distinct)
+def _rows_repeated(count: int) -> str:
+    return "1 row of X is repeated" if count == 1 else f"{count} rows of X are repeated"
+
+
+def _row_codes(table: FloatArray, digits: float = _DIGITS) -> tuple[IntArray, int]:
+    """Codes of rows, the same for equal ones, and how many are equal to an earlier one.
+
+    Rows are neighbours in the order of a projection if they are equal, to digits relative to the
+    column's deviations from its median.
+    """
+    centred = table - np.median(table, axis=0)
+    size = np.abs(centred)
+    size += np.median(size, axis=0)
+    scale = np.where(size.any(axis=0), size.max(axis=0), 1.0)
+    order = np.argsort((centred / scale) @ np.random.default_rng(0).random(table.shape[1]))
+    near = np.abs(np.diff(table[order], axis=0)) <= digits * size[order[1:]]
+    new = np.append(True, ~near.all(axis=1))
+    codes = np.empty(len(table), dtype=np.int64)
+    codes[order] = np.cumsum(new) - 1
+    return codes, len(table) - int(new.sum())
 
 
 def _equal_pairs(codes: IntArray) -> float:
