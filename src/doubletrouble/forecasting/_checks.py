@@ -22,6 +22,7 @@ _ABOVE = 1.2  # multiples of g_min of the halves
 _WIDTHS = (1 / 3, 1.0, 3.0)  # of drawn models, in multiples of n
 _MODELS = 12  # drawn at each width
 _STANDARD_ERRORS = 3.5  # of the mean of drawn models, beyond the limit
+_TOO_WIDE = 0.2  # limit of drawn models beyond which agreement means little
 _SMOOTH = 2.0  # of log g, the width of the average over the back-test
 _RIDGE = 0.01  # of drawn models, in multiples of the mean of the Gram matrix's diagonal
 _FINEST = 0.01  # of g at the best ridge: the least g of a comparison, if not that of _RIDGE
@@ -158,18 +159,16 @@ def feature_check(
         off = abs(math.log(float(np.mean(drawn)) / predicted))
         found.append((off, _STANDARD_ERRORS * error + FEATURE_LIMIT))
     worst, limit = max(found, key=lambda pair: pair[0] - pair[1])
-    passed = worst <= limit
-    return ForecastCheck(
-        name="features",
-        value=worst,
-        limit=limit,
-        meaning=(
-            "drawn models have the forecast error on the same rows"
-            if passed
-            else "drawn models have another error than forecast on the same rows: the variance "
-            "over features is unreliable"
-        ),
-    )
+    if worst > limit:
+        meaning = (
+            "drawn models have another error than forecast on the same rows: the variance over "
+            "features is unreliable"
+        )
+    elif limit > _TOO_WIDE:
+        meaning = "drawn models vary too much to tell whether they have the forecast error"
+    else:
+        meaning = "drawn models have the forecast error on the same rows"
+    return ForecastCheck(name="features", value=worst, limit=limit, meaning=meaning)
 
 
 def gcv_check(loo: LeaveOneOut) -> ForecastCheck:

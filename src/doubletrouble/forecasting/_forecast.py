@@ -57,6 +57,7 @@ _ROUNDING = 1e-9
 _DIGITS = 1e-6  # to which copies of rows are equal
 _CHANCE = 2.0  # pairs of equal rows, relative to those expected of independent rows
 _FAR_FROM_ZERO = 1.5  # standard deviations of y
+_TAIL, _TAIL_SHARE = 0.05, 0.36  # of the rows, and of the error: 0.2 to 0.3 of Gaussian residuals
 _ONE_SIDED = 1.645  # standard errors, of 95 %
 _FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
 _DRAWS = 200  # of standard errors
@@ -186,6 +187,7 @@ def forecast(
     notes += _data_notes(spectrum, rows)
     likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
     loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
+    notes += _tail_notes(loo)
     deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
     label_noise = _label_noise(loo, deviations, likely, given, outputs)
     if given is not None and given > label_noise.upper * (1 + _ROUNDING):
@@ -240,6 +242,19 @@ def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
             "ridge differ by rounding, and are not forecast at large widths"
         )
     return notes
+
+
+def _tail_notes(loo: LeaveOneOut) -> list[str]:
+    """A note on errors of heavy tails: a sample without the largest has a small variance, too."""
+    n = len(loo.row_errors)
+    largest, count = np.sort(loo.row_errors[:, np.argmin(loo.functions.error)]), round(_TAIL * n)
+    share = float(largest[n - count :].sum() / largest.sum())
+    if count < 2 or share <= _TAIL_SHARE:
+        return []
+    return [
+        f"{count} of {n} rows make up {share:.0%} of the error: standard errors are too small if "
+        "the tails of the inputs or of the noise are heavy"
+    ]
 
 
 def _label_noise(
