@@ -95,7 +95,7 @@ class ForecastChecks(Mapping[str, ForecastCheck]):
 
 
 def least_resolution(loo: LeaveOneOut, whole: Population) -> float:
-    """log g of the smallest ridge for which forecasts are checked.
+    """Log g of the smallest ridge for which forecasts are checked.
 
     In one to three dimensions, a smooth kernel has a g_min many decades below that of any useful
     ridge, and the functions there are those of a few outer rows. The least g is that of 1 % of the
