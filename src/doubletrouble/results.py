@@ -149,7 +149,7 @@ class _KnownError:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Estimate(_Result):
-    """An estimate with its standard error; numbers, or arrays of one shape.
+    """An estimate with its standard error, 0 of a divergence; numbers, or arrays of one shape.
 
     Estimates add, subtract, multiply and divide, with numbers and with each other. Two estimates
     from the same draws (of one simulation or decomposition) are combined draw by draw, so that the
@@ -258,7 +258,7 @@ class Estimate(_Result):
             _, error, count = draws.summary()
             errors.append(np.asarray(error))
             counts.append(count)
-        variance = sum(error**2 for error in errors)
+        variance = np.where(np.isinf(value), 0.0, sum(error**2 for error in errors))
         shape = np.broadcast_shapes(np.shape(value), np.shape(variance))
         return Estimate(
             value=_plain(np.broadcast_to(value, shape)),

@@ -170,7 +170,7 @@ def test_ridge_is_for_all_rows_of_a_large_sample(monkeypatch: pytest.MonkeyPatch
 
 def test_repeated_rows_are_reported() -> None:
     x, y, *_ = problem(0)
-    with pytest.warns(UserWarning, match="1 rows of X are repeated"):
+    with pytest.warns(UserWarning, match="1 row of X is repeated"):
         model(10).fit(np.append(x, x[:1], axis=0), np.append(y, y[:1]))
 
 

@@ -113,6 +113,20 @@ def test_bad_settings_are_named(name: str, arguments: dict[str, Any]) -> None:
         assert message_of(method, **arguments).startswith(f"{name} must")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"X": np.ones((40, 3))}, "X must vary, got 40 equal rows"),
+        (
+            {"y": np.stack([Y, np.ones(40)], axis=1)},
+            "y must vary in every column, got column 1 constant",
+        ),
+    ],
+)
+def test_constants_are_refused(arguments: dict[str, Any], message: str) -> None:
+    assert message_of(dt.forecast, **{"X": X, "y": Y, **arguments}) == message
+
+
 def test_column_of_words_is_named() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"size": X[:, 0], "city": ["Rome"] * 40})
@@ -130,6 +144,7 @@ def test_repeated_rows_are_a_warning() -> None:
         {"X": repeated, "y": Y},
         {"X": None, "kernel": repeated @ repeated.T, "y": labels},
         {"X": np.sign(repeated), "y": labels},
+        {"X": np.r_[X, X.astype("f4")], "y": np.r_[Y, Y]},
     ):
         with pytest.warns(UserWarning, match="groups="):
             dt.forecast(**arguments, check=False)

@@ -36,6 +36,24 @@ def test_spectrum_check_separates_rare_directions(seed: int) -> None:
     assert unusual["spectrum"] in unusual.failed
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+def test_checks_pass_for_few_ordinary_columns(dim: int) -> None:
+    """Near g_min, decades below every useful ridge, the spectrum is that of a few outer rows."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((250, dim))
+    y = np.tanh(2 * x[:, 0]) + 0.5 * x[:, 1] + 0.3 * rng.standard_normal(250)
+    trust = dt.forecast(x, y, fit_intercept=True).trust
+    assert trust["spectrum"].passed
+    assert trust["back_test"].passed
+
+
+def test_spectrum_check_fails_for_rare_directions_and_labels_of_noise() -> None:
+    """The best ridge is large then, and a small one is compared nevertheless."""
+    rng = np.random.default_rng(0)
+    trust = dt.forecast(rare(rng, 120), rng.standard_normal(120)).trust
+    assert not trust["spectrum"].passed
+
+
 def test_feature_check_detects_labels_far_from_zero() -> None:
     """Without an intercept, the constant is learned by features whose mean is not Gaussian."""
     x, y = draw(120, np.random.default_rng(0), offset=20.0)

@@ -98,6 +98,14 @@ def test_parts_add_up_and_are_not_negative() -> None:
     )
 
 
+def test_standard_error_of_a_divergence_is_zero() -> None:
+    terms = forecast().error(width=[120, 60], ridge=0.0)
+    for part in (terms.noise, terms.initialization, terms.total):
+        values, errors = np.asarray(part.value), np.asarray(part.standard_error)
+        assert np.array_equal(np.isinf(values), [True, False])
+        assert np.array_equal(errors == 0, [True, False])
+
+
 def test_arrays_broadcast_like_numbers() -> None:
     f = forecast()
     widths, ridges, sizes = [20, 500], [[1e-3], [1.0]], [60, 240]
@@ -357,6 +365,15 @@ def test_labels_far_from_zero_without_an_intercept_are_noted() -> None:
     assert not forecast_of(x, y + 10, fit_intercept=True, check=False).notes
 
 
+def test_heavy_tails_are_noted() -> None:
+    rng = np.random.default_rng(0)
+    x, y = draw(200, rng)
+    heavy = y + rng.standard_t(2, size=200)
+    (note,) = forecast_of(x, heavy, check=False).notes
+    assert note.startswith("10 of 200 rows make up ")
+    assert not forecast_of(x, y, check=False).notes
+
+
 def test_more_noise_than_the_rows_allow_is_noted() -> None:
     x, y = draw(150, np.random.default_rng(0))
     f = forecast_of(x, y, noise=2.0, check=False)
@@ -403,6 +420,13 @@ def test_feature_check_fails_for_fewer_features_than_said() -> None:
         return np.repeat(features(-(-count // 3), generator), 3, axis=1)[:, :count]
 
     assert not _feature_check(f._rows, fewer, f._energy, rng).passed
+
+
+def test_feature_check_of_few_rows_does_not_claim_agreement() -> None:
+    check = forecast_of(*draw(20, np.random.default_rng(0))).trust["features"]
+    assert check.passed
+    assert check.limit > 0.2
+    assert "vary too much" in check.meaning
 
 
 def test_back_test_is_part_of_the_standard_error() -> None:

@@ -22,8 +22,12 @@ _ABOVE = 1.2  # multiples of g_min of the halves
 _WIDTHS = (1 / 3, 1.0, 3.0)  # of drawn models, in multiples of n
 _MODELS = 12  # drawn at each width
 _STANDARD_ERRORS = 3.5  # of the mean of drawn models, beyond the limit
+_TOO_WIDE = 0.2  # limit of drawn models beyond which agreement means little
 _SMOOTH = 2.0  # of log g, the width of the average over the back-test
 _RIDGE = 0.01  # of drawn models, in multiples of the mean of the Gram matrix's diagonal
+_FINEST = 0.01  # of g at the best ridge: the least g of a comparison, if not that of _RIDGE
+_NEAR_BEST = 1.05  # of the least error: ridges up to this error are best, too
+_RANGE = math.log(1e4)  # of log g
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,17 +94,31 @@ class ForecastChecks(Mapping[str, ForecastCheck]):
         return require("pandas", "tables").DataFrame(self.records())
 
 
-def spectrum_check(whole: Population, halves: list[Population]) -> ForecastCheck:
-    """Whether halves of the rows and all of them have one spectrum z(g).
+def least_resolution(loo: LeaveOneOut, whole: Population) -> float:
+    """Log g of the smallest ridge for which forecasts are checked.
+
+    In one to three dimensions, a smooth kernel has a g_min many decades below that of any useful
+    ridge, and the functions there are those of a few outer rows. The least g is that of 1 % of the
+    best ridge or of the mean variance of a feature, whichever is smaller.
+    """
+    error = loo.functions.error
+    best = np.log(loo.kappa[np.flatnonzero(error <= _NEAR_BEST * error.min())[-1]])
+    small = whole.log_g[-1] + whole.log_z[-1] + math.log(_RIDGE)  # s(κ → ∞) is the diagonal
+    at_best, at_small = np.interp([best, small], whole.log_kappa, whole.log_g)
+    return float(min(at_best + math.log(_FINEST), at_small))
+
+
+def spectrum_check(whole: Population, halves: list[Population], least: float) -> ForecastCheck:
+    """Whether halves of the rows and all of them have one spectrum z(g), from log g = `least`.
 
     Deviations of z are relative to the rows, as they affect a forecast through N - z: with few
     distinct rows, z is small. The largest of every half is averaged over halves: rare directions
     are in one half and not in the other, so that their deviations have opposite signs.
     """
-    ratio = np.linspace(np.log(_ABOVE), np.log(1e4), 120)
     largest = []
     for half in halves:
-        g = half.log_g_min + ratio
+        low = max(half.log_g_min + math.log(_ABOVE), least)
+        g = np.linspace(low, low + _RANGE, 120)
         largest.append(np.abs(half.z(g) - whole.z(g)).max() / half.n_samples)
     value = float(np.mean(largest))
     return ForecastCheck(
@@ -110,8 +128,8 @@ def spectrum_check(whole: Population, halves: list[Population]) -> ForecastCheck
         meaning=(
             "half of the rows and all of them have the same spectrum"
             if value <= SPECTRUM_LIMIT
-            else "half of the rows have another spectrum than all (rare directions in the "
-            "inputs): forecasts for more rows than these are unreliable at small ridge"
+            else "half of the rows have another spectrum than all (directions of the inputs that "
+            "few rows have): forecasts for more rows than these are unreliable at small ridge"
         ),
     )
 
@@ -141,18 +159,16 @@ def feature_check(
         off = abs(math.log(float(np.mean(drawn)) / predicted))
         found.append((off, _STANDARD_ERRORS * error + FEATURE_LIMIT))
     worst, limit = max(found, key=lambda pair: pair[0] - pair[1])
-    passed = worst <= limit
-    return ForecastCheck(
-        name="features",
-        value=worst,
-        limit=limit,
-        meaning=(
-            "drawn models have the forecast error on the same rows"
-            if passed
-            else "drawn models have another error than forecast on the same rows: the variance "
-            "over features is unreliable"
-        ),
-    )
+    if worst > limit:
+        meaning = (
+            "drawn models have another error than forecast on the same rows: the variance over "
+            "features is unreliable"
+        )
+    elif limit > _TOO_WIDE:
+        meaning = "drawn models vary too much to tell whether they have the forecast error"
+    else:
+        meaning = "drawn models have the forecast error on the same rows"
+    return ForecastCheck(name="features", value=worst, limit=limit, meaning=meaning)
 
 
 def gcv_check(loo: LeaveOneOut) -> ForecastCheck:
@@ -179,7 +195,7 @@ def back_test(whole: RidgeTable, halves: list[Population]) -> tuple[FloatArray, 
     over halves with its sign, in which the choice of rows of the two halves cancels, as a
     root mean square over neighbouring g.
     """
-    ratio = np.linspace(np.log(0.2), np.log(1e4), 100)
+    ratio = np.linspace(math.log(0.2), _RANGE, 100)
     offs = []
     for half in halves:
         grown = half.at_size(whole.n_samples)
@@ -191,9 +207,15 @@ def back_test(whole: RidgeTable, halves: list[Population]) -> tuple[FloatArray, 
     return ratio, np.sqrt(weights @ square / weights.sum(axis=1))
 
 
-def back_test_check(ratio: FloatArray, errors: FloatArray) -> ForecastCheck:
-    """The error of forecasting all rows from half of them, where the half determines it."""
-    value = float(errors[ratio >= 0].mean())
+def back_test_check(
+    ratio: FloatArray, errors: FloatArray, halves: list[Population], least: float
+) -> ForecastCheck:
+    """The error of forecasting all rows from half of them, where the half determines it.
+
+    As in `spectrum_check`, from log g = `least`.
+    """
+    low = max(0.0, least - float(np.mean([half.log_g_min for half in halves])))
+    value = float(errors[ratio >= min(low, float(ratio[-1]))].mean())
     return ForecastCheck(
         name="back_test",
         value=value,

@@ -21,6 +21,7 @@ from doubletrouble.forecasting._checks import (
     back_test_check,
     feature_check,
     gcv_check,
+    least_resolution,
     spectrum_check,
 )
 from doubletrouble.forecasting._population import Population
@@ -53,8 +54,10 @@ _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 300  # of the check of drawn models
 _HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
 _ROUNDING = 1e-9
+_DIGITS = 1e-6  # to which copies of rows are equal
 _CHANCE = 2.0  # pairs of equal rows, relative to those expected of independent rows
 _FAR_FROM_ZERO = 1.5  # standard deviations of y
+_TAIL, _TAIL_SHARE = 0.05, 0.36  # of the rows, and of the error: 0.2 to 0.3 of Gaussian residuals
 _ONE_SIDED = 1.645  # standard errors, of 95 %
 _FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
 _DRAWS = 200  # of standard errors
@@ -163,8 +166,8 @@ def forecast(
             warnings.warn(message, UserWarning, stacklevel=2)
         elif repeated:
             message = (
-                f"{repeated} rows of X are repeated, as is likely by chance where inputs have few "
-                "values: they are taken as independent draws; pass groups= if they are related"
+                f"{_rows_repeated(repeated)}, as is likely by chance where inputs have few values: "
+                "equal rows are taken as independent draws; pass groups= if they are related"
             )
         notes += [message] if message else []
     features = None
@@ -184,6 +187,7 @@ def forecast(
     notes += _data_notes(spectrum, rows)
     likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
     loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
+    notes += _tail_notes(loo)
     deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
     label_noise = _label_noise(loo, deviations, likely, given, outputs)
     if given is not None and given > label_noise.upper * (1 + _ROUNDING):
@@ -196,13 +200,14 @@ def forecast(
     if check:
         halves = _halves(rows, floor, rng)
         if halves:
-            checks.append(spectrum_check(population, halves))
+            least = least_resolution(loo, population)
+            checks.append(spectrum_check(population, halves, least))
         if features is not None:
             checks.append(_feature_check(rows, features, energy, rng))
         checks.append(gcv_check(loo))
         if halves:
             tested = back_test(RidgeTable.of(loo.kappa, loo.functions, rows.n_modes), halves)
-            checks.append(back_test_check(*tested))
+            checks.append(back_test_check(*tested, halves, least))
     return Forecast(
         dim=D,
         activation=sigma.name if kernel is None else "given kernel",
@@ -237,6 +242,19 @@ def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
             "ridge differ by rounding, and are not forecast at large widths"
         )
     return notes
+
+
+def _tail_notes(loo: LeaveOneOut) -> list[str]:
+    """A note on errors of heavy tails: a sample without the largest has a small variance, too."""
+    n = len(loo.row_errors)
+    largest, count = np.sort(loo.row_errors[:, np.argmin(loo.functions.error)]), round(_TAIL * n)
+    share = float(largest[n - count :].sum() / largest.sum())
+    if count < 2 or share <= _TAIL_SHARE:
+        return []
+    return [
+        f"{count} of {n} rows make up {share:.0%} of the error: standard errors are too small if "
+        "the tails of the inputs or of the noise are heavy"
+    ]
 
 
 def _label_noise(
@@ -358,9 +376,12 @@ def _labels(y: Any) -> FloatArray:
     labels = labels.reshape(len(labels), -1)
     if len(labels) < _FEWEST_ROWS:
         raise ValueError(f"y must have at least {_FEWEST_ROWS} rows, got {len(labels)}")
-    spread = float(np.ptp(labels, axis=0).max())
+    spreads = np.ptp(labels, axis=0)
+    spread = float(spreads.max())
     if not spread:
         raise ValueError(f"y must not be constant, got {labels[0, 0]:g} everywhere")
+    if not spreads.all():
+        raise ValueError(f"y must vary in every column, got column {spreads.argmin()} constant")
     if not 1 / _LARGEST < spread < _LARGEST:
         raise ValueError(
             f"y must have a spread in ({1 / _LARGEST:g}, {_LARGEST:g}), got {spread:.3g}"
@@ -382,6 +403,8 @@ def _inputs(X: Any, n: int) -> FloatArray:
         raise ValueError(f"X must have a row for each of {n} labels, got {len(inputs)}")
     if (largest := float(np.abs(inputs).max())) > _LARGEST:
         raise ValueError(f"X must be at most {_LARGEST:g} in magnitude, got {largest:.3g}")
+    if not np.ptp(inputs, axis=0).any():
+        raise ValueError(f"X must vary, got {n} equal rows")
     return inputs
 
 
@@ -450,36 +473,54 @@ def _repeated_rows(
 
     Equal inputs with labels of their own are draws from a discrete distribution. Independent rows
     are equal in all columns no more often than in some of them, which is counted over rows that
-    differ: with one continuous column, or continuous labels, never.
+    differ: with one continuous column, or continuous labels, never. Inputs that are equal with
+    their labels are so to six digits.
     """
     table = gram if inputs is None else inputs
     assert table is not None
-    codes, repeated = _row_codes(table)
-    if not repeated:
-        return 0, ""
     some = [] if inputs is None or table.shape[1] == 1 else [table[:, ::2], table[:, 1::2]]
+    both, copies = _row_codes(np.column_stack([table, labels]))
+    codes, repeated = _row_codes(table, digits=0.0)
+    if not copies and not repeated:
+        return 0, ""
     halves = [_row_codes(half)[0] for half in some]
     label_codes, _ = _row_codes(labels)
-    both, copies = _row_codes(np.stack([codes, label_codes], axis=1))
-    for count, own, others in (
-        (copies, both, [label_codes, *halves]),
-        (repeated, codes, halves),
+    near = len(table) ** 2 * _DIGITS  # pairs of continuous labels that are equal to six digits
+    for count, own, others, fewest in (
+        (copies, both, [label_codes, *halves], near),
+        (repeated, codes, halves, 0.0),
     ):
         first = np.unique(own, return_index=True)[1]  # rows that differ
         chance = min((_equal_pairs(other[first]) for other in others), default=math.inf)
-        if _equal_pairs(own) > _CHANCE * chance * (len(own) / len(first)) ** 2:
-            kind = "with their labels, " if own is both else ""
+        if _equal_pairs(own) > max(_CHANCE * chance * (len(own) / len(first)) ** 2, fewest):
+            kind = "labels included, " if own is both else ""
             return repeated, (
-                f"{count} rows of X are repeated, {kind}more than by chance: leave-one-out is "
+                f"{_rows_repeated(count)}, {kind}more than by chance: leave-one-out is "
                 "optimistic; pass groups= with one label for equal rows"
             )
     return repeated, ""
 
 
-def _row_codes(table: npt.NDArray[Any]) -> tuple[IntArray, int]:
-    """Codes of rows, the same for equal ones, and how many are equal to an earlier one."""
-    distinct, codes = np.unique(table, axis=0, return_inverse=True)
-    return codes.ravel(), len(table) - len(distinct)
+def _rows_repeated(count: int) -> str:
+    return "1 row of X is repeated" if count == 1 else f"{count} rows of X are repeated"
+
+
+def _row_codes(table: FloatArray, digits: float = _DIGITS) -> tuple[IntArray, int]:
+    """Codes of rows, the same for equal ones, and how many are equal to an earlier one.
+
+    Rows are neighbours in the order of a projection if they are equal, to digits relative to the
+    column's deviations from its median.
+    """
+    centred = table - np.median(table, axis=0)
+    size = np.abs(centred)
+    size += np.median(size, axis=0)
+    scale = np.where(size.any(axis=0), size.max(axis=0), 1.0)
+    order = np.argsort((centred / scale) @ np.random.default_rng(0).random(table.shape[1]))
+    near = np.abs(np.diff(table[order], axis=0)) <= digits * size[order[1:]]
+    new = np.append(True, ~near.all(axis=1))
+    codes = np.empty(len(table), dtype=np.int64)
+    codes[order] = np.cumsum(new) - 1
+    return codes, len(table) - int(new.sum())
 
 
 def _equal_pairs(codes: IntArray) -> float:

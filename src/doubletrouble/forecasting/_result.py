@@ -565,9 +565,9 @@ class _Part(NamedTuple):
         return cls(np.empty(size), np.empty((n_draws, size)))
 
     def estimate(self, shape: tuple[int, ...], key: Any) -> Estimate:
-        """The estimate; a divergence has no standard error."""
+        """The estimate; the standard error of a divergence is 0."""
         value, draws = self.value.reshape(shape), self.draws.reshape(-1, *shape)
-        spread = draws.std(axis=0)
+        spread = np.where(np.isfinite(value), draws.std(axis=0), 0.0)
         known = np.where(np.isfinite(value), value, 0.0) + draws
         return Estimate(
             value=value if shape else float(value),
