@@ -105,7 +105,7 @@ def test_bad_data_are_named(name: str, arguments: dict[str, Any]) -> None:
         ("n_samples", {"n_samples": 4}),
         ("n_samples", {"n_samples": math.inf}),
         ("ridge", {"width": [10, 20], "ridge": [1, 2, 3]}),
-        ("n_samples", {"width": [10, 20], "n_samples": [10, 20, 30]}),
+        ("n_samples", {"width": [10, 20], "n_samples": [[10, 20, 30]]}),
     ],
 )
 def test_bad_settings_are_named(name: str, arguments: dict[str, Any]) -> None:

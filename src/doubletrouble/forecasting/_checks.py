@@ -14,7 +14,7 @@ from doubletrouble.forecasting._random_features import FeatureEnergy, average_ov
 from doubletrouble.forecasting._ridge_functions import LeaveOneOut, RidgeTable
 from doubletrouble.parameters import FloatArray
 
-SPECTRUM_LIMIT = 0.045
+SPECTRUM_LIMIT = 0.05
 FEATURE_LIMIT = 0.05
 GCV_LIMIT = 0.1
 BACK_TEST_LIMIT = 0.1
