@@ -237,6 +237,32 @@ def test_units_of_the_labels() -> None:
     assert dt.order_parameters(b).m == pytest.approx(1e5 * dt.order_parameters(a).m, rel=1e-13)
 
 
+class Deviation(dt.losses.Loss):
+    """The absolute loss."""
+
+    tasks = ("regression",)
+    slopes = (-1.0, 1.0)
+
+
+class Bounded(dt.losses.Loss):
+    """The Huber loss with δ = 0.7."""
+
+    tasks = ("regression",)
+    softness = 1.0
+    slopes = (-0.7, 0.7)
+
+
+@pytest.mark.parametrize(("own", "loss"), [(Deviation(), "absolute"), (Bounded(), "huber:0.7")])
+def test_own_loss_classes_have_the_same_units(own: dt.losses.Loss, loss: str) -> None:
+    given, named = (
+        dt.Problem(loss=one, signal=2.0, noise=[0.0, 1.5], ridge=1e-2) for one in (own, loss)
+    )
+    assert repr(dt.order_parameters(given)) == repr(dt.order_parameters(named))
+    np.testing.assert_array_equal(dt.exact_error(given, 3).total, dt.exact_error(named, 3).total)
+    ours, theirs = (dt.training_error(problem, measure="loss") for problem in (given, named))
+    np.testing.assert_array_equal(ours, theirs)
+
+
 def test_a_mixture_of_equal_components_is_one() -> None:
     plain = dt.Problem(loss="huber", noise=0.7, ridge=0.1)
     mixed = dt.Problem(loss="huber", noise=dt.Mixture([(0.3, 0.7), (0.7, 0.7)]), ridge=0.1)
