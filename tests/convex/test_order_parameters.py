@@ -136,6 +136,18 @@ def test_losses_of_residuals_interpolate_without_ridge(loss: str) -> None:
     assert np.isinf(errors[1].total[0])
 
 
+def test_peak_without_ridge_beside_other_points() -> None:
+    """At P = N, where q is infinite; its rounding depends on the other points of an array."""
+    problem = dt.Problem(
+        loss="quantile:0.8",
+        noise=0.5,
+        features_per_dim=[0.3, 1.0, 4.0],
+        samples_per_dim=[1.0, 1.0, 0.5],
+        ridge=[1e-3, 0.0, 0.1],
+    )
+    np.testing.assert_array_equal(np.isinf(dt.exact_error(problem).noise), [False, True, False])
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_separable_data_without_ridge_have_the_maximum_margin(loss: str) -> None:
     sizes: dict[str, Any] = {"features_per_dim": [2.0, 8.0, math.inf], "samples_per_dim": 1.5}
