@@ -57,7 +57,10 @@ class Mixture:
     components: Sequence[tuple[float, float]]
 
     def __post_init__(self) -> None:
-        pairs = np.asarray(self.components, dtype=np.float64)
+        try:
+            pairs = np.asarray(self.components, dtype=np.float64)
+        except (TypeError, ValueError):
+            pairs = np.empty(0)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
             raise ValueError(f"components must be pairs (weight, sd), got {self.components!r}")
         weights = checked("weights", pairs[:, 0], glossary.MIXTURE_WEIGHT)

@@ -301,8 +301,8 @@ def _block(
             )
         if isinstance(loss, Logistic) and np.any(separable & (given == 0)):
             raise DivergenceError(
-                "the weights of loss logistic diverge at ridge 0 on separable data (N < N⋆): "
-                "losses.MaxMargin() is the limit of their direction"
+                "ridge must be positive for loss logistic on separable data (N < N⋆), got 0: its "
+                "weights diverge; losses.MaxMargin() is the limit of their direction"
             )
     # P = N as the ridge vanishes: losses with forces of both signs interpolate, with infinite q
     peak = (given < 1e-100) & (samples * inverse_width == 1) & (np.asarray(low) < 0)
