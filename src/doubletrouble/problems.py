@@ -1,13 +1,13 @@
-r"""The learning problems: random-features ridge regression, isotropic or with a measured spectrum.
+r"""The learning problems: random features with any convex loss, or with a measured spectrum.
 
 A model f(x) = Σ_h a_h σ(θ_h·x/√D) with P random features is fitted to N samples
-y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D by minimizing
+y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D; ridge regression minimizes
 
     (1/N) Σ_μ (y_μ - f(x_μ))² + (P λ / D) |a|²        [dascoli2020] Eq. (4)
 
 The theory needs P/D, N/D, λ, the powers F = |β|, τ, F⋆ and the activation's moments. Other losses
 ℓ replace (y - f)² by 2 ℓ(y, f) (`losses`). For classification labels are sign(⟨β, x⟩ + τ·ε), then
-flipped with probability p.
+flipped with probability p. Problems with a measured spectrum are those of ridge regression.
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric

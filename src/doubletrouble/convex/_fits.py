@@ -16,8 +16,9 @@ y = -1, the dual problem is a quadratic program in a box,
 
     maximize  Σ y γ - γᵀ (K + alpha c/w) γ/2    over    w l/alpha ≤ γ ≤ w h/alpha    [Σ γ = 0]
 
-It is solved by a primal-dual interior-point method (predictor and corrector of Mehrotra), and the
-result refined by steps in which the coefficients at their bounds are held fixed. Of a feasible γ
+It is solved by a primal-dual interior-point method with predictor and corrector ([mehrotra1992]),
+and the result refined by steps in which the coefficients at their bounds are held fixed. Of a
+feasible γ
 
     gap = Σ_μ w ℓ(e) + c (alpha γ)²/(2w) - alpha γ e ≥ 0
 

@@ -7,6 +7,9 @@ For members that share the fractions f₁ of their features and f₂ of their sa
 
 with q̂₁₂ the mean product of the forces on both (`_labels`). It is convex and increasing in Δ, so
 that Newton's method from the left converges monotonically.
+
+[loureiro2022] has the joint law of learners on correlated features. The form with one scalar, for
+any shared fractions and for labels drawn independently, is derived here.
 """
 
 from __future__ import annotations
