@@ -276,3 +276,9 @@ def test_functions_of_the_square_loss_refuse_other_losses() -> None:
         assert message == f"task must be regression for {name}, got classification"
     message = message_of(dt.replica.saddle_point, dt.Problem(loss="absolute"))
     assert message.startswith("loss must be square")
+
+
+@pytest.mark.parametrize("components", [[(0.9,), (0.1, 2)], "abc", [("a", "b")], None, []])
+def test_a_mixture_is_of_pairs(components: Any) -> None:
+    with pytest.raises(ValueError, match=r"^components must be pairs \(weight, sd\), got "):
+        dt.Mixture(components)

@@ -40,16 +40,6 @@ from doubletrouble.parameters import FloatArray, number
 Task: TypeAlias = Literal["regression", "classification"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
-LossName: TypeAlias = Literal[
-    "square",
-    "huber",
-    "absolute",
-    "quantile",
-    "logistic",
-    "hinge",
-    "squared_hinge",
-    "max_margin",
-]
 LOSSES: dict[str, type[Loss]] = {}
 """Losses by name."""
 

@@ -1,13 +1,13 @@
-r"""The learning problems: random-features ridge regression, isotropic or with a measured spectrum.
+r"""The learning problems: random features with any convex loss, or with a measured spectrum.
 
 A model f(x) = Σ_h a_h σ(θ_h·x/√D) with P random features is fitted to N samples
-y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D by minimizing
+y = ⟨β, x⟩ + F⋆·(nonlinear part) + τ·ε of dimension D; ridge regression minimizes
 
     (1/N) Σ_μ (y_μ - f(x_μ))² + (P λ / D) |a|²        [dascoli2020] Eq. (4)
 
 The theory needs P/D, N/D, λ, the powers F = |β|, τ, F⋆ and the activation's moments. Other losses
 ℓ replace (y - f)² by 2 ℓ(y, f) (`losses`). For classification labels are sign(⟨β, x⟩ + τ·ε), then
-flipped with probability p.
+flipped with probability p. Problems with a measured spectrum are those of ridge regression.
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
@@ -57,7 +57,10 @@ class Mixture:
     components: Sequence[tuple[float, float]]
 
     def __post_init__(self) -> None:
-        pairs = np.asarray(self.components, dtype=np.float64)
+        try:
+            pairs = np.asarray(self.components, dtype=np.float64)
+        except (TypeError, ValueError):
+            pairs = np.empty(0)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
             raise ValueError(f"components must be pairs (weight, sd), got {self.components!r}")
         weights = checked("weights", pairs[:, 0], glossary.MIXTURE_WEIGHT)

@@ -1,5 +1,6 @@
 """Fits with convex losses against scikit-learn's solvers, limits and certificates."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -189,3 +190,19 @@ def test_random_settings_converge() -> None:
         alpha = float(10 ** rng.uniform(-6, 3))
         fit = LinearModel(phi).fit(y, name, alpha, sample_weight=counts, intercept=intercept)
         assert fit.gap <= 1e-9
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"alpha": -1.0}, r"^alpha must be in \[0, inf\), got -1.0$"),
+        ({"alpha": math.nan}, r"^alpha must be in \[0, inf\), got nan$"),
+        ({"labels": [1, 2, 1]}, r"^labels must be -1 or 1 for loss hinge, got 2.0 at index 1$"),
+        ({"labels": [1, 1]}, r"^labels must have shape \(3,\), got \(2,\)$"),
+        ({"sample_weight": [1, 1, 0]}, r"^sample_weight must be positive, got 0.0 at index 2$"),
+    ],
+)
+def test_bad_input(changed: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"labels": [1, -1, 1], "loss_like": "hinge", "alpha": 0.1}
+    with pytest.raises(ValueError, match=message):
+        LinearModel(np.eye(3)).fit(**given | changed)

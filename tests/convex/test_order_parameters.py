@@ -136,6 +136,18 @@ def test_losses_of_residuals_interpolate_without_ridge(loss: str) -> None:
     assert np.isinf(errors[1].total[0])
 
 
+def test_peak_without_ridge_beside_other_points() -> None:
+    """At P = N, where q is infinite; its rounding depends on the other points of an array."""
+    problem = dt.Problem(
+        loss="quantile:0.8",
+        noise=0.5,
+        features_per_dim=[0.3, 1.0, 4.0],
+        samples_per_dim=[1.0, 1.0, 0.5],
+        ridge=[1e-3, 0.0, 0.1],
+    )
+    np.testing.assert_array_equal(np.isinf(dt.exact_error(problem).noise), [False, True, False])
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_separable_data_without_ridge_have_the_maximum_margin(loss: str) -> None:
     sizes: dict[str, Any] = {"features_per_dim": [2.0, 8.0, math.inf], "samples_per_dim": 1.5}
@@ -235,6 +247,32 @@ def test_units_of_the_labels() -> None:
         np.testing.assert_allclose(hundred.V, one.V * 0.1 / ridge, rtol=1e-12)
     a, b = (classes(loss="hinge", signal=s, noise=0.3 * s) for s in (1.0, 1e5))
     assert dt.order_parameters(b).m == pytest.approx(1e5 * dt.order_parameters(a).m, rel=1e-13)
+
+
+class Deviation(dt.losses.Loss):
+    """The absolute loss."""
+
+    tasks = ("regression",)
+    slopes = (-1.0, 1.0)
+
+
+class Bounded(dt.losses.Loss):
+    """The Huber loss with δ = 0.7."""
+
+    tasks = ("regression",)
+    softness = 1.0
+    slopes = (-0.7, 0.7)
+
+
+@pytest.mark.parametrize(("own", "loss"), [(Deviation(), "absolute"), (Bounded(), "huber:0.7")])
+def test_own_loss_classes_have_the_same_units(own: dt.losses.Loss, loss: str) -> None:
+    given, named = (
+        dt.Problem(loss=one, signal=2.0, noise=[0.0, 1.5], ridge=1e-2) for one in (own, loss)
+    )
+    assert repr(dt.order_parameters(given)) == repr(dt.order_parameters(named))
+    np.testing.assert_array_equal(dt.exact_error(given, 3).total, dt.exact_error(named, 3).total)
+    ours, theirs = (dt.training_error(problem, measure="loss") for problem in (given, named))
+    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_a_mixture_of_equal_components_is_one() -> None:

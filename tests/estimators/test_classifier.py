@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -137,6 +138,16 @@ def test_ensembles_average_the_scores(loss: Any, ensemble: Any) -> None:
         ]
         np.testing.assert_allclose(model.coef_[:2], members[1].coef_)
         np.testing.assert_allclose(members[1].coef_[:1], members[0].coef_)
+
+
+def test_losses_are_names_or_objects() -> None:
+    x, y = data(40, 5)
+    named, given = (
+        dt.RandomFeaturesClassifier(20, ridge=0.1, loss=loss, random_state=0)  # type: ignore[arg-type]
+        for loss in ("logistic", dt.losses.Logistic())
+    )
+    same = clone(given).fit(x, y > 0).predict_proba(x)
+    np.testing.assert_array_equal(same, named.fit(x, y > 0).predict_proba(x))
 
 
 def test_settings_without_a_closed_form_raise() -> None:

@@ -108,6 +108,8 @@ def test_robust_losses_have_less_noise_below_interpolation_only() -> None:
         found = [float(panel.line(name).y[0]) for panel in (noise, total)]
         assert found == pytest.approx(values, rel=STORED), name
     assert noise.line("huber").y[1] == pytest.approx(noise.line("square").y[1], rel=1e-6)
+    two, _ = _huber.FIGURE.compute(ratio_range=(1.0, 1.0, 1), losses=("huber:0.5", "huber:2"))
+    assert [line.label for line in two.lines] == ["huber:0.5", "huber:2"]
 
 
 def test_averaging_raises_the_calibration_slope_and_a_penalty_corrects_it() -> None:

@@ -268,10 +268,17 @@ def test_ensembles_must_be_drawn() -> None:
     assert message_of(run.anova, drawn[1]).startswith("ensemble must")
 
 
-def test_repr_has_the_settings() -> None:
+def test_repr_and_measures_are_those_of_the_loss() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2)
     assert repr(run).startswith("Simulation(problem=Problem(")
     assert repr(run).endswith("dim=10, model='features', seed=0, n_data=3, n_init=2, test='exact')")
+    assert run.error(3, measure="squared").total.value == run.error(3).total.value
+    with pytest.raises(ValueError, match="measure must be one of squared"):
+        run.error(3, measure="noisy")
+    robust = dt.simulate(dt.Problem(ridge=0.1, loss="huber"), dim=10, n_data=3, n_init=2)
+    assert repr(robust).startswith("ConvexSimulation(problem=Problem(")
+    with pytest.raises(TypeError, match="shared_noise must be True or False, got 'no'"):
+        robust.overlap(0.0, 1.0, "no")  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("model", "nonlinear"), [("features", 0.0), ("gaussian", 0.5)])

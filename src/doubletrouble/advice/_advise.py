@@ -32,7 +32,7 @@ from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.losses import MaxMargin
 from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
-from doubletrouble.theory import AnyProblem, Measure, has_any_loss, optimal_ridge
+from doubletrouble.theory import AnyProblem, Measure, optimal_ridge
 
 _AVERAGED = (10, math.inf)  # seeds, in the remedies of a decomposition
 _ONE_SIZE = (
@@ -142,7 +142,7 @@ def advise(
         if isinstance(problem, SpectralProblem):
             raise ValueError(f"dim must be left out for a SpectralProblem, got {dim:g}")
 
-    if has_any_loss(problem) and isinstance(problem.loss, MaxMargin):
+    if isinstance(problem, Problem) and isinstance(problem.loss, MaxMargin):
         raise ValueError("loss must depend on the ridge for advise, got max_margin")
 
     unit = count_unit(problem, dim)

@@ -476,9 +476,9 @@ def _minimal(values: FloatArray, power: float) -> npt.NDArray[np.bool_]:
 
 def _power(problem: AnyProblem) -> float:
     """The power of the target, or of the noise if the target is 0."""
-    if has_any_loss(problem):
-        return 0.0  # errors are sums of parts of their own scale
     if isinstance(problem, Problem):
+        if not problem.is_ridge_regression:
+            return 0.0  # errors are sums of parts of their own scale
         linear = scalar(problem.signal) ** 2
     else:
         linear = float(np.sum(problem.target_powers))

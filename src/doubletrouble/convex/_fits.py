@@ -16,8 +16,9 @@ y = -1, the dual problem is a quadratic program in a box,
 
     maximize  Σ y γ - γᵀ (K + alpha c/w) γ/2    over    w l/alpha ≤ γ ≤ w h/alpha    [Σ γ = 0]
 
-It is solved by a primal-dual interior-point method (predictor and corrector of Mehrotra), and the
-result refined by steps in which the coefficients at their bounds are held fixed. Of a feasible γ
+It is solved by a primal-dual interior-point method with predictor and corrector ([mehrotra1992]),
+and the result refined by steps in which the coefficients at their bounds are held fixed. Of a
+feasible γ
 
     gap = Σ_μ w ℓ(e) + c (alpha γ)²/(2w) - alpha γ e ≥ 0
 
@@ -47,7 +48,7 @@ import numpy.typing as npt
 
 from doubletrouble.errors import ConvergenceError, DivergenceError
 from doubletrouble.losses import Logistic, Loss, LossLike, MaxMargin, Square, loss
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, refuse
 
 TOLERANCE = 1e-9
 """Largest duality gap of a fit, relative to the objective."""
@@ -135,6 +136,16 @@ class LinearModel:
         """
         y, kind = np.asarray(labels, dtype=np.float64), loss(loss_like)
         w = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        for name, values in (("labels", y), ("sample_weight", w)):
+            if values.shape != self.diagonal.shape:
+                raise ValueError(
+                    f"{name} must have shape {self.diagonal.shape}, got {values.shape}"
+                )
+        if not 0 <= alpha < np.inf:
+            raise ValueError(f"alpha must be in [0, inf), got {alpha!r}")
+        refuse("sample_weight", w, ~(w > 0), "positive")
+        if kind.margin:
+            refuse("labels", y, np.abs(y) != 1, f"-1 or 1 for loss {kind!s}")
         with_intercept = kind.intercept if intercept is None else intercept
         with np.errstate(all="ignore"):
             point = self._minimum(y, kind, float(alpha), w, with_intercept)

@@ -7,6 +7,9 @@ equations are solved for log V, log q, log a (log R, b/S) by Newton's method wit
 differences, on all points of a block at once. The start is the fixed point of the square loss on
 the share of the samples that act as constraints, after a few damped iterations. Points that do not
 converge are continued from a large ridge (the maximum margin from few samples).
+
+The setting, random features with convex losses in high dimension, is that of [loureiro2022], with
+the ridge λ N/D in place of λ. The closed forms of both sides are derived here.
 """
 
 from __future__ import annotations

@@ -41,8 +41,6 @@ from scipy.special import ndtr, owens_t, wrightomega
 
 from doubletrouble.parameters import FloatArray
 
-TINIEST = 5e-324
-
 _FAR = 40.0  # standard deviations: densities and tails are 0 beyond
 _ROOT_2PI = np.sqrt(2 * np.pi)
 

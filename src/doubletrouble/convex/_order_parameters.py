@@ -31,7 +31,7 @@ from doubletrouble.convex._training import (
     residual_training,
 )
 from doubletrouble.errors import DivergenceError
-from doubletrouble.losses import Absolute, Huber, Logistic, Loss, MaxMargin, Quantile
+from doubletrouble.losses import Logistic, Loss, MaxMargin
 from doubletrouble.parameters import FloatArray, Numeric, Parameter, Value, checked
 from doubletrouble.problems import Mixture, Problem
 
@@ -274,9 +274,9 @@ def _block(
         power, variances = signal**2 / unit, variances / unit
         if equations.nonlinear == 0:  # without noise, the target may be recovered exactly
             variances = np.maximum(variances, _NOISELESS)
-        if isinstance(loss, Huber):
+        if loss.softness:  # quadratic near 0: the slopes scale, else the loss
             low, high = low / root, high / root
-        elif isinstance(loss, Absolute | Quantile):
+        else:
             ridge, scale = ridge * root, root
         m_unit = unit
     else:
@@ -301,8 +301,8 @@ def _block(
             )
         if isinstance(loss, Logistic) and np.any(separable & (given == 0)):
             raise DivergenceError(
-                "the weights of loss logistic diverge at ridge 0 on separable data (N < N⋆): "
-                "losses.MaxMargin() is the limit of their direction"
+                "ridge must be positive for loss logistic on separable data (N < N⋆), got 0: its "
+                "weights diverge; losses.MaxMargin() is the limit of their direction"
             )
     # P = N as the ridge vanishes: losses with forces of both signs interpolate, with infinite q
     peak = (given < 1e-100) & (samples * inverse_width == 1) & (np.asarray(low) < 0)
@@ -326,7 +326,7 @@ def _block(
         equations=equations,
         solution=solution,
         unit=unit,
-        loss_unit=np.where(isinstance(loss, Absolute | Quantile), np.sqrt(unit), unit),
+        loss_unit=unit if loss.softness else np.sqrt(unit),
         limit=limit,
     )
     return block, m_unit, scale

@@ -7,6 +7,9 @@ For members that share the fractions f₁ of their features and f₂ of their sa
 
 with q̂₁₂ the mean product of the forces on both (`_labels`). It is convex and increasing in Δ, so
 that Newton's method from the left converges monotonically.
+
+[loureiro2022] has the joint law of learners on correlated features. The form with one scalar, for
+any shared fractions and for labels drawn independently, is derived here.
 """
 
 from __future__ import annotations
@@ -41,14 +44,15 @@ def excess_overlap(
     same = np.ones_like(noisy) if shared_noise else ~noisy
     excess = np.where(f2 == 0, base, most)
     strength = f2 * at.samples * features.noise(f1)
+    infinite = (most >= INFINITE) & ~same & (f1 == 1) & (f2 == 1)
     for equal in (True, False):
-        todo = (f2 > 0) & (same == equal)
+        todo = (f2 > 0) & (same == equal) & ~infinite
         if equal:
             todo &= (f1 < 1) | (f2 < 1)
         index = np.flatnonzero(todo)
         if index.size:
             excess[index] = _root(equations, solution, index, base, strength, most, equal)
-    peak = np.flatnonzero((most >= INFINITE) & ~same & (f1 == 1) & (f2 == 1))
+    peak = np.flatnonzero(infinite)
     if peak.size:  # both are infinite: their ratio is that of the forces
         own, shared = (
             _gap(equations, solution, peak, base, strength, most, v) for v in (False, True)

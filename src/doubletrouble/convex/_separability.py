@@ -5,7 +5,9 @@ and only if N < N⋆ = P/P₀, where P₀ = 1/2 - k arctan(a)/π with k = 1 - 2p
 
     a P₀(a) = k s ρ/(π (ρ + τ²)),        s = x/(1+x),  x/(1+x) + x μ⋆²/μ₁² = P/D.
 
-Labels that do not depend on the features (s = 0 or p = 1/2) give Cover's N⋆ = 2P.
+The closed form is derived here: it is the limit of zero margin of the equations in
+`_fixed_point`. Labels that do not depend on the features (s = 0 or p = 1/2) give N⋆ = 2P, the
+result of [cover1965].
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from doubletrouble.estimators._regressor import (
     RandomFeaturesModel,
     checked_weights,
 )
+from doubletrouble.losses import Loss
 from doubletrouble.losses import loss as named_loss
 from doubletrouble.parameters import FloatArray
 
@@ -37,7 +38,7 @@ def _available(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
 
 
 def _needs_square(model: "RandomFeaturesClassifier") -> bool:
-    if model.loss != "square":
+    if str(model.loss) != "square":
         raise AttributeError(
             f"loss must be 'square' for partial_fit, got {model.loss!r}: other losses need all "
             "rows at once"
@@ -46,7 +47,7 @@ def _needs_square(model: "RandomFeaturesClassifier") -> bool:
 
 
 def _needs_logistic(model: "RandomFeaturesClassifier") -> bool:
-    if model.loss != "logistic":
+    if str(model.loss) != "logistic":
         raise AttributeError(
             f"loss must be 'logistic' for predict_proba, got {model.loss!r}: its outputs are not "
             "probabilities (CalibratedClassifierCV calibrates them)"
@@ -67,7 +68,8 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         loss: ℓ, "square" for (y - f)²/2, ridge regression of ±1; "logistic" for log(1 + e^(-y f));
             "hinge" for max(0, 1 - y f), the support vector machine; "squared_hinge" for
             max(0, 1 - y f)²/2. Those other than "square" have no closed form: they need memory for
-            all features, `ridge` must be a number, and there is no `partial_fit`.
+            all features, `ridge` must be a number, and there is no `partial_fit`. A `losses.Loss`
+            stands for its name.
         class_weight: None, "balanced" or a dictionary of classes; multiplies `sample_weight`.
 
     `predict_proba` is available for the logistic loss alone (scikit-learn's
@@ -99,7 +101,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         budget: float | None = None,
         ensemble: EnsembleLike = 1,
         fit_intercept: bool = False,
-        loss: ClassifierLoss = "square",
+        loss: ClassifierLoss | Loss = "square",
         class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -176,10 +178,10 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
     def _parameters(self) -> LearnerParameters:
         known = get_args(ClassifierLoss)
-        if self.loss not in known:
+        if str(self.loss) not in known:
             raise ValueError(f"loss must be one of {', '.join(known)}, got {self.loss!r}")
         parameters = super()._parameters()
-        if self.loss != "square" and not isinstance(parameters.penalty, Penalty):
+        if str(self.loss) != "square" and not isinstance(parameters.penalty, Penalty):
             raise ValueError(
                 f"ridge must be a number for loss {self.loss!r}, which has no closed form, got "
                 f"{self.ridge!r}"

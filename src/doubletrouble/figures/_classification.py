@@ -87,7 +87,7 @@ def classification_data(settings: ClassificationSettings) -> Panel:
 
 def error_line(x: FloatArray, problem: Problem, n_members: float) -> Line:
     """The misclassification rate of K models along `x`."""
-    label = f"{str(problem.loss).partition(':')[0]}_K{n_members:g}"
+    label = f"{problem.loss!s}_K{n_members:g}"
     return Line(label, x, np.asarray(exact_error(problem, n_members).total), n_members=n_members)
 
 

@@ -497,12 +497,13 @@ def constants_title(
 
 
 def loss_label(name: str) -> str:
-    """The name of a loss, for legends.
+    """The name of a loss, with its number if it has one, for legends.
 
-    >>> loss_label("squared_hinge"), loss_label("huber:1.0")
-    ('Squared hinge loss', 'Huber loss')
+    >>> loss_label("squared_hinge"), loss_label("huber:0.5")
+    ('Squared hinge loss', 'Huber loss (0.5)')
     """
-    return f"{name.partition(':')[0].replace('_', ' ').capitalize()} loss"
+    words, _, number = name.partition(":")
+    return f"{words.replace('_', ' ').capitalize()} loss" + (f" ({number})" if number else "")
 
 
 def activation_label(name: str) -> str:

@@ -58,7 +58,7 @@ def huber_data(settings: HuberSettings) -> tuple[Panel, ...]:
             keys={"part": index},
             problem=problem,
             lines=tuple(
-                Line(loss.partition(":")[0], ratios, np.asarray(getattr(error, part)))
+                Line(str(loss), ratios, np.asarray(getattr(error, part)))
                 for loss, error in errors.items()
             ),
         )

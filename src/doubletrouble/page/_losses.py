@@ -109,7 +109,7 @@ class LossRequest:
         return f"dt.exact_error(dt.Problem({arguments}), {_code(self.members)})"
 
     def threshold(self) -> float:
-        """The width P/N at which a fit without ridge stops to fit every label."""
+        """The least width P/N at which a fit without ridge fits every label."""
         if not loss(self.loss).margin:
             return 1.0
         # N⋆ = P separability(P) grows with P; N⋆ >= 2P

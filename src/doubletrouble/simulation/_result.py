@@ -89,9 +89,9 @@ class Simulation:
         """The settings, without the draws."""
         ensembles = f", ensembles={list(self.ensembles)!r}" if self.drawn else ""
         return (
-            f"Simulation(problem={self.problem!r}, dim={self.dim}, model={self.model!r}, "
-            f"seed={self.seed}, n_data={self.n_data}, n_init={self.n_init}, test={self.test!r}"
-            f"{ensembles})"
+            f"{type(self).__name__}(problem={self.problem!r}, dim={self.dim}, "
+            f"model={self.model!r}, seed={self.seed}, n_data={self.n_data}, "
+            f"n_init={self.n_init}, test={self.test!r}{ensembles})"
         )
 
     @property
@@ -100,14 +100,18 @@ class Simulation:
         draws = self.draws.named()
         return PsiTerms(**{f.name: self.estimate(draws[f.name]) for f in fields(PsiTerms)})
 
-    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
-        """The test error of an ensemble, by cause.
+    def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
+        """The test error of an ensemble, by cause; its `measure` is "squared".
 
         A number of models K, or `Ensemble(K)`, is always available. Other ensembles must be among
         those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and `FeatureBank` are
         then available for any K, or an array of them, which broadcasts with the curves of the
         simulation; schemes whose shares depend on K are available for the K drawn.
         """
+        if measure not in (None, "squared"):
+            raise ValueError(
+                f"measure must be one of squared for a simulation of regression, got {measure!r}"
+            )
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         return ErrorTerms(**self._parts(scheme), coordinates=self._coordinates(scheme))
 
@@ -282,6 +286,8 @@ class ConvexSimulation(Simulation):
         ):
             if share not in (0, 1):
                 raise ValueError(f"{name} must be 0 or 1 in a simulation, got {share!r}")
+        if not isinstance(shared_noise, bool):
+            raise TypeError(f"shared_noise must be True or False, got {shared_noise!r}")
         at = self.draws
         if not shared_samples:
             draws: Any = at.q_features if shared_features else at.q_apart

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -39,7 +39,15 @@ import numpy as np
 from scipy.special import betainc, expit, ndtr, xlogy
 
 from doubletrouble.convex import OrderParameters, gaussian_mean, separability, solved
-from doubletrouble.ensembles import SCHEMES, Scheme, Vote
+from doubletrouble.ensembles import (
+    SCHEMES,
+    Amplitudes,
+    CrossTerms,
+    MemberTerms,
+    Scheme,
+    Vote,
+    combine,
+)
 from doubletrouble.losses import Logistic, MaxMargin
 from doubletrouble.parameters import common_shape
 from doubletrouble.problems import Mixture, Problem
@@ -117,62 +125,58 @@ class _Ensemble:
         """The power of the mean score, less m²/ρ."""
         two = self.excess(*self.pair(), same_noise=True)
         one = self.excess(1.0, 1.0, same_noise=True)
-        return self.averaged(one, two)
-
-    def averaged(self, one: Any, two: Any) -> Any:
-        """A part of the mean score: that of two members, and the excess of one over K."""
         return two + (one - two) * self.per_member
 
-    def parts(self) -> dict[str, Any]:
-        """The parts of the mean score's power over m²/ρ, in the order of the chain."""
-        (f1, f2), E = self.pair(), self.excess
-        one = {
-            "sampling": E(0.0, 1.0, same_noise=False),
-            "initialization": E(1.0, 1.0, same_noise=False) - E(0.0, 1.0, same_noise=False),
-            "noise": E(1.0, 1.0, same_noise=True) - E(1.0, 1.0, same_noise=False),
+    def parts(self, *, interactions: bool = False) -> dict[str, Any]:
+        """The squared error of the mean score by cause."""
+        pairs = (self.pair(), (1.0, 1.0))
+        shared, one = (self.cross_terms(*pair, interactions=interactions) for pair in pairs)
+        own = {
+            f.name: np.maximum(getattr(one, f.name) - getattr(shared, f.name), 0.0)
+            for f in fields(CrossTerms)
         }
-        two = {
-            "sampling": E(0.0, f2, same_noise=False),
-            "initialization": E(f1, f2, same_noise=False) - E(0.0, f2, same_noise=False),
-            "noise": E(f1, f2, same_noise=True) - E(f1, f2, same_noise=False),
-        }
-        return self.combined(one, two, ("initialization",), ("sampling",))
+        return combine(
+            MemberTerms(shared=shared, own=CrossTerms(**own)),
+            None,
+            Amplitudes(
+                signal=1.0,
+                nonlinear_signal=0.0,
+                noise=1.0,
+                test_noise=np.asarray(self.problem.test_noise),
+            ),
+            self.per_member,
+            self.scheme.resamples,
+            interactions=interactions,
+        )
 
-    def interactions(self) -> dict[str, Any]:
-        """The parts of the symmetric split of the mean score's power over m²/ρ."""
-        one, two = self._interactions(1.0, 1.0), self._interactions(*self.pair())
-        features = ("initialization", "initialization_sampling")
-        return self.combined(one, two, features, ("sampling",))
+    def cross_terms(self, f1: Any, f2: Any, *, interactions: bool) -> CrossTerms:
+        """The parts of the overlap of two members.
 
-    def _interactions(self, f1: Any, f2: Any) -> dict[str, Any]:
+        Without `interactions` main effects of features and noise count to interactions: they are
+        reported as one, and an overlap less is solved.
+        """
         E = self.excess
-        alone, sampling = E(f1, 0.0, same_noise=True), E(0.0, f2, same_noise=False)
-        noise_sampling = E(0.0, f2, same_noise=True) - sampling
-        noise = E(f1, f2, same_noise=True) - E(f1, f2, same_noise=False)
-        return {
-            "initialization": alone,
+        noisy, noiseless = (E(f1, f2, same_noise=same) for same in (True, False))
+        sampling = E(0.0, f2, same_noise=False)
+        initialization = E(f1, 0.0, same_noise=True) if interactions else 0.0
+        noise_sampling = E(0.0, f2, same_noise=True) - sampling if interactions else 0.0
+        parts = {
+            "bias": self.bias,
+            "initialization": initialization,
             "sampling": sampling,
-            "initialization_sampling": E(f1, f2, same_noise=False) - sampling - alone,
+            "interaction": noiseless - sampling - initialization,
             "noise_sampling": noise_sampling,
-            "noise_initialization_sampling": noise - noise_sampling,
+            "noise_interaction": noisy - noiseless - noise_sampling,
         }
+        return CrossTerms(**{name: np.maximum(part, 0.0) for name, part in parts.items()})
 
-    def combined(
-        self, one: dict[str, Any], two: dict[str, Any], features: Any, samples: Any
-    ) -> dict[str, Any]:
-        """Parts shared + own/K; own parts of the members' choices are `resampling`."""
-        chosen = {"features": features, "samples": samples}.get(self.scheme.resamples or "", ())
-        parts, resampling = {}, np.zeros(self.shape)
-        for name, shared in two.items():
-            own = np.maximum(one[name] - shared, 0.0) * self.per_member
-            if name in chosen:
-                resampling, own = resampling + own, 0.0
-            parts[name] = np.maximum(shared, 0.0) + own
-        if self.scheme.resamples is not None:
-            noise = [name for name in parts if name.startswith("noise")]
-            last = {name: parts.pop(name) for name in noise}
-            parts |= {"resampling": resampling, **last}
-        return parts
+    @property
+    def bias(self) -> Any:
+        """The squared error of the mean predictor."""
+        power = np.asarray(self.one.mean_power)
+        if self.problem.task == "regression":
+            return (np.asarray(self.problem.signal) - np.sqrt(power)) ** 2
+        return _Classes.of(self.problem, "squared", power).value(0.0)
 
 
 # --- measures ------------------------------------------------------------------------------------
@@ -381,8 +385,7 @@ def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[s
         if vote:
             parts = _vote_parts(ensemble, measure)
         elif problem.task == "regression":
-            parts = {"bias": _bias(ensemble), **ensemble.parts()}
-            parts["bayes"] = np.square(problem.test_noise)
+            parts = ensemble.parts()
         else:
             classes = _Classes.of(problem, measure, ensemble.one.mean_power)
             parts = _chain(classes, ensemble.parts())
@@ -393,8 +396,7 @@ def anova_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     """The parts of `AnovaTerms`, for classes those of the squared error of the scores."""
     with np.errstate(all="ignore"):
         ensemble = _Ensemble.of(problem, scheme)
-        parts = {"bias": _bias(ensemble), **ensemble.interactions()}
-        parts["bayes"] = np.square(problem.test_noise)
+        parts = ensemble.parts(interactions=True)
     return at_limits(parts, ensemble.shape)
 
 
@@ -422,7 +424,7 @@ def total_error(problem: Problem, scheme: Scheme, measure: str) -> Any:
             return sum(_vote_parts(ensemble, measure).values())
         excess = ensemble.mean_excess()
         if problem.task == "regression":
-            return _bias(ensemble) + excess + np.square(problem.test_noise)
+            return ensemble.bias + excess + np.square(problem.test_noise)
         return _Classes.of(problem, measure, ensemble.one.mean_power).value(excess)
 
 
@@ -435,21 +437,15 @@ def at_limits(parts: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
     return {name: np.array(part) if shape else float(part) for name, part in whole.items()}
 
 
-def _bias(ensemble: _Ensemble) -> Any:
-    """The squared error of the mean score."""
-    power = np.asarray(ensemble.one.mean_power)
-    if ensemble.problem.task == "regression":
-        return (np.asarray(ensemble.problem.signal) - np.sqrt(power)) ** 2
-    return _Classes.of(ensemble.problem, "squared", power).value(0.0)
-
-
 def _chain(classes: _Classes, parts: dict[str, Any]) -> dict[str, Any]:
     """Differences of the measure along the chain of mean scores."""
     excess: Any = 0.0 * classes.mean_power
     last, bayes = classes.value(excess), classes.bayes
     result = {"bias": np.maximum(last - bayes, 0.0), "bayes": bayes}
-    for name, part in parts.items():
-        excess = excess + part
+    for name in ("sampling", "initialization", "resampling", "noise"):
+        if name not in parts:
+            continue
+        excess = excess + parts[name]
         value = classes.value(excess)
         result[name], last = np.maximum(value - last, 0.0), value
     return result

@@ -19,7 +19,6 @@ from doubletrouble.errors import require
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import any_loss
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,5 +89,7 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if problem.task != "classification":
         raise ValueError(f"task must be classification for calibration, got {problem.task!r}")
-    parts = any_loss().calibration_parts(problem, as_ensemble(ensemble, "calibration"))
+    from doubletrouble.theory._any_loss import calibration_parts
+
+    parts = calibration_parts(problem, as_ensemble(ensemble, "calibration"))
     return Calibration(score_sd=parts.pop("sd"), **parts)

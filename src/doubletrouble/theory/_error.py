@@ -63,13 +63,6 @@ def has_any_loss(problem: AnyProblem) -> TypeGuard[Problem]:
     return isinstance(problem, Problem) and not problem.is_ridge_regression
 
 
-def any_loss() -> Any:
-    """The theory of any convex loss; it imports scipy.special, which takes 0.1 s."""
-    from doubletrouble.theory import _any_loss
-
-    return _any_loss
-
-
 Measure: TypeAlias = Literal["misclassification", "noisy", "squared", "log_loss"]
 """The error of classes; that of regression is the squared one."""
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -128,7 +121,9 @@ def exact_error(
     """
     scheme = as_ensemble(ensemble)
     if has_any_loss(problem):
-        parts = any_loss().error_parts(problem, scheme, measure)
+        from doubletrouble.theory._any_loss import error_parts  # scipy.special takes 0.1 s
+
+        parts = error_parts(problem, scheme, measure)
     else:
         if measure is not None:
             checked_measure(problem, measure)
@@ -140,8 +135,10 @@ def exact_error(
 def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> FloatArray:
     """The total of `exact_error`; without its parts, which cost more with other losses."""
     if has_any_loss(problem):
+        from doubletrouble.theory import _any_loss
+
         name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
-        return np.asarray(any_loss().total_error(problem, scheme, name))
+        return np.asarray(_any_loss.total_error(problem, scheme, name))
     return np.asarray(exact_error(problem, scheme, measure).total)
 
 
@@ -159,7 +156,9 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
     """
     scheme = as_ensemble(ensemble, "anova")
     if has_any_loss(problem):
-        parts = any_loss().anova_parts(problem, scheme)
+        from doubletrouble.theory._any_loss import anova_parts
+
+        parts = anova_parts(problem, scheme)
     else:
         parts = evaluate(problem, scheme, partial(ensemble_parts, interactions=True))
     return AnovaTerms(**parts, coordinates=coordinates(problem, scheme))
@@ -185,7 +184,9 @@ def training_error(
     if measure not in ("error", "loss"):
         raise ValueError(f"measure must be one of error, loss, got {measure!r}")
     if has_any_loss(problem):
-        at_training: Value = any_loss().training_parts(problem, scheme)[measure]
+        from doubletrouble.theory._any_loss import training_parts
+
+        at_training: Value = training_parts(problem, scheme)[measure]
         return at_training
     error: Value = evaluate(problem, scheme, _training_parts)["error"]
     return error if measure == "error" else 0.5 * error

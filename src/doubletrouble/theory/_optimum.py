@@ -57,7 +57,6 @@ from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
     Measure,
-    any_loss,
     checked_measure,
     evaluate,
     exact_error,
@@ -98,7 +97,9 @@ def optimal_ridge(
     """
     scheme = as_ensemble(ensemble, "optimal_ridge")
     if has_any_loss(problem):
-        best = any_loss().best_ridge(problem, scheme, measure)
+        from doubletrouble.theory._any_loss import best_ridge
+
+        best = best_ridge(problem, scheme, measure)
         best = best if np.ndim(best) else float(best)
         error = exact_error(replace(problem, ridge=best), scheme, measure)
         return OptimalRidge(ridge=best, error=error)
