@@ -143,7 +143,7 @@ def test_ensembles_average_the_scores(loss: Any, ensemble: Any) -> None:
 def test_losses_are_names_or_objects() -> None:
     x, y = data(40, 5)
     named, given = (
-        dt.RandomFeaturesClassifier(20, ridge=0.1, loss=loss, random_state=0)  # type: ignore[arg-type]
+        dt.RandomFeaturesClassifier(20, ridge=0.1, loss=loss, random_state=0)
         for loss in ("logistic", dt.losses.Logistic())
     )
     same = clone(given).fit(x, y > 0).predict_proba(x)
