@@ -64,7 +64,7 @@ test-all: lint types contracts
 bench: setup
 	$(BIN)/python -m benchmarks
 
-# Theory against simulation, point by point, for ten seeds: forty minutes on two cores.
+# Theory against simulation, point by point, for ten seeds: fifty minutes on two cores.
 SEEDS ?= 10
 conformance: setup
 	$(BIN)/python -m conformance --seeds $(SEEDS) --out docs/conformance.md

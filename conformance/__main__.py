@@ -12,26 +12,28 @@ from tqdm import tqdm
 
 from conformance.beyond import BEYOND
 from conformance.cases import CURVES
-from conformance.compare import Row, compared
+from conformance.compare import compared
+from conformance.losses import PROBLEMS, of_problem
 from conformance.page import write
 from conformance.report import Report, report
 from conformance.report_beyond import compared_beyond, report_beyond
+from conformance.report_losses import report_losses
 
-Found = dict[tuple[Any, int], list[Row]]
+Found = dict[tuple[Any, int], list[Any]]
 
 
 class Part(NamedTuple):
     """One part of the page."""
 
     cases: Sequence[Any]
-    compared: Callable[[Any, int], list[Row]]
-    report: Callable[[Mapping[tuple[Any, int], list[Row]]], Report]
-    place: str  # on the page
+    compared: Callable[[Any, int], list[Any]]
+    report: Callable[[Mapping[tuple[Any, int], list[Any]]], Report]
 
 
 PARTS = {
-    "curves": Part(CURVES, compared, report, "first"),
-    "beyond": Part(BEYOND, compared_beyond, report_beyond, "second"),
+    "curves": Part(CURVES, compared, report),
+    "beyond": Part(BEYOND, compared_beyond, report_beyond),
+    "losses": Part(range(len(PROBLEMS)), of_problem, report_losses),
 }
 
 
@@ -51,9 +53,9 @@ def main(arguments: list[str]) -> int:
         if getattr(chosen, name) < 1:
             parser.error(f"{name} must be at least 1, got {getattr(chosen, name)}")
     code = 0
-    for name, part in PARTS.items():
+    for name in PARTS:
         if chosen.part in (name, "all"):
-            made = _made(part, chosen.seeds, chosen.workers, chosen.out)
+            made = _made(name, chosen.seeds, chosen.workers, chosen.out)
             print(f"{chosen.out}, {name}: largest |z| {made.worst:.2f}")
             if not made.noticed:
                 print(f"{chosen.out}, {name}: a negative control went unnoticed")
@@ -61,8 +63,9 @@ def main(arguments: list[str]) -> int:
     return code
 
 
-def _made(part: Part, seeds: int, workers: int, out: Path) -> Report:
+def _made(name: str, seeds: int, workers: int, out: Path) -> Report:
     """Make one part of the page, which grows seed by seed."""
+    part = PARTS[name]
     jobs = [(case, seed) for seed in range(seeds) for case in part.cases]
     found: Found = {}
     made, context = None, multiprocessing.get_context("spawn")
@@ -70,18 +73,19 @@ def _made(part: Part, seeds: int, workers: int, out: Path) -> Report:
         futures = {pool.submit(part.compared, *job): job for job in jobs}
         for done in tqdm(as_completed(futures), total=len(jobs), unit="case"):
             found[futures[done]] = done.result()
-            made = _written(part, found, out)
+            made = _written(name, found, out)
     assert made is not None  # the last seed is complete
     return made
 
 
-def _written(part: Part, found: Found, out: Path) -> Report | None:
+def _written(name: str, found: Found, out: Path) -> Report | None:
     """Write what is known of the seeds that are complete; nothing while none is."""
+    part = PARTS[name]
     seeds = {s for _, s in found if all((case, s) in found for case in part.cases)}
     if not seeds:
         return None
     made = part.report({key: rows for key, rows in found.items() if key[1] in seeds})
-    write(out, **{part.place: made.text})
+    write(out, name, made.text)
     return made
 
 

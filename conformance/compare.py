@@ -61,10 +61,14 @@ class Row:
     @property
     def z(self) -> float:
         """The normal score as improbable as this t: the standard error is an estimate, too."""
-        if not math.isfinite(self.t):
-            return self.t
-        score = -float(ndtri_exp(stats.t.logsf(abs(self.t), self.freedom)))
-        return math.copysign(score, self.t)
+        return normal_score(self.t, self.freedom)
+
+
+def normal_score(t: float, freedom: float) -> float:
+    """The normal score as improbable as t with Student's distribution."""
+    if not math.isfinite(t):
+        return t
+    return math.copysign(-float(ndtri_exp(stats.t.logsf(abs(t), freedom))), t)
 
 
 def compared(

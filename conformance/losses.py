@@ -1,4 +1,4 @@
-"""Theory against simulation for every convex loss: `python -m conformance.losses`.
+"""Theory against simulation for every convex loss.
 
 The finite model, at one dimension, has every overlap of `order_parameters` and errors of ensembles.
 Each deviation is compared with Student's distribution of its standard error. The ten quantities of
@@ -6,7 +6,6 @@ a problem are from the same draws, and their deviations correlated: shares are t
 seeds. As a negative control the theory without flipped labels, or without noise, is compared, too.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -15,12 +14,12 @@ import numpy as np
 from scipy import stats
 
 import doubletrouble as dt
+from conformance.compare import normal_score
 from doubletrouble.simulation import ConvexSimulation
 
 UNLIKELY = 0.01
 MOST_UNLIKELY = 0.03  # share of comparisons that may be less probable than UNLIKELY
-SEEDS = 3
-LEAST_CONTROL = 5.0  # median |z| of the negative control
+LEAST_CONTROL = 5.0  # median |t| of the negative control
 
 ENSEMBLES = (dt.Ensemble(1), dt.Ensemble(3), dt.Divide(2))
 OVERLAPS = {  # shared features, shared samples, shared noise
@@ -88,14 +87,19 @@ class LossRow(NamedTuple):
     found: dt.Estimate
 
     @property
-    def z(self) -> float:
+    def t(self) -> float:
         """The deviation in standard errors."""
         return float(self.found.z_score(self.theory))
 
     @property
     def probability(self) -> float:
         """That of a deviation as large, by Student's distribution."""
-        return 2 * float(stats.t.sf(abs(self.z), self.found.n_draws - 1))
+        return 2 * float(stats.t.sf(abs(self.t), self.found.n_draws - 1))
+
+    @property
+    def z(self) -> float:
+        """The normal score of the same probability."""
+        return normal_score(self.t, self.found.n_draws - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,40 +142,11 @@ def _quantities(run: ConvexSimulation, at: dt.Problem) -> Iterator[tuple[str, fl
         yield repr(ensemble), dt.exact_error(at, ensemble).total, run.error(ensemble).total
 
 
-def seeded(n_seeds: int = SEEDS, first: int = 0) -> Iterator[tuple[dt.Problem, int]]:
-    """Every problem with several seeds, all of them different."""
-    for seed in range(first, first + n_seeds):
-        for k, problem in enumerate(PROBLEMS):
-            yield problem, len(PROBLEMS) * seed + k
+def of_problem(k: int, seed: int, sizes: LossSizes | None = None) -> list[LossRow]:
+    """Every quantity of the k-th problem; its random numbers are those of no other problem."""
+    return compared(PROBLEMS[k], len(PROBLEMS) * seed + k, sizes)
 
 
 def unlikely(rows: Sequence[LossRow]) -> float:
     """The share of comparisons with a probability below 1 %."""
     return float(np.mean([row.probability < UNLIKELY for row in rows]))
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Print every point, and the shares; 1 if theory and simulation disagree."""
-    rows: list[LossRow] = []
-    for problem, seed in seeded(int(arguments[0]) if arguments else SEEDS):
-        new = compared(problem, seed)
-        rows += new
-        shown = "  ".join(f"{row.quantity} {row.z:+.1f}" for row in new)
-        width, samples = problem.features_per_dim, problem.samples_per_dim
-        print(f"{problem.loss!s}, {problem.moments.name}, P/D {width}, N/D {samples}: {shown}")
-        sys.stdout.flush()
-    control = [
-        row
-        for problem in PROBLEMS[:1]
-        for row in compared(problem, 0, LossSizes(draws=8), control=True)
-    ]
-    share = unlikely(rows)
-    off = float(np.median([abs(row.z) for row in control]))
-    inside = [np.mean([abs(row.z) < limit for row in rows]) for limit in (2, 3)]
-    print(f"{len(rows)} comparisons: |z| < 2 in {inside[0]:.1%}, < 3 in {inside[1]:.1%}")
-    print(f"p < {UNLIKELY:g} in {share:.1%}; median |z| without flips {off:.1f}")
-    return int(share > MOST_UNLIKELY or off < LEAST_CONTROL)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

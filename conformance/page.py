@@ -1,19 +1,23 @@
-"""The page: theory and simulation in the paper's settings, then beyond them."""
+"""The page: the paper's settings, then members beyond them, then other losses."""
 
 from pathlib import Path
 
-BEYOND = "## Beyond the paper"
+TITLES = {"beyond": "## Beyond the paper", "losses": "## Other losses"}
+"""Parts of the page after the first, `curves`, in their order, by their first lines."""
 
 
-def parts(page: Path) -> tuple[str, str]:
-    """The two parts of a page that was written before."""
-    text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    first, found, second = text.partition(f"\n{BEYOND}\n")
-    return first.rstrip("\n") + "\n", f"{BEYOND}\n{second}" if found else ""
+def parts(page: Path) -> dict[str, str]:
+    """The parts of a page that was written before."""
+    rest = "\n" + (page.read_text(encoding="utf-8") if page.is_file() else "")
+    texts = {}
+    for name, title in reversed(TITLES.items()):
+        rest, found, text = rest.partition(f"\n{title}\n")
+        texts[name] = f"{title}\n{text}" if found else ""
+    texts["curves"] = rest.removeprefix("\n")
+    return {name: texts[name].rstrip("\n") + "\n" for name in ("curves", *TITLES)}
 
 
-def write(page: Path, first: str | None = None, second: str | None = None) -> None:
-    """Write one part, and leave the other as it is."""
-    before = parts(page)
-    texts = [old if new is None else new for old, new in zip(before, (first, second), strict=True)]
-    page.write_text("\n".join(text for text in texts if text.strip()), encoding="utf-8")
+def write(page: Path, part: str, text: str) -> None:
+    """Write one part, and leave the others as they are."""
+    texts = parts(page) | {part: text}
+    page.write_text("\n".join(one for one in texts.values() if one.strip()), encoding="utf-8")

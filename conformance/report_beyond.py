@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from conformance.beyond import BEYOND, Case, Unequal
 from conformance.compare import LIMIT, Row, Sizes, agree, largest, noticed, told
 from conformance.controls import CONTROLS, FEW, Control
-from conformance.page import BEYOND as TITLE
+from conformance.page import TITLES
 from conformance.report import Report, number, summary, table, verdict
 from conformance.theory import Library
 
@@ -35,7 +35,7 @@ def report_beyond(found: Mapping[tuple[Case, int], list[Row]]) -> Report:
     controls = {control: control.rows(0) for control in CONTROLS}
     text = [
         HEAD.format(
-            title=TITLE, seeds=len(seeds), limit=LIMIT, noise=BEYOND[0].noise,
+            title=TITLES["beyond"], seeds=len(seeds), limit=LIMIT, noise=BEYOND[0].noise,
             draws=", ".join(map(str, SIZES.draws)), dims=", ".join(map(str, SIZES.dims)),
             verdict=verdict(every),
         ),

@@ -83,9 +83,10 @@ class Loss:
             return np.asarray(np.where(e * g == 0, 0.0, g * e - curved))
 
     def __str__(self) -> str:
-        """The name, with its number where it has one: the shorthand that `loss` reads."""
-        numbers = [getattr(self, f.name) for f in fields(self)[:1]]
-        return ":".join([self.name, *(f"{value!r}" for value in numbers)])
+        """The name, with its number and what is left out: the shorthand that `loss` reads."""
+        numbers = [f"{getattr(self, f.name)!r}" for f in fields(self)[:1]]
+        unset = [f"no_{f.name}" for f in fields(self)[1:] if getattr(self, f.name) is False]
+        return ":".join([self.name, *numbers, *unset])
 
     def __repr__(self) -> str:
         values = [getattr(self, f.name) for f in fields(self)]
@@ -213,21 +214,26 @@ def loss(given: LossLike) -> Loss:
 
     >>> loss("quantile:0.9"), str(loss("huber"))
     (Quantile(0.9, intercept=True), 'huber:1.0')
+    >>> str(Quantile(0.9, intercept=False))
+    'quantile:0.9:no_intercept'
     """
     if isinstance(given, Loss):
         return given
     if not isinstance(given, str):
         raise TypeError(f"loss must be a name or a Loss, got {given!r}")
-    name, _, option = given.partition(":")
+    name, *options = given.split(":")
     kind = LOSSES.get(name)
     if kind is None:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {given!r}")
-    if not option:
+    if not any(options):
         return kind()
     try:
-        (field, *_), value = fields(kind), float(option)
-    except ValueError:
+        (value, *words), (first, *others) = options, (f.name for f in fields(kind))
+        unset = {f"no_{field}": False for field in others}
+        values = {first: float(value)} | {word.removeprefix("no_"): unset[word] for word in words}
+    except (KeyError, ValueError):
         raise ValueError(
-            f"loss must be a name, for huber and quantile with a number (huber:1.35), got {given!r}"
+            "loss must be a name, for huber and quantile with a number (huber:1.35, "
+            f"quantile:0.9:no_intercept), got {given!r}"
         ) from None
-    return kind(**{field.name: value})
+    return kind(**values)

@@ -9,6 +9,7 @@ import pytest
 
 import conformance.__main__ as command
 from conformance.compare import Row, agree, largest, noticed
+from conformance.page import TITLES, parts, write
 from conformance.report import Report
 
 ROW = Row(
@@ -59,3 +60,16 @@ def test_exit_code_is_zero_if_theory_agrees_and_controls_do_not(
     monkeypatch.setattr(command, "_made", made)
     assert command.main(["--out", str(tmp_path / "page.md")]) == code
     assert ("unnoticed" in capsys.readouterr().out) is not seen
+
+
+def test_writing_a_part_of_the_page_leaves_the_others(tmp_path: Path) -> None:
+    page, titles = tmp_path / "page.md", {"curves": "# Theory", **TITLES}
+    assert list(titles) == list(command.PARTS)
+    for name in ("losses", "curves", "beyond", "losses"):
+        write(page, name, f"{titles[name]}\n\ntext of {name}\n")
+    assert parts(page) == {name: f"{title}\n\ntext of {name}\n" for name, title in titles.items()}
+
+
+def test_the_page_of_the_documentation_has_every_part() -> None:
+    page = parts(Path(__file__).parents[2] / "docs" / "conformance.md")
+    assert all("Verdict." in text and ": yes, " in " ".join(text.split()) for text in page.values())

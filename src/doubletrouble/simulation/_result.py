@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble.convex import label_entropy, mean_softplus
 from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
@@ -232,7 +233,7 @@ def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> Membe
 # --- other losses than the square loss -----------------------------------------------------------
 
 
-_MEASURES = ("misclassification", "noisy", "squared")
+_MEASURES = ("misclassification", "noisy", "squared", "log_loss")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -301,9 +302,9 @@ class ConvexSimulation(Simulation):
         """The test error of an ensemble by cause.
 
         For regression it is the mean squared error. For classification `measure` is
-        "misclassification", the default, or "squared" against the clean sign, or "noisy" against
-        labels with noise and flips: definitions and parts are those of `exact_error`. Standard
-        errors of rates are by the jackknife over draws.
+        "misclassification", the default, or "squared" against the clean sign, "noisy" or "log_loss"
+        against labels with noise and flips: definitions and parts are those of `exact_error`.
+        Standard errors of rates and of the log loss are by the jackknife over draws.
         """
         classes = self.problem.task == "classification"
         known = _MEASURES if classes else ("squared",)
@@ -319,7 +320,7 @@ class ConvexSimulation(Simulation):
         if measure == "squared":
             return ErrorTerms(**self._estimates(powers, at), coordinates=self._coordinates(scheme))
         p, power = self.problem, float(np.square(np.asarray(self.problem.signal)))
-        noisy = measure == "noisy"
+        noisy = measure != "misclassification"
         spread = power + float(np.square(p.noise_sd)) if noisy else power
         flips = (float(np.asarray(p.flips)) if power else 0.5) if noisy else 0.0
         blind = not power or np.asarray(p.flips) == 0.5
@@ -327,18 +328,27 @@ class ConvexSimulation(Simulation):
         def rate(m: Any, q: Any) -> Any:
             return flips + (1 - 2 * flips) * wrong_sign(m, q, spread)
 
-        noise = math.sqrt(spread - power)
-        bayes = flips + (1 - 2 * flips) * math.atan2(noise, math.sqrt(power)) / math.pi
-        least = 0.5 if blind else bayes
-        score, before, parts = at.q_apart, np.full_like(at.q_apart, least), {}
+        def log_loss(m: Any, q: Any) -> Any:
+            aligned = (1 - 2 * flips) * m / math.sqrt(2 * math.pi * (spread or 1.0))
+            return mean_softplus(np.sqrt(np.maximum(q, 0.0))) - aligned
+
+        if measure == "log_loss":
+            variance = float(np.square(p.noise_sd)) / power if power else 0.0
+            value, bayes = log_loss, float(label_entropy(flips, variance))
+            before = jackknife(value, at.m, at.q_apart)
+        else:
+            value, noise = rate, math.sqrt(spread - power)
+            bayes = flips + (1 - 2 * flips) * math.atan2(noise, math.sqrt(power)) / math.pi
+            before = np.full_like(at.q_apart, 0.5 if blind else bayes)
+        score, parts = at.q_apart, {}
+        others = {"bias": before - bayes, "bayes": bayes}
         for name, part in powers.items():
             score = score + part
             m, q = np.broadcast_arrays(at.m, score)
-            value = jackknife(rate, m, q)
-            parts[name], before = value - before, value
-        constants = {"bias": least - bayes, "bayes": bayes}
+            new = jackknife(value, m, q)
+            parts[name], before = new - before, new
         return ErrorTerms(
-            **self._estimates(parts, at, constants), coordinates=self._coordinates(scheme)
+            **self._estimates(parts, at, others), coordinates=self._coordinates(scheme)
         )
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
@@ -358,12 +368,11 @@ class ConvexSimulation(Simulation):
         return AnovaTerms(**self._estimates(parts, at), coordinates=self._coordinates(scheme))
 
     def _estimates(
-        self, parts: dict[str, Any], at: OverlapDraws, constants: dict[str, float] | None = None
+        self, parts: dict[str, Any], at: OverlapDraws, others: dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Estimates of all parts of one shape; without `constants`, of the squared error."""
-        others: dict[str, Any] = dict(constants or {})
-        if constants is None:
-            power = np.square(self.problem.signal)
+        """Estimates of all parts of one shape; without `others`, of the squared error."""
+        if others is None:
+            others, power = {}, np.square(self.problem.signal)
             others["bias"] = power - 2 * at.m + at.q_apart
             others["bayes"] = np.square(self.problem.test_noise)
             if self.problem.task == "classification":  # E |ν| = √(2ρ/π)

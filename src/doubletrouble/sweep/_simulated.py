@@ -142,7 +142,7 @@ def activation_axis(name: str, value: Any) -> tuple[str, ...]:
 
 
 def loss_axis(name: str, value: Any) -> tuple[str, ...]:
-    """Losses by name, with their number: those of a name that `losses.loss` reads back."""
+    """Losses by their shorthand: those of one that `losses.loss` reads back."""
     names = []
     for given in listed(name, value):
         one = loss(given)

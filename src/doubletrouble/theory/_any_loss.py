@@ -30,15 +30,21 @@ noise, and then over initializations.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, expit, ndtr, xlogy
+from scipy.special import betainc, expit, ndtr
 
-from doubletrouble.convex import OrderParameters, gaussian_mean, separability, solved
+from doubletrouble.convex import (
+    OrderParameters,
+    gaussian_mean,
+    label_entropy,
+    mean_slope,
+    mean_softplus,
+    separability,
+    solved,
+)
 from doubletrouble.ensembles import (
     SCHEMES,
     Amplitudes,
@@ -237,45 +243,6 @@ class _Classes:
         return 0.0
 
 
-def mean_softplus(sd: Any) -> Any:
-    """E log(1 + exp(sd z)) for a standard normal z: the mean of max(0, sd z), and the rest."""
-    rest = _half_line_mean(sd, lambda f: np.log1p(np.exp(-f)))
-    return np.asarray(sd) / math.sqrt(2 * math.pi) + rest
-
-
-def _half_line_mean(sd: Any, function: Callable[[Any], Any]) -> Any:
-    """E function(sd |z|), z standard normal, of a function that is 0 beyond 40: Gauss's rule."""
-    s = np.asarray(sd, dtype=np.float64)[..., None]
-    x, w = np.polynomial.legendre.leggauss(24)
-    scale = np.minimum(1.0, 4.5 / np.maximum(s, 1e-300))
-    total: Any = 0.0
-    for low, high in pairwise((0.0, 1.0, 3.0, 6.0, 9.0)):
-        z = scale * (low + (high - low) * (x + 1) / 2)
-        weights = scale * (high - low) * w * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-        total = total + (weights * function(s * z)).sum(-1)
-    return total
-
-
-def label_entropy(flips: Any, variance: Any) -> Any:
-    """The entropy of a noisy label given its input, a mean over inputs."""
-    shape = np.broadcast_shapes(np.shape(flips), np.shape(variance))
-    p, sd = (
-        np.broadcast_to(v, shape).astype(np.float64).reshape(-1) for v in (flips, np.sqrt(variance))
-    )
-
-    def entropy(x: Any, i: Any) -> tuple[Any, Any]:
-        noise = np.maximum(sd[i], 1e-150)[:, None]
-        plus, minus = (
-            p[i][:, None] + (1 - 2 * p[i][:, None]) * ndtr(np.clip(sign * x / noise, -40, 40))
-            for sign in (1, -1)
-        )
-        value = -xlogy(plus, plus) - xlogy(minus, minus)
-        return value, value
-
-    mean, _ = gaussian_mean(entropy, np.ones(p.size), [(np.zeros(p.size), sd)])
-    return mean.reshape(shape)
-
-
 # --- calibration ---------------------------------------------------------------------------------
 
 
@@ -294,17 +261,12 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
         for _ in range(70):
             middle = 0.5 * (low + high)
             steep = np.exp(middle)
-            below = steep * _mean_slope(steep) < pull
+            below = steep * mean_slope(steep) < pull
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         slope = np.where(pull > 0, np.exp(0.5 * (low + high)), 0.0) / sd
         parts = {"sd": sd, "tilt": tilt, "flips": classes.flips, "slope": slope}
         parts["error"] = _calibration_error(sd, tilt, classes.flips, ensemble.shape)
     return at_limits(parts, ensemble.shape)
-
-
-def _mean_slope(sd: Any) -> Any:
-    """E σ'(sd z) for a standard normal z."""
-    return _half_line_mean(sd, lambda f: np.exp(-f) / (1 + np.exp(-f)) ** 2)
 
 
 def _calibration_error(sd: Any, tilt: Any, flips: Any, shape: tuple[int, ...]) -> Any:

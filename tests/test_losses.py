@@ -1,0 +1,33 @@
+"""Losses by name, and back."""
+
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.losses import LOSSES, Huber, Loss, Quantile, loss
+
+
+@pytest.mark.parametrize(
+    "given",
+    [*(kind() for kind in LOSSES.values()), Huber(0.1), Quantile(0.9), Quantile(1 / 3, False)],
+    ids=str,
+)
+def test_the_shorthand_of_a_loss_is_complete(given: Loss) -> None:
+    assert loss(str(given)) == given
+    for task in given.tasks:
+        assert dt.Problem(task=task, loss=str(given)).loss == given
+
+
+def test_the_shorthand_of_an_intercept_is_stored_with_a_sweep() -> None:
+    both = [Quantile(0.9), Quantile(0.9, intercept=False)]
+    sweep = dt.Sweep(loss=both, dim=10, n_data=2, n_init=2)
+    assert sweep.loss == ("quantile:0.9", "quantile:0.9:no_intercept")
+    assert dt.Sweep.from_toml(sweep.to_toml()) == sweep
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["huber:x", "huber:1:2", "huber:1:no_intercept", "hinge:1", "quantile:0.9:x", "linear"],
+)
+def test_an_unknown_shorthand_raises(given: str) -> None:
+    with pytest.raises(ValueError, match=r"^loss must be .*, got"):
+        loss(given)
