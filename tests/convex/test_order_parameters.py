@@ -307,6 +307,24 @@ def test_separability_of_labels_without_information_is_covers() -> None:
         dt.separability(dt.Problem())
 
 
+def test_linear_features_have_at_most_the_rank_of_the_inputs() -> None:
+    sizes: dict[str, Any] = {"activation": "linear", "features_per_dim": [1.0, 10.0, math.inf]}
+    ratio = np.asarray(dt.separability(classes(flips=0.3, **sizes)))  # N⋆/P
+    np.testing.assert_allclose(ratio, ratio[0] * np.array([1.0, 0.1, 0.0]), rtol=1e-14)
+    assert np.isinf(dt.separability(classes(**sizes))).all()  # by the target
+    # the margin vanishes, and weights without a ridge are finite, at the same N⋆/D = 2.1457
+    fields = sizes | {"flips": 0.3}
+    margin = dt.order_parameters(classes(loss="max_margin", samples_per_dim=2.12, **fields))
+    assert (np.asarray(margin.q) > 1e3).all()
+    with pytest.raises(ValueError, match="2.14572"):
+        dt.order_parameters(classes(loss="max_margin", samples_per_dim=2.2, **fields))
+    fields["features_per_dim"] = [2.0, 10.0, math.inf]
+    q = np.asarray(
+        dt.order_parameters(classes(loss="logistic", ridge=0.0, samples_per_dim=2.3, **fields)).q
+    )
+    np.testing.assert_allclose(q, q[0], rtol=1e-9)  # of inputs as of any linear map of them
+
+
 def test_margin_vanishes_linearly_at_the_threshold() -> None:
     most = 0.8 * float(np.asarray(dt.separability(classes(features_per_dim=0.8, flips=0.1))))
     gaps = np.array([1e-3, 2e-3])
