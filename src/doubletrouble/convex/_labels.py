@@ -602,6 +602,8 @@ class LogisticLabels(Labels):
             return np.stack([f @ weights for f in logistic_force(omega, V[i, None, None])], axis=-1)
 
         centres = [(corner, width), (-V - corner, width), (0.0 * sd, sd / np.maximum(tilt, 1e-9))]
+        if not pair.same_labels:
+            centres += [(-corner, width), (V + corner, width)]
         return gaussian_mean(integrand, sd, centres)
 
 
