@@ -187,6 +187,32 @@ def test_labels_without_information(loss: str) -> None:
     assert dt.order_parameters(classes(loss=loss, flips=0.5)).overlap(1.0, 1.0, False) == 0
 
 
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+def test_labels_with_hardly_any_information(loss: str) -> None:
+    """The parts have limits, and what is learned is proportional to the information."""
+    tiny = np.array([1e-5, 1e-6, 1e-9])
+    for fields in ({"flips": 0.5 - tiny}, {"noise": 0.1 / tiny}):
+        problem = classes(loss=loss, features_per_dim=2.0, ridge=0.1, **fields)
+        error = dt.exact_error(problem)
+        for name, part in error.parts.items():
+            np.testing.assert_allclose(part, part[-1], rtol=1e-4, err_msg=name)
+        learned = (0.5 - np.asarray(error.total)) / tiny
+        np.testing.assert_allclose(learned, learned[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("activation", ["abs", "quadratic"])
+def test_even_features_with_noisy_labels(activation: str) -> None:
+    """Fits of the square loss are linear in labels: the overlap is the mean product of two."""
+    noise = np.array([0.1, 1.0, 10.0, 1e4])
+    fields: dict[str, Any] = {"activation": activation, "ridge": 0.01, "noise": noise}
+    one = dt.order_parameters(classes(loss="square", **fields))
+    mean_product = 2 / np.pi * np.arcsin(1 / (1 + noise**2))
+    np.testing.assert_allclose(one.overlap(1.0, 1.0, False) / one.q, mean_product, rtol=1e-11)
+    for loss in ("hinge", "logistic"):
+        narrow = classes(loss=loss, features_per_dim=0.1, **fields)
+        np.testing.assert_array_equal(dt.exact_error(narrow).total, 0.5)
+
+
 def test_an_infinite_ridge_predicts_zero() -> None:
     noise = dt.Mixture([(0.9, 0.5), (0.1, 4.0)])
     zero = dt.order_parameters(dt.Problem(loss="quantile:0.9", ridge=math.inf, noise=noise))
@@ -305,6 +331,24 @@ def test_separability_of_labels_without_information_is_covers() -> None:
     assert math.isinf(dt.separability(classes(features_per_dim=math.inf)))  # a linear target
     with pytest.raises(ValueError, match="task must be classification"):
         dt.separability(dt.Problem())
+
+
+def test_linear_features_have_at_most_the_rank_of_the_inputs() -> None:
+    sizes: dict[str, Any] = {"activation": "linear", "features_per_dim": [1.0, 10.0, math.inf]}
+    ratio = np.asarray(dt.separability(classes(flips=0.3, **sizes)))  # N⋆/P
+    np.testing.assert_allclose(ratio, ratio[0] * np.array([1.0, 0.1, 0.0]), rtol=1e-14)
+    assert np.isinf(dt.separability(classes(**sizes))).all()  # by the target
+    # the margin vanishes, and weights without a ridge are finite, at the same N⋆/D = 2.1457
+    fields = sizes | {"flips": 0.3}
+    margin = dt.order_parameters(classes(loss="max_margin", samples_per_dim=2.12, **fields))
+    assert (np.asarray(margin.q) > 1e3).all()
+    with pytest.raises(ValueError, match=r"2\.14572"):
+        dt.order_parameters(classes(loss="max_margin", samples_per_dim=2.2, **fields))
+    fields["features_per_dim"] = [2.0, 10.0, math.inf]
+    q = np.asarray(
+        dt.order_parameters(classes(loss="logistic", ridge=0.0, samples_per_dim=2.3, **fields)).q
+    )
+    np.testing.assert_allclose(q, q[0], rtol=1e-9)  # of inputs as of any linear map of them
 
 
 def test_margin_vanishes_linearly_at_the_threshold() -> None:

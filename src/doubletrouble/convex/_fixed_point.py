@@ -253,7 +253,9 @@ def _continued(equations: Equations, at: LearningPoints) -> tuple[Any, Any]:
         "ridge": (np.maximum(at.ridge, 3.0), np.maximum(at.ridge, 1e-12))
     }
     if equations.hard:
-        paths = {"samples": (np.minimum(at.samples, 0.1 / at.inverse_width), at.samples)}
+        paths = {
+            "samples": (np.minimum(at.samples, 0.1 / np.maximum(at.inverse_width, 1.0)), at.samples)
+        }
     elif equations.residual:
         noise = np.maximum(at.variances, _NOISELESS)
         paths["variances"] = (np.maximum(noise, 1.0), noise)

@@ -26,7 +26,9 @@ every V.
 **Two members** with outputs of covariance q₁₂ on a sample of both have ω = C + √(q - q₁₂) ε with a
 common C ~ N(0, q₁₂) and own ε: the mean product of their forces is one integral over C of
 products of G(C) = E g over ε, which is closed for all but the logistic loss. Its derivative
-by q₁₂ is the mean product of ∂g/∂ω (Price's theorem).
+by q₁₂ is the mean product of ∂g/∂ω (Price's theorem). With labels drawn independently, the force
+given C is A + yB with A odd and B even in C, and the mean product A² + 2AB E[y|C] + B² E[y₁y₂|C]:
+where the labels hardly depend on the inputs, all terms are small.
 """
 
 from __future__ import annotations
@@ -37,12 +39,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, owens_t, wrightomega
+from scipy.special import erf, ndtr, owens_t, wrightomega
 
 from doubletrouble.parameters import FloatArray
 
 _FAR = 40.0  # standard deviations: densities and tails are 0 beyond
 _ROOT_2PI = np.sqrt(2 * np.pi)
+_LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
 
 
 @dataclass(slots=True, kw_only=True)
@@ -307,12 +310,12 @@ class MarginLabels(Labels):
             own = clip.take(i)
             C = sd[i][:, None] * x
             H, dH = own.smoothed(1 - C, width[i])
-            equal, unequal = label_probabilities(at, pair, tilt, x, i)
-            if unequal is None:
-                return 2 * equal * H * H, 2 * equal * dH * dH
-            other, slope = _mirrored(x, (H, dH), lambda: own.smoothed(1 + C, width[i]))
-            value = 2 * (equal * H * H - unequal * H * other)
-            return value, 2 * (equal * dH * dH + unequal * dH * slope)
+            if pair.same_labels:
+                plus = shared_label(at, tilt, x, i)
+                return 2 * plus * H * H, 2 * plus * dH * dH
+            there = _mirrored(x, (H, dH), lambda: own.smoothed(1 + C, width[i]))
+            labels = _OwnLabels.of(at, pair, tilt, x, i)
+            return labels.products(C, width[i], (H, dH), there)
 
         centres = [(1 - clip.start, width), (1 - clip.stop, width)]
         if not pair.same_labels:
@@ -339,26 +342,75 @@ def tilt_of(at: LearningPoints, pair: Pair) -> Any:
     return np.where(pair.aligned > 0, np.minimum(tilt, 1e12), 0.0)
 
 
-def label_probabilities(
-    at: LearningPoints, pair: Pair, tilt: Any, x: Any, i: Any
-) -> tuple[Any, Any]:
-    """Probabilities that both labels are +1, and (for own noise) that they are +1 and -1."""
+def shared_label(at: LearningPoints, tilt: Any, x: Any, i: Any) -> Any:
+    """The probability that a label of both members is +1, given C."""
     p = at.flips[i][:, None]
-    h = np.clip(tilt[i][:, None] * x, -_FAR, _FAR)
-    plus = ndtr(h)
-    if pair.same_labels:
-        return p + (1 - 2 * p) * plus, None
-    excess, noise = (at.power * pair.excess)[i], (at.variances[0] * pair.common)[i]
-    apart: Any = np.zeros_like(plus)
-    if np.any(at.variances[0][i] > 0):
-        # correlation k of the two labels' fields given C: (1 - k)/(1 + k) = τ²/(2w + τ²)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = np.where(noise > 0, np.sqrt(noise / (2 * excess + noise)), 0.0)
-        apart = 2 * owens_t(h, ratio[:, None])
-    both, neither = plus - apart, 1 - plus - apart
-    q = 1 - p
-    equal = q * q * both + 2 * p * q * apart + p * p * neither
-    return equal, p * q * (both + neither) + (q * q + p * p) * apart
+    return p + (1 - 2 * p) * ndtr(np.clip(tilt[i][:, None] * x, -_FAR, _FAR))
+
+
+@dataclass(slots=True)
+class _OwnLabels:
+    """Two labels drawn independently at one input, given C."""
+
+    plus: Any  # probabilities that both are +1, both -1, and that they are +1 and -1
+    minus: Any
+    unlike: Any
+    mean: Any  # E y
+    product: Any  # E y₁y₂
+
+    @classmethod
+    def of(cls, at: LearningPoints, pair: Pair, tilt: Any, x: Any, i: Any) -> _OwnLabels:
+        p, noise = at.flips[i][:, None], at.variances[0][i]
+        k, q = 1 - 2 * p, 1 - p
+        h = np.clip(tilt[i][:, None] * x, -_FAR, _FAR)
+        mean, apart = erf(np.sqrt(0.5) * h), np.zeros_like(h)
+        product = np.ones_like(h)
+        if np.any(noise > 0):
+            # correlation k of the two labels' fields given C: (1 - k)/(1 + k) = τ²/(2w + τ²)
+            common = pair.common[i]
+            w = at.power[i] * np.divide(
+                pair.excess[i], common, out=np.ones_like(common), where=common > 0
+            )
+            total = np.where(noise > 0, 2 * w + noise, 1.0)
+            ratio = np.sqrt(noise / total)
+            apart = 2 * owens_t(h, ratio[:, None])
+            product = 1 - 4 * apart
+            weak = np.flatnonzero(ratio > 0.9)
+            if weak.size:  # 8 T(h, 1) = 1 - mean²; the rest is an integral from `ratio` to 1
+                rest = _owen_to_one(h[weak], (2 * w / total / (1 + ratio))[weak, None])
+                product[weak] = mean[weak] ** 2 + 8 * rest
+        both, neither = ndtr(h) - apart, ndtr(-h) - apart
+        return cls(
+            plus=q * q * both + 2 * p * q * apart + p * p * neither,
+            minus=q * q * neither + 2 * p * q * apart + p * p * both,
+            unlike=p * q * (both + neither) + (q * q + p * p) * apart,
+            mean=k * mean,
+            product=k * k * product,
+        )
+
+    def products(self, C: Any, width: Any, here: Any, there: Any) -> tuple[Any, Any]:
+        """The mean product of two forces and of their slopes, from both at C and at -C."""
+        (H, dH), (other, slope) = here, there
+        slopes = self.plus * dH**2 + self.minus * slope**2 + 2 * self.unlike * dH * slope
+        value = self.plus * H**2 + self.minus * other**2 - 2 * self.unlike * H * other
+        vague = (np.abs(self.mean) < 0.5) & (self.product < 0.5)
+        if np.any(vague):
+            A, B = 0.5 * (H - other), 0.5 * (H + other)
+            # a difference of equals near 0
+            A = np.where(np.abs(C) < _LINEAR * width[:, None], -0.5 * C * (dH + slope), A)
+            small = A * A + B * (2 * A * self.mean + B * self.product)
+            value = np.where(vague, small, value)
+        return value, slopes
+
+
+def _owen_to_one(h: Any, wide: Any) -> Any:
+    """T(h, 1) - T(h, 1 - wide) of Owen's function."""
+    nodes, weights = gauss(8)
+    total: Any = 0.0
+    for node, weight in zip(nodes, weights, strict=True):
+        y = 1 + (1 - wide * node) ** 2
+        total = total + weight * np.exp(-0.5 * h * h * y) / y
+    return wide * total / (2 * np.pi)
 
 
 # --- logistic forces -----------------------------------------------------------------------------
@@ -508,12 +560,12 @@ class LogisticLabels(Labels):
         def integrand(x: Any, i: Any) -> tuple[Any, Any]:
             C = sd[i][:, None] * x
             value, slope = smoothed(C, i)
-            equal, unequal = label_probabilities(at, pair, tilt, x, i)
-            if unequal is None:
-                return 2 * equal * value * value, 2 * equal * slope * slope
-            other, other_slope = _mirrored(x, (value, slope), lambda: smoothed(-C, i))
-            products = 2 * (equal * value * value - unequal * value * other)
-            return products, 2 * (equal * slope * slope + unequal * slope * other_slope)
+            if pair.same_labels:
+                plus = shared_label(at, tilt, x, i)
+                return 2 * plus * value * value, 2 * plus * slope * slope
+            there = _mirrored(x, (value, slope), lambda: smoothed(-C, i))
+            labels = _OwnLabels.of(at, pair, tilt, x, i)
+            return labels.products(C, width[i], (value, slope), there)
 
         def smoothed(C: Any, i: Any) -> tuple[Any, Any]:
             """G(C) and -G'(C) at (points, nodes)."""
@@ -550,6 +602,8 @@ class LogisticLabels(Labels):
             return np.stack([f @ weights for f in logistic_force(omega, V[i, None, None])], axis=-1)
 
         centres = [(corner, width), (-V - corner, width), (0.0 * sd, sd / np.maximum(tilt, 1e-9))]
+        if not pair.same_labels:
+            centres += [(-corner, width), (V + corner, width)]
         return gaussian_mean(integrand, sd, centres)
 
 

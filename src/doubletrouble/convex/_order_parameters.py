@@ -288,16 +288,16 @@ def _block(
         ridge, scale = ones, 1 / given
     if loss.margin:
         share = 1 / (1 + variances[0])
-        fraction = active_fraction(
+        fraction, inverse_rank = active_fraction(
             inverse_width, share, flips, equations.linear, equations.nonlinear
         )
-        separable = samples * fraction * inverse_width < 1
+        separable = samples * fraction * inverse_rank < 1
         if equations.hard and not separable.all():
             raise ValueError(
                 "samples_per_dim must be less than N⋆/D = features_per_dim · "
                 "doubletrouble.separability(problem) for loss max_margin, got "
                 f"{samples[~separable][0]:g} where N⋆/D is "
-                f"{(1 / (fraction * inverse_width))[~separable][0]:g}"
+                f"{(1 / (fraction * inverse_rank))[~separable][0]:g}"
             )
         if isinstance(loss, Logistic) and np.any(separable & (given == 0)):
             raise DivergenceError(

@@ -7,7 +7,7 @@ and only if N < N⋆ = P/P₀, where P₀ = 1/2 - k arctan(a)/π with k = 1 - 2p
 
 The closed form is derived here: it is the limit of zero margin of the equations in
 `_fixed_point`. Labels that do not depend on the features (s = 0 or p = 1/2) give N⋆ = 2P, the
-result of [cover1965].
+result of [cover1965]. Features of the linear activation have the rank min(P, D), which replaces P.
 """
 
 from __future__ import annotations
@@ -42,17 +42,21 @@ def separability(problem: Problem) -> Value:
         share = np.where(signal > 0, 1 / (1 + (noise / signal) ** 2), 0.0)
         inverse_width = 1 / np.asarray(problem.features_per_dim)
         sigma = problem.moments
-        fraction = active_fraction(
+        fraction, inverse_rank = active_fraction(
             inverse_width, share, np.asarray(problem.flips), sigma.linear**2, sigma.nonlinear**2
         )
-        result = 1 / np.broadcast_to(fraction, problem.shape)
-    return result if problem.shape else float(result)
+        loss_of_rank = np.where(inverse_rank > inverse_width, inverse_width / inverse_rank, 1.0)
+        ratio = np.where(fraction > 0, loss_of_rank / fraction, np.inf)
+        result = np.broadcast_to(ratio, problem.shape)
+    return result.copy() if problem.shape else float(result)
 
 
 def active_fraction(
     inverse_width: Any, share: Any, flips: Any, linear: float, nonlinear: float
-) -> Any:
-    """P₀ = P/N⋆; `share` is ρ/(ρ + τ²)."""
+) -> tuple[Any, Any]:
+    """P₀ = R/N⋆ and D/R, with R the rank of the features; `share` is ρ/(ρ + τ²)."""
+    if not nonlinear:
+        inverse_width = np.maximum(inverse_width, 1.0)
     if linear:
         ratio = nonlinear / linear
         b = 1 - inverse_width * (1 + ratio)
@@ -72,4 +76,5 @@ def active_fraction(
         above = (0.5 * np.pi * (1 - k) + k * middle) > target * np.tan(middle)
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     # without noise, infinitely many features separate any number of samples
-    return np.where(target >= 1, 0.0, flips + k * 0.5 * (low + high) / np.pi)
+    fraction = np.where(target >= 1, 0.0, flips + k * 0.5 * (low + high) / np.pi)
+    return fraction, inverse_width

@@ -329,7 +329,8 @@ def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
     if isinstance(problem.loss, Logistic):  # without a limit on separable data
         classes = np.asarray(problem.samples_per_dim) * scheme.sample_share[0]
         width = np.asarray(problem.features_per_dim) * scheme.sample_share[1]
-        separable = classes < width * separability(problem)
+        # NaN is ∞ · 0: linear features of rank D, which are separable for small N at most
+        separable = ~(classes >= width * separability(problem))
         ridge = np.where(none & separable, _NODES[0], ridge)
         none = none & ~separable
     return np.where(none, 0.0, np.where(least == nodes.size - 1, np.inf, ridge))
