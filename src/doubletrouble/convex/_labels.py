@@ -28,7 +28,7 @@ common C ~ N(0, q₁₂) and own ε: the mean product of their forces is one int
 products of G(C) = E g over ε, which is closed for all but the logistic loss. Its derivative
 by q₁₂ is the mean product of ∂g/∂ω (Price's theorem). With labels drawn independently, the force
 given C is A + yB with A odd and B even in C, and the mean product A² + 2AB E[y|C] + B² E[y₁y₂|C]:
-where the labels hardly depend on the inputs, all terms are small.
+it has no large terms that cancel where the labels are nearly independent of the inputs.
 """
 
 from __future__ import annotations
