@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from doubletrouble.activations import activation as activation
     from doubletrouble.advice import Advice as Advice
     from doubletrouble.advice import AdviceOption as AdviceOption
+    from doubletrouble.advice import FrontierExponents as FrontierExponents
     from doubletrouble.advice import MarginalValue as MarginalValue
+    from doubletrouble.advice import ScalingFrontier as ScalingFrontier
     from doubletrouble.advice import advise as advise
+    from doubletrouble.advice import scaling_frontier as scaling_frontier
     from doubletrouble.conventions import ridge_from as ridge_from
     from doubletrouble.conventions import ridge_to as ridge_to
     from doubletrouble.conventions import time_from as time_from
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from doubletrouble.convex import OrderParameters as OrderParameters
     from doubletrouble.convex import order_parameters as order_parameters
     from doubletrouble.convex import separability as separability
+    from doubletrouble.costs import Cost as Cost
     from doubletrouble.data import Data as Data
     from doubletrouble.data import load_data as load_data
     from doubletrouble.decomposition import Decomposition as Decomposition
@@ -116,13 +120,16 @@ if TYPE_CHECKING:
     from doubletrouble.sweep import SweepRow as SweepRow
     from doubletrouble.sweep import SweepStatus as SweepStatus
     from doubletrouble.theory import Calibration as Calibration
+    from doubletrouble.theory import Exponents as Exponents
     from doubletrouble.theory import Filter as Filter
+    from doubletrouble.theory import PartExponents as PartExponents
     from doubletrouble.theory import anova as anova
     from doubletrouble.theory import best_stopping_time as best_stopping_time
     from doubletrouble.theory import calibration as calibration
     from doubletrouble.theory import committee as committee
     from doubletrouble.theory import effective_ridge as effective_ridge
     from doubletrouble.theory import exact_error as exact_error
+    from doubletrouble.theory import exponents as exponents
     from doubletrouble.theory import gradient_flow as gradient_flow
     from doubletrouble.theory import optimal_ridge as optimal_ridge
     from doubletrouble.theory import pair_error as pair_error
@@ -132,9 +139,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "activations": "Activation activation",
-    "advice": "Advice AdviceOption MarginalValue advise",
+    "advice": "Advice AdviceOption FrontierExponents MarginalValue ScalingFrontier advise "
+    "scaling_frontier",
     "conventions": "ridge_from ridge_to time_from time_to",
     "convex": "OrderParameters order_parameters separability",
+    "costs": "Cost",
     "data": "Data load_data",
     "decomposition": "Decomposition DecompositionDifference Design GeneratorSource "
     "LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet decompose "
@@ -157,9 +166,8 @@ _HOMES = {
     "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation simulate "
     "simulate_committee",
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
-    "theory": "Calibration Filter anova best_stopping_time calibration committee effective_ridge "
-    "exact_error "
-    "gradient_flow optimal_ridge pair_error pair_terms psi_terms training_error",
+    "theory": "Calibration Exponents Filter PartExponents anova best_stopping_time calibration "
+    "committee effective_ridge exact_error exponents gradient_flow optimal_ridge pair_error pair_terms psi_terms training_error",
 }
 """The module of every public name."""
 

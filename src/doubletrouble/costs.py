@@ -1,20 +1,77 @@
 """Costs of K models of P features on N samples, and the sizes that a budget affords.
 
 The cost is P K features in total, or the operations of training: K n P min(n, P) for ridge fits on
-n samples each, up to a constant; n is N, or N/K where the data are divided.
+n samples each, up to a constant; n is N, or N/K where the data are divided. `Cost` adds iterative
+solvers, predictions, the price of samples, and models that are trained at the same time.
 """
 
+from __future__ import annotations  # help() then shows the alias Numeric
+
 import math
-from typing import Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from doubletrouble.parameters import FloatArray
+from doubletrouble import glossary
+from doubletrouble.parameters import Declared, FloatArray, Numeric, parameter
 
 Measure: TypeAlias = Literal["features", "training"]
 """The measures of cost."""
 
 COSTS: tuple[Measure, ...] = get_args(Measure)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cost(Declared):
+    """Operations to train K models of P features on N samples, and to predict with them.
+
+    The operations are counted up to a constant, for ⌈K/workers⌉ rounds:
+
+        training      N P min(N, P) a round, or steps · N P with an iterative solver
+        predictions   predictions · P a round
+        samples       sample_price · N
+
+    With one worker it is the work of all models; with more, the time until the last one is done.
+
+    Parameters
+    ----------
+    steps : float
+        Iterations of an iterative solver; 0 is a direct solver.
+    predictions : float
+        Predictions that will be made with the models.
+    sample_price : float
+        The price of one labelled sample, in operations.
+    workers : float
+        Models that are trained, and predict, at the same time; `math.inf` for all.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> dt.Cost()(100, 1000, 5), dt.Cost(steps=10, workers=5)(100, 1000, 5)
+    (50000000.0, 1000000.0)
+    """
+
+    steps: Numeric = parameter(glossary.SOLVER_STEPS, 0.0)
+    predictions: Numeric = parameter(glossary.PREDICTIONS, 0.0)
+    sample_price: Numeric = parameter(glossary.SAMPLE_PRICE, 0.0)
+    workers: Numeric = parameter(glossary.WORKERS, 1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shape:
+            raise ValueError(f"fields of Cost must be numbers, got shape {self.shape}")
+
+    def __call__(self, n_features: Any, n_samples: Any, n_members: Any) -> Any:
+        """The operations for P, N and K, numbers or arrays."""
+        P, N, K = n_features, n_samples, n_members
+        if self.workers == math.inf:
+            rounds = np.ones_like(np.asarray(K, dtype=np.float64))
+        else:
+            rounds = np.ceil(np.divide(K, self.workers))
+        each = N * P * (self.steps or np.minimum(N, P)) + self.predictions * P
+        cost = rounds * each + self.sample_price * np.asarray(N)
+        return cost if np.ndim(cost) else float(cost)
 
 
 def check_measure(cost: object) -> None:

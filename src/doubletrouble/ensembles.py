@@ -315,6 +315,7 @@ SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
     "gradient_flow": lambda kind: not kind.with_replacement,
     "best_stopping_time": lambda kind: not kind.with_replacement,
     "advise": lambda kind: kind in (Ensemble, Divide),
+    "exponents": lambda kind: kind is Ensemble,
     "simulate": lambda kind: True,
     "Simulation.error": lambda kind: True,
     "Simulation.anova": lambda kind: kind in (Ensemble, Divide),

@@ -214,3 +214,23 @@ TOLERANCE = Parameter(
 MEMORY = Parameter(
     symbol="B", meaning="bytes that a batch of networks may take", typical=(1e8, 1e10)
 )
+
+SOLVER_STEPS = Parameter(
+    symbol="T", meaning="iterations of an iterative solver; 0 is a direct one", typical=(0.0, 1e4)
+)
+PREDICTIONS = Parameter(
+    symbol="n", meaning="predictions that are made with trained models", typical=(0.0, 1e12)
+)
+SAMPLE_PRICE = Parameter(
+    symbol="c", meaning="price of one labelled sample, in operations", typical=(0.0, 1e12)
+)
+WORKERS = Parameter(
+    symbol="W",
+    meaning="models trained at the same time; `math.inf` for all",
+    typical=(1.0, 100.0),
+    low=1.0,
+    whole=True,
+)
+COMPUTE = Parameter(
+    symbol="C", meaning="operations of training and predicting", typical=(1e12, 1e24), low=1.0
+)

@@ -6,6 +6,8 @@ from doubletrouble.theory._calibration import calibration as calibration
 from doubletrouble.theory._committee import committee as committee
 from doubletrouble.theory._committee import pair_error as pair_error
 from doubletrouble.theory._committee import pair_terms as pair_terms
+from doubletrouble.theory._cross_terms import product_terms as product_terms
+from doubletrouble.theory._cross_terms import shared_data_terms as shared_data_terms
 from doubletrouble.theory._error import MEASURES as MEASURES
 from doubletrouble.theory._error import AnyProblem as AnyProblem
 from doubletrouble.theory._error import Inputs as Inputs
@@ -16,10 +18,17 @@ from doubletrouble.theory._error import evaluate as evaluate
 from doubletrouble.theory._error import exact_error as exact_error
 from doubletrouble.theory._error import has_any_loss as has_any_loss
 from doubletrouble.theory._error import psi_terms as psi_terms
+from doubletrouble.theory._error import total_error as total_error
 from doubletrouble.theory._error import total_of as total_of
 from doubletrouble.theory._error import training_error as training_error
+from doubletrouble.theory._exponents import Exponents as Exponents
+from doubletrouble.theory._exponents import PartExponents as PartExponents
+from doubletrouble.theory._exponents import exponents as exponents
+from doubletrouble.theory._exponents import has_power_law as has_power_law
+from doubletrouble.theory._exponents import mode_exponents as mode_exponents
 from doubletrouble.theory._filters import Filter as Filter
 from doubletrouble.theory._fixed_point import Spectrum as Spectrum
+from doubletrouble.theory._fixed_point import mode_sums as mode_sums
 from doubletrouble.theory._fixed_point import spectrum_of as spectrum_of
 from doubletrouble.theory._gradient_flow import best_stopping_time as best_stopping_time
 from doubletrouble.theory._gradient_flow import gradient_flow as gradient_flow

@@ -547,6 +547,50 @@ _FAST = 10  # steps of Newton's method from the table; other points are brackete
 _LAST_LOG_STEP = 1e-9
 
 
+@dataclass(slots=True, kw_only=True)
+class ModeSums:
+    """Sums over modes along y, on which the error at given sizes depends."""
+
+    inverse_ridge: FloatArray  # y
+    degrees: FloatArray  # z
+    gap: FloatArray  # z - Q
+    bias: FloatArray  # ρ = Σ v² M²
+    crossed: FloatArray  # χ = Σ v² L M
+
+
+def mode_sums(spectrum: Spectrum, least: float, most: float, per_decade: int) -> ModeSums:
+    """The sums at nodes along log y, for degrees of freedom from `least` to `most`."""
+
+    def sums(log_y: FloatArray) -> ModeSums:
+        y = np.exp(log_y)
+        L, M = spectrum.fractions(y)
+        gap, second = spectrum.count(L * M) + spectrum.tail * y, spectrum.count(L * L)
+        return ModeSums(
+            inverse_ridge=y,
+            degrees=gap + second,
+            gap=gap,
+            bias=spectrum.weigh(M * M),
+            crossed=spectrum.weigh(L * M),
+        )
+
+    def log_y(degrees: float) -> float:
+        low, high = -100.0, 600.0
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            over = sums(np.array([middle])).degrees[0] > degrees
+            low, high = (low, middle) if over else (middle, high)
+        return high
+
+    most = min(most, 0.999 * spectrum.rank)
+    ends = log_y(least), log_y(most)
+    count = 8 + math.ceil(per_decade * (ends[1] - ends[0]) / math.log(10))
+    block = max(1, 1_000_000 // spectrum.cost)
+    nodes = np.linspace(*ends, count)
+    parts = [sums(nodes[k : k + block]) for k in range(0, count, block)]
+    names = [f.name for f in fields(ModeSums)]
+    return ModeSums(**{k: np.concatenate([getattr(p, k) for p in parts]) for k in names})
+
+
 def root_power(problem: SpectralProblem) -> float:
     """F of a measured spectrum: the root of the target's total power on the modes."""
     return float(np.sqrt(np.sum(problem.target_powers)))

@@ -110,10 +110,10 @@ def optimal_ridge(
 
 def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
     flat, shape = at.flattened()
-    return {"ridge": _best(spectrum, scheme, flat).reshape(shape)}
+    return {"ridge": best_ridges(spectrum, scheme, flat).reshape(shape)}
 
 
-def _best(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
+def best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
     """The best ridge of each point of a flat block."""
     index = np.arange(at.features.size)
     nodes = np.repeat(_NODES, index.size)
@@ -266,26 +266,41 @@ def _central_difference(
     return slope if slope.ndim else float(slope)
 
 
-def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
-    at, shape = at.flattened()
+def moved_member_terms(
+    spectrum: Spectrum, at: Inputs
+) -> tuple[FixedPoint, dict[str, tuple[MemberTerms, Any]]]:
+    """The fixed point of one member, and its terms after complex steps of log N and log P.
+
+    With each comes its step: imaginary parts are derivatives times the step.
+    """
     samples, spare = at.member_samples()
     ridge = spectrum.scaled_ridge(at.ridge, at.samples)
-    full = spectrum.complete(at.features, samples, ridge)
-    corner = full & (samples == spectrum.rank)
     point = spectrum.fixed_point(at.features, samples, spare, ridge)
-
-    def slope(moves: _Moves, size: Any) -> tuple[Any, Any]:
+    by_P, by_N = _moves(point, spare, float(spectrum.ridge_falls_with_samples))
+    moved = {}
+    for name, moves in (("by_samples", by_N), ("by_features", by_P)):
         there, joint, step = _moved(spectrum, point, moves)
-        # limits are taken of the sums, whose terms may be complex
-        terms = member_terms(there, spectrum, 0.0, at.shared_samples, joint)
+        moved[name] = member_terms(there, spectrum, 0.0, at.shared_samples, joint), step
+    return point, moved
+
+
+def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    at, shape = at.flattened()
+    point, moved = moved_member_terms(spectrum, at)
+    full = spectrum.complete(at.features, point.samples, spectrum.scaled_ridge(at.ridge, at.samples))
+    corner = full & (point.samples == spectrum.rank)
+
+    def slope(name: str, size: Any) -> tuple[Any, Any]:
+        terms, step = moved[name]
         risk = _total(at, terms)
+        # limits are taken of the sum, whose terms may be complex
         value, total = risk.imag / step, risk.real
         value, total = (np.where(point.limit, limit_value(v), v) for v in (value, total))
         diverges = ~np.isfinite(total) | ~np.isfinite(value)
         return np.where(np.isinf(size), 0.0, np.where(diverges, -np.inf, value / size)), total
 
-    by_P, by_N = _moves(point, spare, float(spectrum.ridge_falls_with_samples))
-    (by_features, total), (by_samples, _) = slope(by_P, at.features), slope(by_N, at.samples)
+    by_features, total = slope("by_features", at.features)
+    by_samples, _ = slope("by_samples", at.samples)
     # where every mode is learned, features have no effect, and samples remove a divergence
     useless = full & (np.isinf(total) | np.isfinite(by_features))
     by_features = np.where(useless, 0.0, by_features)

@@ -1,0 +1,481 @@
+r"""The best P, N, K and ridge for a budget of operations, over many budgets.
+
+At given degrees of freedom z of the fit the sums over modes are known, and the ridge follows from
+the sizes, (1 - z/P)(1 - z/N) = r y(z): no equation has to be solved. The search is over the
+ratios P/z and N/z, both at least 1 (one of them is 1 where the ridge is 0), and over K; the budget
+then determines z. The sums are interpolated in a table along log z for the search; the errors of
+the result are those of `exact_error`.
+
+**Asymptotically** P, N, K and z are powers of the budget C, and so are the parts of the error
+(`theory._exponents`). The largest s with an error of C^-s is the solution of a linear program in
+these exponents: with p, n, k and ζ those of P, N, K and z,
+
+    s ≤ b ζ,    s ≤ p + k - (1-c) ζ,    s ≤ n - ζ (with noise),    ζ ≤ p,    ζ ≤ n,
+    k + n + p + min(n, p) ≤ 1    (a direct solver; k + n + p ≤ 1 with an iterative one).
+
+For a direct solver, noise and a source above 1/2 it has s = b/(3 + 2b - c) with ensembles,
+K ~ z^(b-c), and b/(3 + 3b - 2c) with one model: ensembles are cheaper there. In the other cases one
+model has the same exponent.
+"""
+
+from __future__ import annotations  # help() then shows the alias Numeric
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from doubletrouble.costs import Cost
+from doubletrouble.ensembles import Amplitudes, Ensemble
+from doubletrouble.errors import require
+from doubletrouble.glossary import COMPUTE, N_MEMBERS, N_SAMPLES
+from doubletrouble.parameters import FloatArray, Numeric, checked, number
+from doubletrouble.problems import SpectralProblem
+from doubletrouble.results import ErrorTerms, aligned
+from doubletrouble.theory import (
+    exact_error,
+    has_power_law,
+    mode_exponents,
+    mode_sums,
+    product_terms,
+    shared_data_terms,
+    spectrum_of,
+    total_error,
+)
+
+CostLike: TypeAlias = Cost | Callable[[Any, Any, Any], Any]
+"""A `Cost`, or a function of P, N and K (arrays) that increases with each of them."""
+
+_MEMBERS = 2.0 ** np.arange(0, 41, 2)
+_FINEST = 1e-4  # of the distance of P/z and N/z from 1
+_COARSE = np.arange(0.0, 46.0, 1.5)  # in t, with P/z = 1 + _FINEST sinh(t): up to 1e15
+_FINE = np.linspace(-1.0, 1.0, 7)
+_STAGES = 14  # of finer and finer grids
+_ROUNDS = 12  # of numbers of models
+_TOLERANCE = 1e-7  # relative difference of errors that count as equal
+_LEAST = 0.05  # degrees of freedom
+_PER_DECADE = 24  # nodes of the table
+_SLOPE_STEP = 1e-3  # of log z, for the slope of the cost
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FrontierExponents:
+    """Powers of the budget: of the error, and of P, N and K."""
+
+    error: float
+    n_features: float
+    n_samples: float
+    n_members: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScalingFrontier:
+    """The best sizes and ridge at each budget, and the error there by cause; arrays over budgets.
+
+    `one_model` is the frontier of one model (K = 1), None where this is it. `asymptotic` are the
+    exponents for large budgets, None where no law is known.
+    """
+
+    problem: SpectralProblem
+    cost: CostLike
+    compute: FloatArray
+    n_features: FloatArray
+    n_samples: FloatArray
+    n_members: FloatArray
+    ridge: FloatArray
+    error: ErrorTerms[Any]
+    one_model: ScalingFrontier | None = None
+    asymptotic: FrontierExponents | None = None
+
+    @property
+    def gain(self) -> FloatArray:
+        """The share of the error of one model that the best ensemble removes, at equal cost."""
+        if self.one_model is None:
+            return np.zeros_like(self.compute)
+        return np.asarray(1 - self.error.total / self.one_model.error.total)
+
+    @property
+    def exponents(self) -> dict[str, FloatArray]:
+        """Local powers of the budget, at least two of them, by central differences."""
+        if self.compute.size < 2:
+            raise ValueError(f"compute must have two values or more, got {self.compute.size}")
+        values = {
+            "error": np.asarray(self.error.total),
+            "n_features": self.n_features,
+            "n_samples": self.n_samples,
+            "n_members": self.n_members,
+        }
+        with np.errstate(all="ignore"):
+            slopes = {k: np.gradient(np.log(v), np.log(self.compute)) for k, v in values.items()}
+        return {k: np.where(np.isinf(values[k]), 0.0, v) for k, v in slopes.items()}
+
+    def _columns(self) -> dict[str, FloatArray]:
+        sizes = ("compute", "n_features", "n_samples", "n_members", "ridge")
+        columns = {name: getattr(self, name) for name in sizes}
+        columns |= {name: np.asarray(part) for name, part in self.error.parts.items()}
+        columns["total"] = np.asarray(self.error.total)
+        if self.one_model is not None:
+            columns["one_model_total"] = np.asarray(self.one_model.error.total)
+        return columns
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame with a row per budget."""
+        return require("pandas", "tables").DataFrame(self._columns())
+
+    def __str__(self) -> str:
+        """A table with a line per budget, and the exponents."""
+        names = {"compute": "compute", "n_features": "P", "n_samples": "N", "n_members": "K"}
+        names |= {"ridge": "ridge", "total": "error", "one_model_total": "one model"}
+        columns = self._columns()
+        shown = {title: columns[name] for name, title in names.items() if name in columns}
+        rows = [list(shown), *([f"{v:.4g}" for v in row] for row in zip(*shown.values()))]
+        lines = [aligned(rows, ">" * len(shown))]
+        if self.asymptotic is not None:
+            a = self.asymptotic
+            lines.append(
+                f"for large budgets C: error ~ C^{a.error:.3g} with P ~ C^{a.n_features:.3g}, "
+                f"N ~ C^{a.n_samples:.3g}, K ~ C^{a.n_members:.3g}"
+            )
+        return "\n".join(lines)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the error by cause along the budget, with that of one model; return the axes."""
+        axes = replace(self.error, coordinates={"compute": self.compute}).plot(axes)
+        if self.one_model is not None and np.any(self.n_members > 1):
+            total = np.asarray(self.one_model.error.total)
+            axes.plot(self.compute, total, color="#999999", linestyle=":", label="one model")
+            axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+        return axes
+
+
+def scaling_frontier(
+    problem: SpectralProblem,
+    compute: Numeric,
+    *,
+    cost: CostLike | None = None,
+    max_samples: float = math.inf,
+    max_members: float = math.inf,
+) -> ScalingFrontier:
+    """Return the best P, N, K and ridge at each budget of operations, and the error by cause.
+
+    Parameters
+    ----------
+    problem : SpectralProblem
+        The spectrum, target and noise, of one problem; its sizes and ridge are ignored.
+    compute : float or array
+        Budgets, in the operations that `cost` counts.
+    cost : Cost or callable, optional
+        Operations for (P, N, K), which must increase with each of them: a `Cost`, or a function of
+        arrays. Default: `Cost()`, the work of direct solvers.
+    max_samples : float
+        The samples there are: N is at most this.
+    max_members : float
+        K is at most this.
+
+    Returns
+    -------
+    ScalingFrontier
+        Arrays over the budgets: whole numbers P, N and K, the ridge, the error by cause, and the
+        same for one model.
+
+    Raises
+    ------
+    ValueError
+        If a budget does not pay for one feature and one sample, or the cost does not limit N.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e9, n_samples=1e9,
+    ...                                    noise=0.1)
+    >>> frontier = dt.scaling_frontier(law, compute=[1e12, 1e18, 1e24])
+    >>> print(frontier)
+    """
+    if not isinstance(problem, SpectralProblem):
+        raise TypeError(f"problem must be a SpectralProblem, got {type(problem).__name__}")
+    if problem.shape:
+        raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
+    budgets = np.atleast_1d(np.asarray(checked("compute", compute, COMPUTE)))
+    if budgets.ndim != 1 or np.isinf(budgets).any():
+        raise ValueError(f"compute must be finite numbers along one axis, got {compute!r}")
+    cost = Cost() if cost is None else cost
+    if not callable(cost):
+        raise TypeError(f"cost must be a Cost or a function of P, N and K, got {cost!r}")
+    most_samples = number("max_samples", max_samples, replace(N_SAMPLES, or_inf=True))
+    most_members = number("max_members", max_members, N_MEMBERS)
+    search = _Search(problem, budgets, cost, most_samples)
+    one = search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, dtype=int))
+    best = search.best_members(most_members)
+    return replace(search.frontier(best, many=True), one_model=search.frontier(one, many=False))
+
+
+# --- search --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sizes:
+    """Sizes P, N and K with the degrees of freedom z, and the total error there."""
+
+    features: FloatArray
+    samples: FloatArray
+    members: FloatArray
+    degrees: FloatArray
+    error: FloatArray
+
+    def take(self, index: Any) -> _Sizes:
+        """One of the entries along the last axis, for each budget."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return _Sizes(
+            **{k: np.take_along_axis(v, index[..., None], axis=-1)[..., 0] for k, v in values.items()}
+        )
+
+
+class _Search:
+    """The best sizes within budgets, for one spectrum and one cost."""
+
+    def __init__(
+        self, problem: SpectralProblem, compute: FloatArray, cost: CostLike, max_samples: float
+    ) -> None:
+        self.problem, self.compute, self.cost = problem, compute, cost
+        self.max_samples = max_samples
+        least, most = float(compute.min()), float(compute.max())
+        if not cost(1.0, 1.0, 1.0) <= least:
+            raise ValueError(
+                "compute must pay for one feature, sample and model, "
+                f"{cost(1.0, 1.0, 1.0):g} operations, got {least:g}"
+            )
+        if not math.isfinite(max_samples) and not cost(1.0, 1e3 * least, 1.0) > least:
+            raise ValueError(
+                f"cost must grow with the number of samples without max_samples, got {cost!r}"
+            )
+        largest = float(np.exp(self._log_size(1.0, 1.0, 1.0, np.asarray(most))))
+        if not math.isfinite(largest):
+            largest = max_samples
+        self.table = _SumsTable(problem, largest)
+
+    def _log_size(self, a: Any, b: Any, members: Any, compute: Any) -> Any:
+        """Log z at which a z features and b z samples use the budget."""
+
+        def excess(x: Any) -> Any:
+            z = np.exp(x)
+            return np.log(self.cost(a * z, b * z, members)) - np.log(compute)
+
+        shape = np.broadcast_shapes(*map(np.shape, (a, b, members, compute)))
+        x = np.zeros(shape)
+        for _ in range(60):
+            here = excess(x)
+            slope = (excess(x + _SLOPE_STEP) - here) / _SLOPE_STEP
+            step = np.clip(here / np.clip(slope, 0.5, 4.0), -40.0, 40.0)
+            x = x - step
+            if np.all(np.abs(step) < 1e-10):
+                break
+        return x
+
+    def _at(self, t: Any, u: Any, members: Any, compute: Any) -> _Sizes:
+        """The sizes at P/z = 1 + ε sinh t, N/z = 1 + ε sinh u, and the error there."""
+        beyond_a, beyond_b = _FINEST * np.sinh(t), _FINEST * np.sinh(u)
+        with np.errstate(all="ignore"):
+            z = np.exp(self._log_size(1 + beyond_a, 1 + beyond_b, members, compute))
+            if math.isfinite(self.max_samples):
+                capped = (1 + beyond_b) * z > self.max_samples
+                if np.any(capped):
+                    # all samples there are: the budget is left for P, and t is the distance of z
+                    # from the smaller size
+                    N = self.max_samples
+                    P = self._widest(members, compute)
+                    small = np.minimum(P, N)
+                    z = np.where(capped, small / (1 + beyond_a), z)
+                    beyond_b = np.where(capped, N / z - 1, beyond_b)
+                    beyond_a = np.where(capped, P / z - 1, beyond_a)
+            sizes = _Sizes(
+                features=(1 + beyond_a) * z,
+                samples=(1 + beyond_b) * z,
+                members=np.broadcast_to(members, z.shape),
+                degrees=z,
+                error=self.table.error(z, beyond_a, beyond_b, members),
+            )
+        return sizes
+
+    def _widest(self, members: Any, compute: Any) -> Any:
+        """The width that uses the budget with all samples there are."""
+        shape = np.broadcast_shapes(np.shape(members), np.shape(compute))
+        low, high = np.full(shape, -20.0), np.full(shape, 120.0)
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            over = self.cost(np.exp(middle), self.max_samples, members) > compute
+            low, high = np.where(over, low, middle), np.where(over, middle, high)
+        return np.exp(low)
+
+    def best(self, members: FloatArray) -> _Sizes:
+        """The least error over P, N and the ridge, for each budget and number of models."""
+        rows = [self._best(row, budget) for row, budget in zip(members, self.compute, strict=True)]
+        names = [f.name for f in fields(_Sizes)]
+        return _Sizes(**{name: np.stack([getattr(row, name) for row in rows]) for name in names})
+
+    def _best(self, members: FloatArray, compute: float) -> _Sizes:
+        K = members[:, None, None]
+        t, u = _COARSE[:, None] + 0.0 * K, _COARSE[None, :] + 0.0 * K
+        found, reach = None, float(_COARSE[1])
+        for _ in range(_STAGES):
+            sizes = self._at(t, u, K, compute)
+            flat = sizes.error.reshape(members.size, -1)
+            i = np.argmin(flat, axis=1)
+            each = {
+                f.name: getattr(sizes, f.name).reshape(members.size, -1)[np.arange(members.size), i]
+                for f in fields(_Sizes)
+            }
+            found = _Sizes(**each)
+            at_t, at_u = (
+                np.broadcast_to(v, sizes.error.shape).reshape(members.size, -1)[
+                    np.arange(members.size), i
+                ][:, None, None]
+                for v in (t, u)
+            )
+            t = np.maximum(at_t + reach * _FINE[:, None], 0.0)
+            u = np.maximum(at_u + reach * _FINE[None, :], 0.0)
+            reach /= 2.5
+        assert found is not None
+        return found
+
+    def best_members(self, most: float) -> _Sizes:
+        """The least error over K, too; the fewest models of those that are as good."""
+        grid = _MEMBERS[_MEMBERS <= most]
+        if math.isinf(most) and math.isfinite(self.cost(1.0, 1.0, math.inf)):
+            grid = np.append(grid[:1], math.inf)
+        K = np.tile(grid, (self.compute.size, 1))
+        found = self.best(K)
+        for _ in range(_ROUNDS):
+            i = _first_minimum(found.error)
+            low, high = (
+                np.take_along_axis(found.members, np.clip(i + k, 0, K.shape[1] - 1)[:, None], axis=1)
+                for k in (-1, 1)
+            )
+            if np.isinf(high).any() or np.all(high - low <= 2):
+                break
+            K = np.rint(low * (high / low) ** np.linspace(0.0, 1.0, 9))
+            found = self.best(K)
+        return found.take(_first_minimum(found.error))
+
+    def frontier(self, found: _Sizes, *, many: bool) -> ScalingFrontier:
+        """The frontier at whole numbers of features and samples, with exact errors."""
+        P, N = (np.maximum(np.floor(v * (1 + 1e-12)), 1.0) for v in (found.features, found.samples))
+        z = found.degrees
+        unused = np.maximum(1 - z / P, 0.0) * np.maximum(1 - z / N, 0.0)
+        ridge = self.table.own_ridge(unused, z, N)
+        error = exact_error(
+            replace(self.problem, n_features=P, n_samples=N, ridge=ridge), Ensemble(found.members)
+        )
+        return ScalingFrontier(
+            problem=self.problem,
+            cost=self.cost,
+            compute=self.compute,
+            n_features=P,
+            n_samples=N,
+            n_members=found.members,
+            ridge=ridge,
+            error=error,
+            asymptotic=self._asymptotic(many=many),
+        )
+
+    def _asymptotic(self, *, many: bool) -> FrontierExponents | None:
+        """The solution of the linear program above with the fewest models; None without a law."""
+        cost = self.cost
+        if (
+            not isinstance(cost, Cost)
+            or math.isfinite(self.max_samples)
+            or not has_power_law(self.problem)
+        ):
+            return None
+        from scipy.optimize import linprog  # takes 0.3 s to import
+
+        _, b, c = map(float, mode_exponents(self.problem, math.inf))
+        parallel = math.isinf(float(np.asarray(cost.workers)))
+        k_cost = 0.0 if parallel else 1.0
+        least: Any = None
+        # columns: p, n, k, ζ, s; the two cases of min(n, p)
+        for smaller in (0, 1):
+            training = [1.0, 1.0, k_cost, 0.0, 0.0]
+            if not cost.steps:
+                training[smaller] += 1.0
+            rows = [
+                training,
+                [0.0, 0.0, 0.0, -b, 1.0],
+                [-1.0, 0.0, -1.0, 1 - c, 1.0],
+                [-1.0, 0.0, 0.0, 1.0, 0.0],
+                [0.0, -1.0, 0.0, 1.0, 0.0],
+                [1.0, -1.0, 0.0, 0.0, 0.0] if smaller == 0 else [-1.0, 1.0, 0.0, 0.0, 0.0],
+            ]
+            if np.any(self.problem.noise_sd):
+                rows.append([0.0, -1.0, 0.0, 1.0, 1.0])
+            limits = [1.0, *(0.0 for _ in rows[1:])]
+            most = (0.0, None) if many else (0.0, 0.0)
+            ends = [(0.0, None), (0.0, None), most, (0.0, None), (0.0, None)]
+            best = linprog([0, 0, 0, 0, -1.0], A_ub=rows, b_ub=limits, bounds=ends)
+            ends[4] = (best.x[4] * (1 - 1e-9), None)
+            few = linprog([0, 0, 1.0, 0, 0], A_ub=rows, b_ub=limits, bounds=ends)
+            better = least is None or few.x[4] > least[4] * (1 + 1e-6)
+            fewer = least is not None and few.x[4] > least[4] * (1 - 1e-6) and few.x[2] < least[2]
+            least = few.x if better or fewer else least
+        p, n, k, _, s = map(float, least)
+        if many and parallel:
+            k = math.inf  # further models cost nothing
+        return FrontierExponents(error=-s, n_features=p, n_samples=n, n_members=k)
+
+
+def _first_minimum(error: FloatArray) -> Any:
+    """The first entry of each row that equals the least up to the accuracy of the search."""
+    return np.argmax(error <= error.min(axis=1, keepdims=True) * (1 + _TOLERANCE), axis=1)
+
+
+class _SumsTable:
+    """Sums over modes along the degrees of freedom z, interpolated in logarithms."""
+
+    def __init__(self, problem: SpectralProblem, largest: float) -> None:
+        from scipy.interpolate import CubicSpline  # takes 0.2 s to import
+
+        problem = replace(problem, n_features=largest, n_samples=largest)
+        self.problem, self.spectrum = problem, spectrum_of(problem)
+        sums = mode_sums(self.spectrum, _LEAST, largest, _PER_DECADE)
+        self._ends = float(np.log(sums.degrees[0])), float(np.log(sums.degrees[-1]))
+        self._spline = CubicSpline(
+            np.log(sums.degrees),
+            np.log(np.stack([sums.inverse_ridge, sums.gap, sums.bias, sums.crossed], axis=-1)),
+        )
+        power = float(np.sum(problem.target_powers * problem.multiplicities))
+        self._amplitudes = Amplitudes(
+            signal=math.sqrt(power),
+            nonlinear_signal=float(np.asarray(problem.nonlinear_signal)),
+            noise=float(np.asarray(problem.noise_sd)),
+            test_noise=float(np.asarray(problem.test_noise)),
+        )
+
+    def own_ridge(self, unused: Any, z: Any, samples: Any) -> Any:
+        """The ridge δ with the product of unused fractions, at z."""
+        y = np.exp(self._spline(np.log(z))[..., 0])
+        return self.spectrum.own_ridge(unused / y, samples)
+
+    def error(self, z: Any, beyond_a: Any, beyond_b: Any, members: Any) -> Any:
+        """The total error of K models with P = (1 + a) z and N = (1 + b) z."""
+        x = np.log(z)
+        outside = ~((x >= self._ends[0]) & (x <= self._ends[1]))
+        logs = self._spline(np.where(outside, self._ends[0], x))
+        gap, bias, crossed = (np.exp(logs[..., k]) for k in (1, 2, 3))
+        P, N = (1 + beyond_a) * z, (1 + beyond_b) * z
+        A, B, p, q = beyond_a / (1 + beyond_a), beyond_b / (1 + beyond_b), gap / P, gap / N
+        terms = product_terms(
+            bias=bias,
+            crossed=crossed,
+            unused_features=A,
+            unused_samples=B,
+            gap_per_feature=p,
+            gap_per_sample=q,
+            second_per_sample=(z - gap) / N,
+            joint=A * B + B * p + A * q,
+        )
+        members_terms = shared_data_terms(terms)
+        total = total_error(
+            members_terms, members_terms.unlearned(), self._amplitudes, 1 / members
+        )
+        return np.where(outside | np.isnan(total), np.inf, total)

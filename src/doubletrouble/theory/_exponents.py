@@ -1,0 +1,344 @@
+r"""Scaling exponents of the test error by cause: exact local slopes, and asymptotic laws.
+
+**Local.** The derivatives of the logarithm of each part by log N, log P (complex steps, as in
+`_optimum`) and log K (parts are shared + own/K), at the given ridge.
+
+**Asymptotic.** Let the eigenvalues be i^-α and the target powers i^-(1+2αr), with infinitely many
+modes. Sums over modes are powers of the degrees of freedom z of the fit,
+
+    Σ L, Σ L², Σ L(1-L) ~ z,    Σ v² (1-L)² ~ z^-b, b = 2α min(r, 1),
+                                Σ v² L (1-L) ~ z^-c, c = 2α min(r, 1/2),
+
+with logarithms at r = 1 and r = 1/2, so that the parts of K members (`_cross_terms`) are
+
+    noise ~ σ² z/N      initialization ~ z^(1-c)/(K P)      sampling ~ z^(1-b)/N      bias ~ z^-b.
+
+What limits z is the regime: at a given ridge δ on the Gram matrix the least of
+
+    samples  z = N          features  z = P          ridge  z ~ (N/δ)^(1/α)
+
+and at the best ridge the least of N, P and the z at which the noise balances what falls with z,
+
+    noise  z ~ (N/σ²)^(1/(1+b))     (the bias)      or, where it is more,
+    noise and initialization  z ~ (N/(σ² K P))^(1/c)    (the initialization, if c > 1).
+
+For infinitely many features this is the rate N^(-b/(b+1)) of [caponnetto2007]. On a path P = M^ℓ,
+K = M^(1-ℓ) with N → ∞, the error of the total of M features falls as M^-s with
+s = min(ℓ b, 1 - ℓ + ℓ c), as in [ruben2024]; the two are equal at ℓ⋆ = 1/(1 + b - c).
+"""
+
+from __future__ import annotations  # help() then shows the alias Value
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from doubletrouble.ensembles import (
+    EnsembleLike,
+    MemberTerms,
+    Scheme,
+    as_ensemble,
+    combine,
+    product_or_zero,
+)
+from doubletrouble.parameters import Value
+from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
+from doubletrouble.results import ErrorTerms, aligned
+from doubletrouble.spectra import PowerLaw, TwoPowerLaw
+from doubletrouble.theory._cross_terms import member_terms
+from doubletrouble.theory._error import (
+    AnyProblem,
+    Inputs,
+    ensemble_parts,
+    evaluate,
+    exact_error,
+)
+from doubletrouble.theory._fixed_point import Spectrum
+from doubletrouble.theory._optimum import best_ridges, moved_member_terms, optimal_ridge
+
+AtRidge: TypeAlias = Literal["fixed", "best"]
+_AT: tuple[AtRidge, ...] = get_args(AtRidge)
+_PARTS = ("noise", "initialization", "sampling", "bias")
+_DIRECTIONS = ("by_samples", "by_features", "by_members")
+_ENDLESS = 1e30  # features per sample, or members, in place of infinitely many
+_LARGEST_RIDGE = 1e30  # in units of the kernel's weight per sample, in place of inf
+_IMAGINARY = 1e-20  # the step of log K
+_STEP = 1e-3  # of central differences at the best ridge
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PartExponents:
+    """The exponent of each part of the error, and of the total, along one direction."""
+
+    noise: Value
+    initialization: Value
+    sampling: Value
+    bias: Value
+    total: Value
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Exponents:
+    """Exponents d log(part)/d log(size) of the test error, by cause; floats or arrays.
+
+    Those of a part that is 0 because the noise, the target or 1/K is 0 are the limits. `asymptotic`
+    are the exponents of the power law of the regime the sizes are in, `regime` its name: what
+    limits the degrees of freedom. Both are None where no law is known. The total of `asymptotic`
+    has the exponent of the largest part.
+    """
+
+    by_samples: PartExponents
+    by_features: PartExponents
+    by_members: PartExponents
+    regime: Any = None
+    asymptotic: Exponents | None = None
+
+    def along(
+        self, *, samples: float = 0.0, features: float = 0.0, members: float = 0.0
+    ) -> PartExponents:
+        """The exponents by log s on a path N ~ s^samples, P ~ s^features, K ~ s^members.
+
+        Examples
+        --------
+        Of 10³⁰ features in all, K = 10¹² models of 10¹⁸ features:
+
+        >>> import doubletrouble as dt
+        >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e18,
+        ...                                    n_samples=1e40)
+        >>> exponents = dt.exponents(law, 1e12)
+        >>> path = dict(features=0.6, members=0.4)
+        >>> round(exponents.along(**path).total, 3), round(exponents.asymptotic.along(**path).total, 3)
+        (-1.298, -1.3)
+        """
+        weights = (samples, features, members)
+        tables = (self.by_samples, self.by_features, self.by_members)
+        return PartExponents(
+            **{
+                f.name: sum(
+                    weight * np.asarray(getattr(table, f.name)) + 0.0
+                    for weight, table in zip(weights, tables, strict=True)
+                    if weight
+                )
+                for f in fields(PartExponents)
+            }
+        )
+
+    def __str__(self) -> str:
+        """A table of the exponents by N, P and K, with the asymptotic ones in brackets."""
+        if np.ndim(self.by_samples.total):
+            return repr(self)
+        names = {"N": "by_samples", "P": "by_features", "K": "by_members"}
+        rows = [["part", *(f"d log/d log {size}" for size in names)]]
+        for f in fields(PartExponents):
+            row = [f.name]
+            for name in names.values():
+                cell = f"{float(getattr(getattr(self, name), f.name)):z.4f}"
+                if self.asymptotic is not None:
+                    cell += f" ({float(getattr(getattr(self.asymptotic, name), f.name)):z.4g})"
+                row.append(cell)
+            rows.append(row)
+        table = aligned(rows, "<>>>")
+        if self.asymptotic is None:
+            return table
+        return f"{table}\nin brackets: the asymptotic law, limited by {self.regime}"
+
+
+def exponents(
+    problem: AnyProblem, ensemble: EnsembleLike = 1, *, ridge: AtRidge = "fixed"
+) -> Exponents:
+    """Return the scaling exponents of the test error by cause, by N, P and K.
+
+    Parameters
+    ----------
+    problem : SpectralProblem or Problem
+        A problem of ridge regression; its fields may be arrays.
+    ensemble : int or Ensemble
+        The models, all with all of the data.
+    ridge : {"fixed", "best"}
+        "fixed" holds the ridge of the problem (δ of a `SpectralProblem`) constant; "best" replaces
+        it by the best ridge at all sizes, with central differences of an error of about 1e-6.
+
+    Returns
+    -------
+    Exponents
+        Local exponents by cause, and for infinite power-law spectra the asymptotic ones.
+
+    Raises
+    ------
+    ValueError
+        For losses other than the square loss of regression, and ensembles other than `Ensemble`.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e14,
+    ...                                    n_samples=1e10, noise=0.1)
+    >>> slopes = dt.exponents(law)
+    >>> slopes.regime, round(slopes.by_samples.bias, 3), round(slopes.asymptotic.by_samples.bias, 3)
+    ('samples', -2.4, -2.4)
+    >>> print(slopes)
+    """
+    scheme = as_ensemble(ensemble, "exponents")
+    if ridge not in _AT:
+        raise ValueError(f"ridge must be one of {', '.join(_AT)}, got {ridge!r}")
+    if isinstance(problem, Problem):
+        require_ridge_regression(problem, "exponents")
+    best = ridge == "best"
+    values = evaluate(problem, scheme, _at_best_ridge if best else _at_fixed_ridge, block=2048)
+    tables = {
+        direction: PartExponents(
+            **{f.name: values[f"{f.name}_{direction}"] for f in fields(PartExponents)}
+        )
+        for direction in _DIRECTIONS
+    }
+    if not isinstance(problem, SpectralProblem) or not has_power_law(problem):
+        return Exponents(**tables)
+    error = optimal_ridge(problem, scheme).error if best else exact_error(problem, scheme)
+    return Exponents(**tables, **_asymptotic(problem, scheme, error, best=best))
+
+
+# --- local exponents -----------------------------------------------------------------------------
+
+
+def _with_all_parts(at: Inputs) -> tuple[Inputs, Inputs]:
+    """The inputs without infinite sizes, and those with unit powers in place of 0.
+
+    The exponents of absent parts are those of unit powers, and of very many features and members.
+    """
+    at = replace(
+        at,
+        features=np.where(
+            np.isinf(at.features), _ENDLESS * np.maximum(at.samples, 1.0), at.features
+        ),
+    )
+    no_target = (at.signal == 0) & (at.nonlinear_signal == 0)
+    unit = replace(
+        at,
+        noise=np.where(at.noise == 0, 1.0, at.noise),
+        signal=np.where(no_target, 1.0, at.signal),
+        n_members=np.minimum(at.n_members, _ENDLESS),
+    )
+    return at, unit
+
+
+def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    flat, shape = at.flattened()
+    at, unit = _with_all_parts(flat)
+    point, directions = moved_member_terms(spectrum, at)
+    terms = member_terms(point, spectrum, 0.0, 1.0)
+    now = _parts(terms, at, 1 / at.n_members)
+    total = sum(now.values())
+    directions["by_members"] = terms, _IMAGINARY
+    results = {}
+    for name, (moved, step) in directions.items():
+        turn = 1j * step if name == "by_members" else 0.0
+        slopes = {}
+        for part, value in _parts(moved, unit, (1 - turn) / unit.n_members).items():
+            slope = value.imag / step / value.real
+            # at a divergence more samples or features reduce any part, and members as 1/K
+            infinite = ~(np.isfinite(slope) & np.isfinite(value.real))
+            slopes[part] = np.where(infinite, -1.0 if turn else -np.inf, slope)
+        slopes["bayes"] = 0.0 * total
+        mean = sum(product_or_zero(now[part], slopes[part]) for part in now) / total
+        slopes["total"] = np.where(np.isfinite(total), mean, -1.0 if turn else -np.inf)
+        results |= {f"{part}_{name}": slopes[part].reshape(shape) for part in (*_PARTS, "total")}
+    return results
+
+
+def _parts(terms: MemberTerms, at: Inputs, per_member: Any) -> dict[str, Any]:
+    nonlinear = terms.unlearned() if np.any(at.nonlinear_signal) else None
+    return combine(terms, nonlinear, at, per_member, None, times=product_or_zero)
+
+
+def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    """Central differences, as the best ridge moves with the sizes."""
+    flat, shape = at.flattened()
+    at, unit = _with_all_parts(flat)
+    names = {"by_samples": "samples", "by_features": "features", "by_members": "n_members"}
+    results = {}
+    for direction, name in names.items():
+        logs = []
+        for factor in (math.exp(_STEP), math.exp(-_STEP)):
+            there, all_parts = (
+                replace(some, **{name: getattr(some, name) * factor}) for some in (at, unit)
+            )
+            ridge = best_ridges(spectrum, scheme, there)
+            ridge = np.minimum(ridge, _LARGEST_RIDGE * spectrum.scale * at.samples)
+            total = sum(ensemble_parts(spectrum, scheme, replace(there, ridge=ridge)).values())
+            parts = ensemble_parts(spectrum, scheme, replace(all_parts, ridge=ridge))
+            parts["total"] = total
+            logs.append({part: np.log(parts[part]) for part in (*_PARTS, "total")})
+        for part, value in logs[0].items():
+            slope = (value - logs[1][part]) / (2 * _STEP)
+            results[f"{part}_{direction}"] = slope.reshape(shape)
+    return results
+
+
+# --- asymptotic laws -----------------------------------------------------------------------------
+
+
+def has_power_law(problem: SpectralProblem) -> bool:
+    """Whether infinitely many eigenvalues fall as a power of their rank."""
+    law = problem.law
+    return isinstance(law, PowerLaw | TwoPowerLaw) and math.isinf(law.n_modes)
+
+
+def mode_exponents(problem: SpectralProblem, size: Any) -> tuple[Any, Any, Any]:
+    """α, b and c of the modes of ranks near `size`."""
+    law: Any = problem.law
+    alpha = np.full(np.shape(size), law.capacity)
+    if isinstance(law, TwoPowerLaw):
+        alpha = np.where(np.asarray(size) > law.knee, law.later_capacity, alpha)
+    return alpha, 2 * alpha * min(law.source, 1.0), 2 * alpha * min(law.source, 0.5)
+
+
+def _asymptotic(
+    problem: SpectralProblem, ensemble: Scheme, error: ErrorTerms[Any], *, best: bool
+) -> dict[str, Any]:
+    """The regime of each point, and the exponents of its law."""
+    sizes = (problem.n_samples, problem.n_features, ensemble.n_members)
+    N, P, K, noise, ridge = np.broadcast_arrays(*sizes, problem.noise_sd, problem.ridge)
+    alpha, b, c = mode_exponents(problem, np.minimum(N, P))
+    # the degrees of freedom z of each regime, and their exponents by N, P and K
+    never = np.full(N.shape, np.inf)
+    limits = {"samples": (N, (1.0, 0.0, 0.0)), "features": (P, (0.0, 1.0, 0.0))}
+    with np.errstate(all="ignore"):
+        if best:
+            bias = (N / noise**2) ** (1 / (1 + b))
+            power = np.where(c > 1, 1 / c, 0.0)
+            spread = np.where(c > 1, (N / (noise**2 * K * P)) ** power, 0.0)
+            more = spread > bias
+            limits["noise"] = np.where(more, never, bias), (1 / (1 + b), 0.0, 0.0)
+            limits["noise and initialization"] = (
+                np.where(more, spread, never),
+                (power, -power, -power),
+            )
+        else:
+            per_root = np.pi / alpha / np.sin(np.pi / alpha)  # z = per_root · y^(1/α), y = N/δ
+            limits["ridge"] = per_root * (N / ridge) ** (1 / alpha), (1 / alpha, 0.0, 0.0)
+    regime = np.argmin(np.stack([size for size, _ in limits.values()]), axis=0)
+    parts = [np.broadcast_to(error.parts[part], N.shape) for part in _PARTS]
+    largest = np.argmax(np.stack(parts), axis=0)
+    tables = {}
+    for k, direction in enumerate(_DIRECTIONS):
+        z = np.choose(regime, [np.broadcast_to(e[k], N.shape) for _, e in limits.values()])
+        by_N, by_P, by_K = (float(k == axis) for axis in range(3))
+        slopes = {
+            "noise": z - by_N,
+            "initialization": (1 - c) * z - by_P - by_K,
+            "sampling": (1 - b) * z - by_N,
+            "bias": -b * z,
+        }
+        slopes["total"] = np.choose(largest, list(slopes.values()))
+        tables[direction] = PartExponents(**{k: _plain(v) for k, v in slopes.items()})
+    names = np.asarray(list(limits))[regime]
+    return {
+        "regime": names if names.ndim else str(names),
+        "asymptotic": Exponents(**tables, regime=names if names.ndim else str(names)),
+    }
+
+
+def _plain(value: Any) -> Value:
+    return value if np.ndim(value) else float(value)
