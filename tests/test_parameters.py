@@ -203,7 +203,7 @@ def test_every_numeric_field_is_declared() -> None:
     for kind in (dt.Problem, dt.SpectralProblem, dt.Member, *SCHEMES.values()):
         declared = declarations(kind)
         names = [f.name for f in fields(kind)]
-        choices = ("activation", "loss", "task")
+        choices = ("activation", "loss", "task", "law")
         assert list(declared) == [name for name in names if name not in choices]
         for spec in declared.values():
             assert spec.symbol

@@ -115,6 +115,10 @@ if TYPE_CHECKING:
     from doubletrouble.simulation import Simulation as Simulation
     from doubletrouble.simulation import simulate as simulate
     from doubletrouble.simulation import simulate_committee as simulate_committee
+    from doubletrouble.spectra import ExponentialLaw as ExponentialLaw
+    from doubletrouble.spectra import PowerLaw as PowerLaw
+    from doubletrouble.spectra import SpectralLaw as SpectralLaw
+    from doubletrouble.spectra import TwoPowerLaw as TwoPowerLaw
     from doubletrouble.sweep import Sweep as Sweep
     from doubletrouble.sweep import SweepResult as SweepResult
     from doubletrouble.sweep import SweepRow as SweepRow
@@ -165,6 +169,7 @@ _HOMES = {
     "runs": "Cell",
     "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation simulate "
     "simulate_committee",
+    "spectra": "ExponentialLaw PowerLaw SpectralLaw TwoPowerLaw",
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
     "theory": "Calibration Exponents Filter PartExponents anova best_stopping_time calibration "
     "committee effective_ridge exact_error exponents gradient_flow optimal_ridge pair_error pair_terms psi_terms training_error",

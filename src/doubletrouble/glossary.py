@@ -174,6 +174,55 @@ TAIL = Parameter(
 TARGET_POWERS = Parameter(
     symbol="v²", meaning="power of the target on each eigenfunction", typical=(0.0, 1.0), high=1e300
 )
+MULTIPLICITIES = Parameter(
+    symbol="m",
+    meaning="modes of each eigenvalue; they need not be whole",
+    typical=(1.0, 100.0),
+    low=1e-150,
+    high=1e150,
+)
+LEVEL_ERROR = Parameter(
+    symbol="ε",
+    meaning="bound on the relative error of sums over modes that levels represent",
+    typical=(0.0, 1e-9),
+)
+CAPACITY = Parameter(
+    symbol="α",
+    meaning="exponent of a power law: eigenvalues are i^-α",
+    typical=(1.1, 3.0),
+    low=1e-2,
+    high=100.0,
+)
+SOURCE = Parameter(
+    symbol="r",
+    meaning="source exponent: the target has the power l^(2r)/i on mode i",
+    typical=(0.1, 2.0),
+    low=1e-3,
+    high=100.0,
+)
+SCALE = Parameter(
+    symbol="s",
+    meaning="scale of an exponential law: eigenvalues are exp(-i/s)",
+    typical=(1.0, 100.0),
+    low=1e-2,
+    high=1e50,
+)
+KNEE = Parameter(
+    symbol="i₀",
+    meaning="rank at which the exponent of a law changes",
+    typical=(10.0, 1e4),
+    low=1.0,
+    high=1e50,
+)
+N_MODES = Parameter(
+    symbol="M",
+    meaning="modes of a law; `math.inf` is allowed",
+    typical=(10.0, 1e6),
+    low=1.0,
+    high=1e100,
+    or_inf=True,
+    whole=True,
+)
 GRAM_RIDGE = Parameter(
     symbol="δ",
     meaning="ridge on the Gram matrix of features/√P; 0 is the minimum-norm limit",

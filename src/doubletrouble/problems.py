@@ -32,6 +32,7 @@ from doubletrouble.parameters import (
     parameter,
     refuse,
 )
+from doubletrouble.spectra import ExponentialLaw, PowerLaw, SpectralLaw, TwoPowerLaw, levels_of
 
 
 def noise_at(snr: float, signal: float = 1.0) -> float:
@@ -218,7 +219,13 @@ class SpectralProblem(Declared):
 
     The features' kernel k(x, x') = E_θ σ(θ·x) σ(θ·x') has population eigenvalues `eigenvalues`
     and, beyond them, a continuum of infinitely many tiny ones of total weight `tail`. The target
-    has power `target_powers[i]` (squared coefficient) on eigenfunction i.
+    has power `target_powers[i]` (squared coefficient) on eigenfunction i. With `multiplicities`,
+    entry i stands for that many eigenfunctions, each with this eigenvalue and this power.
+
+    Spectra given by a law have infinitely many modes: `power_law`, `exponential_law` and
+    `two_power_law`. `binned` compresses a long list. `level_error` then bounds the relative error
+    of sums over modes; it is 0 for a list. With a `law`, the levels follow from it and from the
+    sizes; those given are replaced.
 
     **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
     P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
@@ -235,6 +242,7 @@ class SpectralProblem(Declared):
 
     eigenvalues: Numeric = parameter(glossary.EIGENVALUES, vector=True)
     target_powers: Numeric = parameter(glossary.TARGET_POWERS, vector=True)
+    multiplicities: Numeric = parameter(glossary.MULTIPLICITIES, None, vector=True)
     tail: Numeric = parameter(glossary.TAIL, 0.0, vector=True)
     n_features: Numeric = parameter(glossary.N_FEATURES)
     n_samples: Numeric = parameter(glossary.N_SAMPLES)
@@ -242,6 +250,8 @@ class SpectralProblem(Declared):
     noise: Numeric = parameter(glossary.NOISE, 0.0)
     nonlinear_signal: Numeric = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
     test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
+    law: SpectralLaw | None = None
+    level_error: float = parameter(glossary.LEVEL_ERROR, 0.0, vector=True)
 
     @property
     def noise_sd(self) -> Value:
@@ -250,28 +260,150 @@ class SpectralProblem(Declared):
         return noise
 
     def __post_init__(self) -> None:
+        law: object = self.law
+        if isinstance(law, SpectralLaw):
+            self._resolve(law)
+        elif law is not None:
+            raise TypeError(f"law must be a SpectralLaw, got {type(law).__name__}")
         super().__post_init__()
-        if np.ndim(self.tail):
-            raise ValueError(f"tail must be a single number, got shape {np.shape(self.tail)}")
-        for name in ("eigenvalues", "target_powers"):
+        for name in ("tail", "level_error"):
+            if shape := np.shape(getattr(self, name)):
+                raise ValueError(f"{name} must be a single number, got shape {shape}")
+        given: Any = self.multiplicities
+        if given is None:
+            object.__setattr__(self, "multiplicities", np.ones_like(self.eigenvalues))
+        for name in ("eigenvalues", "target_powers", "multiplicities"):
             vector = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64))
             if vector.ndim != 1:
                 raise ValueError(f"{name} must be one-dimensional, got shape {vector.shape}")
             object.__setattr__(self, name, vector)
-        levels, powers = np.asarray(self.eigenvalues), np.asarray(self.target_powers)
-        if levels.shape != powers.shape:
-            raise ValueError(
-                f"target_powers must have one entry per eigenvalue, {levels.size} in all, "
-                f"got {powers.size}"
-            )
+        count = np.size(self.eigenvalues)
+        for name in ("target_powers", "multiplicities"):
+            if (size := np.size(getattr(self, name))) != count:
+                raise ValueError(
+                    f"{name} must have one entry per eigenvalue, {count} in all, got {size}"
+                )
+
+    def _resolve(self, law: SpectralLaw) -> None:
+        """Set the levels of a law for the sizes of this problem."""
+        features = checked("n_features", self.n_features, glossary.N_FEATURES)
+        samples = checked("n_samples", self.n_samples, glossary.N_SAMPLES)
+        # the largest of arrays, which need not have one shape
+        levels = levels_of(law, min(float(np.max(features)), float(np.max(samples))))
+        for f in fields(levels):
+            object.__setattr__(self, f.name, getattr(levels, f.name))
+
+    @classmethod
+    def from_law(cls, law: SpectralLaw, **others: Any) -> Self:
+        """The problem of a law; `others` are sizes, ridge and noise.
+
+        >>> from doubletrouble.spectra import PowerLaw
+        >>> law = PowerLaw(capacity=1.5, source=0.8)
+        >>> SpectralProblem.from_law(law, n_features=100, n_samples=200).law is law
+        True
+        """
+        for name in ("eigenvalues", "target_powers", "multiplicities", "tail"):
+            if name in others:
+                raise ValueError(f"{name} must be left out, as it follows from the law")
+        return cls(eigenvalues=0.0, target_powers=0.0, law=law, **others)
+
+    @classmethod
+    def power_law(
+        cls, *, capacity: float, source: float, n_modes: float = math.inf, **others: Any
+    ) -> Self:
+        """The problem with eigenvalues i^-α and target powers i^-(1 + 2αr).
+
+        Parameters
+        ----------
+        capacity
+            The exponent α, above 1 for infinitely many modes.
+        source
+            The source exponent r: the target is smoother the larger it is.
+        n_modes
+            The number of modes.
+        others
+            Other fields of the problem: `n_features`, `n_samples`, `ridge`, `noise`,
+            `nonlinear_signal` and `test_noise`.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e9,
+        ...                                    n_samples=1e9, ridge=1.0, noise=0.1)
+        >>> f"{dt.exact_error(law).total:.5g}"
+        '8.0678e-06'
+        """
+        return cls.from_law(PowerLaw(capacity=capacity, source=source, n_modes=n_modes), **others)
+
+    @classmethod
+    def exponential_law(
+        cls, *, scale: float, source: float, n_modes: float = math.inf, **others: Any
+    ) -> Self:
+        """The problem with eigenvalues exp(-i/s) and target powers exp(-2 r i/s)/i.
+
+        Parameters
+        ----------
+        scale
+            The number s of modes over which eigenvalues fall by a factor e.
+        source, n_modes, others
+            As in `power_law`.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> law = dt.SpectralProblem.exponential_law(scale=5.0, source=0.5, n_features=200,
+        ...                                          n_samples=100, ridge=1e-3, noise=0.1)
+        >>> round(dt.exact_error(law).total, 6)
+        0.008904
+        """
+        return cls.from_law(ExponentialLaw(scale=scale, source=source, n_modes=n_modes), **others)
+
+    @classmethod
+    def two_power_law(
+        cls,
+        *,
+        capacity: float,
+        later_capacity: float,
+        knee: float,
+        source: float,
+        n_modes: float = math.inf,
+        **others: Any,
+    ) -> Self:
+        """The problem with eigenvalues i^-α up to a rank, and in proportion to i^-α' beyond it.
+
+        Parameters
+        ----------
+        capacity, later_capacity
+            The exponents α and α'; the later one is above 1 for infinitely many modes.
+        knee
+            The rank at which the exponent changes; eigenvalues are continuous there.
+        source, n_modes, others
+            As in `power_law`; the target has the power l^(2r)/i on mode i.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> law = dt.SpectralProblem.two_power_law(capacity=1.0, later_capacity=2.5, knee=1e3,
+        ...     source=0.5, n_features=1e6, n_samples=1e6, ridge=1.0)
+        >>> f"{dt.exact_error(law).total:.5g}"
+        '5.0946e-07'
+        """
+        law = TwoPowerLaw(
+            capacity=capacity,
+            later_capacity=later_capacity,
+            knee=knee,
+            source=source,
+            n_modes=n_modes,
+        )
+        return cls.from_law(law, **others)
 
     @classmethod
     def from_problem(cls, problem: Problem, *, dim: int) -> Self:
         """Write an isotropic problem of dimension `dim` as a spectrum: μ₁²/D, D times, tail μ⋆².
 
         >>> flat = SpectralProblem.from_problem(Problem(features_per_dim=2.0), dim=3)
-        >>> flat.n_features, len(flat.eigenvalues)
-        (6.0, 3)
+        >>> flat.n_features, flat.eigenvalues, flat.multiplicities
+        (6.0, array([0.08333333]), array([3.]))
         """
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
@@ -281,11 +413,11 @@ class SpectralProblem(Declared):
             raise TypeError(f"dim must be one whole number, got {dim!r}")
         if np.ndim(problem.signal):
             raise ValueError(f"signal must be a scalar here, got shape {np.shape(problem.signal)}")
-        count, sigma = int(size), problem.moments
-        ones = np.ones(count)
+        count, sigma = size, problem.moments
         return cls(
-            eigenvalues=ones * sigma.linear**2 / count,
-            target_powers=ones * np.square(problem.signal) / count,
+            eigenvalues=sigma.linear**2 / count,
+            target_powers=np.square(problem.signal) / count,
+            multiplicities=count,
             tail=sigma.nonlinear**2,
             n_features=np.multiply(problem.features_per_dim, count),
             n_samples=np.multiply(problem.samples_per_dim, count),

@@ -89,7 +89,7 @@ def test_error_equals_the_published_deterministic_equivalent() -> None:
 def test_tail_is_the_limit_of_many_small_levels() -> None:
     """The tail is the limit of infinitely many tiny eigenvalues, here 10⁵ of them."""
     levels, powers = np.array([1.0, 0.3, 0.1]), np.array([1.0, 0.5, 0.2])
-    sizes = {"n_features": 20.0, "n_samples": 8.0, "ridge": 1e-2, "noise": 0.3}
+    sizes: dict[str, Any] = {"n_features": 20.0, "n_samples": 8.0, "ridge": 1e-2, "noise": 0.3}
     with_tail = dt.SpectralProblem(
         eigenvalues=levels, target_powers=powers, tail=0.4, nonlinear_signal=0.5, **sizes
     )

@@ -481,7 +481,7 @@ def _power(problem: AnyProblem) -> float:
             return 0.0  # errors are sums of parts of their own scale
         linear = scalar(problem.signal) ** 2
     else:
-        linear = float(np.sum(problem.target_powers))
+        linear = float(np.dot(problem.multiplicities, problem.target_powers))
     return linear + scalar(problem.nonlinear_signal) ** 2 or scalar(problem.noise_sd) ** 2
 
 

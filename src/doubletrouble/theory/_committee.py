@@ -50,7 +50,7 @@ from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, root_power, 
 AnyMember: TypeAlias = Member | Problem | SpectralProblem
 
 _TARGET = ("signal", "noise", "nonlinear_signal", "test_noise")
-_SPECTRUM = ("eigenvalues", "target_powers", "tail")
+_SPECTRUM = ("law", "eigenvalues", "target_powers", "multiplicities", "tail")
 _SMALLEST = 1e-290  # smaller squares have few digits
 _RANK = 1e-13  # relative to the largest: smaller eigenvalues of scaled errors count as zero
 

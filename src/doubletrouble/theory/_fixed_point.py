@@ -402,18 +402,20 @@ class MeasuredSpectrum(Spectrum):
 
     def __init__(self, problem: SpectralProblem) -> None:
         levels, powers = np.asarray(problem.eigenvalues), np.asarray(problem.target_powers)
-        tail = float(np.asarray(problem.tail))
-        self.scale = float(levels.sum()) + tail or 1.0
+        self._counts, tail = np.asarray(problem.multiplicities), float(np.asarray(problem.tail))
+        self.scale = float(self._counts @ levels) + tail or 1.0
         levels = levels / self.scale
         self._levels = np.where(levels < _NEGLIGIBLE_WEIGHT, 0.0, levels)
         self.tail = tail / self.scale
         # divided by the largest first: the sum of large powers could overflow
-        weights = powers / powers.max() if powers.any() else np.ones_like(powers)
+        weights = self._counts * (powers / powers.max() if powers.any() else 1.0)
         self._weights = weights / weights.sum()
         self.cost = levels.size
         self.learnable = bool(np.any(self._levels * self._weights > 0))
-        count = float(np.count_nonzero(self._levels))
-        self.rank = count if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
+        self._modes = float(np.sum(self._counts, where=self._levels > 0))
+        if abs(self._modes - round(self._modes)) < 1e-12 * self._modes:  # weights of quadrature
+            self._modes = float(round(self._modes))
+        self.rank = self._modes if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
 
     def fractions(self, y: Any) -> tuple[Any, Any]:
         ly = self._levels[:, None] * y
@@ -434,10 +436,10 @@ class MeasuredSpectrum(Spectrum):
         return np.asarray(np.tensordot(self._weights, values, axes=1))
 
     def count(self, values: Any) -> Any:
-        return np.asarray(values.sum(axis=0))
+        return np.asarray(np.tensordot(self._counts, values, axes=1))
 
     def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
-        """Solve (*) for a list of levels, each of multiplicity one; modes are the first axis.
+        """Solve (*) for a list of levels with multiplicities; they are the first axis.
 
         For a mode with l y > 1, L is written 1 - (1 - L) and the one is moved to the right-hand
         side, where counting is exact: no digits are lost for saturated spectra.
@@ -458,7 +460,7 @@ class MeasuredSpectrum(Spectrum):
             learnability, unlearned = self.fractions(y)
             h, bigger = points.unused(2 * ridge * y)
             slope = h * bigger / np.maximum(2 * bigger - points.gap, TINIEST)
-            gap = np.sum(learnability * unlearned, axis=0) + self.tail * y
+            gap = self.count(learnability * unlearned) + self.tail * y
             off = self.excess(y, learnability, unlearned, points.small) + points.small * h
             return off / (gap + points.small * slope)
 
@@ -488,10 +490,9 @@ class MeasuredSpectrum(Spectrum):
 
     def _bracket(self, sizes: Sizes, ridge: Any) -> tuple[FloatArray, FloatArray]:
         """Bounds on log y: below, z and h each use at most half; above, one term suffices."""
-        positive = self._levels[self._levels > 0]
-        count = positive.size
+        positive, count = self._levels[self._levels > 0], self._modes
         half = 0.125 * sizes.twice_ratio + 0.5 * sizes.gap  # r y at which h = 1/2
-        total = np.float64(self._levels.sum() + self.tail)
+        total = np.float64(self._counts @ self._levels + self.tail)
         smallest = positive.min() if count else 1.0
         low = np.minimum(0.5 * sizes.small / total, half / ridge)
         few = sizes.small < count
@@ -506,7 +507,7 @@ class MeasuredSpectrum(Spectrum):
         low, high = float(bracket[0].min()), float(bracket[1].max())
         nodes = np.linspace(low, high, min(_NODES, 32 + sizes.small.size))
         y = np.exp(nodes)
-        z = np.sum(self.fractions(y)[0], axis=0) + self.tail * y
+        z = self.count(self.fractions(y)[0]) + self.tail * y
 
         def share(index: npt.NDArray[np.int_]) -> FloatArray:
             used = z[index] / sizes.small + sizes.unused(2 * ridge * y[index])[0]
@@ -593,7 +594,9 @@ def mode_sums(spectrum: Spectrum, least: float, most: float, per_decade: int) ->
 
 def root_power(problem: SpectralProblem) -> float:
     """F of a measured spectrum: the root of the target's total power on the modes."""
-    return float(np.sqrt(np.sum(problem.target_powers)))
+    powers, counts = np.asarray(problem.target_powers), np.asarray(problem.multiplicities)
+    largest = float(powers.max()) or 1.0
+    return math.sqrt(largest) * math.sqrt(float(counts @ (powers / largest)))
 
 
 def spectrum_of(problem: Problem | Member | SpectralProblem) -> Spectrum:

@@ -1,0 +1,437 @@
+r"""Levels that represent many modes of a kernel: of a law for the eigenvalues, or of a long list.
+
+A level stands for m modes of one eigenvalue and one target power. Sums over modes, of the form
+Σ_i g(l_i) and Σ_i v_i² g(l_i) with g a function of l y/(1 + l y), become sums over few levels, with
+weights m that need not be whole.
+
+**Laws.** Eigenvalues l(i) are a smooth function of the rank i, and the target has the power
+v²(i) = l(i)^(2r)/i on mode i, with r the source exponent. The first modes are levels of their own.
+Beyond them the sum is an integral over the rank,
+
+    Σ_{i=1}^∞ f(i) = Σ_{i=1}^n g_i f(i) + ∫_n^∞ f(x) dx,
+
+where g_i = 1 except for Gregory's weights of the last eight levels (all of them positive), and the
+integral is a Gauss-Legendre rule in log x on panels across which log l and log x change by a
+fixed amount: the poles of 1/(1 + l y), for y > 0, are at Im log l = π whatever the law. The same
+holds at the upper end of a law with finitely many modes, and on both sides of a knee.
+
+For sizes S = min(P, N) the inverse effective ridge y is at most 1/l(2S), since half of the modes
+with l y ≥ 1 count towards z ≤ S. Modes with l y below 1e-16 for every such y are linear in y: they
+are added to the tail, and their target power to a level of eigenvalue 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from doubletrouble import glossary
+from doubletrouble.parameters import FloatArray, number
+
+_SMOOTH = 20.0  # ranks over which log l changes by one, at least, where a sum becomes an integral
+_LINEAR = math.log(1e-16)  # log(l y) below which a mode is linear in y
+_UNDERFLOW = math.log(1e-250)  # log(l/l₁) below which an eigenvalue counts as zero
+_ROUNDING = math.log(1e-18)
+_WANTED = 1e-11  # relative error of sums at which refinement stops
+_MOST_REFINEMENTS = 4
+_SMALLEST = 1e-280  # sums below have few digits
+_TRIED = 64  # values of y at which sums are compared
+_ORDER = 8  # of Gregory's weights: the largest for which all are positive
+_SHORT = 64  # modes; fewer have levels of their own
+
+
+def _gregory_weights(order: int) -> FloatArray:
+    """End weights of the trapezoidal rule, from the end inwards; positive up to order 8."""
+    # coefficients of x/log(1 + x), by the recursion that inverts the series of log(1 + x)/x
+    coefficients = [1.0]
+    for n in range(1, order + 1):
+        coefficients.append(
+            -sum(coefficients[k] * (-1.0) ** (n - k) / (n - k + 1) for k in range(n))
+        )
+    weights = np.ones(order)
+    for k in range(order):  # minus |c_k+1| times the k-th backward difference
+        for j in range(k + 1):
+            weights[j] -= abs(coefficients[k + 1]) * math.comb(k, j) * (-1.0) ** j
+    return weights
+
+
+_GREGORY = _gregory_weights(_ORDER)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Levels:
+    """Eigenvalues with target powers and multiplicities, and the tail beyond them."""
+
+    eigenvalues: FloatArray
+    target_powers: FloatArray
+    multiplicities: FloatArray
+    tail: float
+    level_error: float  # bound on the relative error of sums over modes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpectralLaw:
+    """Base of laws for the eigenvalues l(i) of a kernel and the target's powers l(i)^(2r)/i."""
+
+    source: float  # r
+    n_modes: float = math.inf
+
+    _specs: ClassVar[dict[str, Any]] = {"source": glossary.SOURCE, "n_modes": glossary.N_MODES}
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = number(f.name, getattr(self, f.name), self._specs[f.name])
+            object.__setattr__(self, f.name, value)
+
+    def _log_eigenvalue(self, rank: Any) -> Any:
+        """The logarithm of the eigenvalue of a mode; the rank is a number from 1."""
+        raise NotImplementedError
+
+    def _rank(self, log_eigenvalue: float) -> float:
+        """The inverse of `_log_eigenvalue`."""
+        raise NotImplementedError
+
+    def _beyond(self, rank: float) -> tuple[float, float]:
+        """The integrals of the eigenvalue and of the target's power from a rank to infinity."""
+        raise NotImplementedError
+
+    @property
+    def _knees(self) -> tuple[float, ...]:
+        """Ranks after which the law is another smooth function."""
+        return ()
+
+    @property
+    def _smooth_from(self) -> float:
+        """The rank from which a sum over modes may become an integral."""
+        raise NotImplementedError
+
+    def eigenvalue(self, rank: Any) -> Any:
+        """The eigenvalue of a mode; the rank is a number from 1.
+
+        >>> PowerLaw(capacity=2.0, source=0.5).eigenvalue(4.0)
+        0.0625
+        """
+        value = np.exp(self._log_eigenvalue(rank))
+        return value if np.ndim(value) else float(value)
+
+    def target_power(self, rank: Any) -> Any:
+        """The target's power on a mode, l^(2r)/i.
+
+        >>> round(PowerLaw(capacity=2.0, source=0.5).target_power(2.0), 12)
+        0.125
+        """
+        value = np.exp(2 * self.source * self._log_eigenvalue(rank) - np.log(rank))
+        return value if np.ndim(value) else float(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerLaw(SpectralLaw):
+    """Eigenvalues i^-α with the capacity α, and target powers i^-(1 + 2αr).
+
+    >>> PowerLaw(capacity=1.0, source=0.5)
+    Traceback (most recent call last):
+    ValueError: capacity must be above 1 for infinitely many modes, got 1
+    """
+
+    capacity: float  # α
+
+    _specs: ClassVar[dict[str, Any]] = {**SpectralLaw._specs, "capacity": glossary.CAPACITY}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _refuse_divergence("capacity", self.capacity, self.n_modes)
+
+    def _log_eigenvalue(self, rank: Any) -> Any:
+        return -self.capacity * np.log(rank)
+
+    def _rank(self, log_eigenvalue: float) -> float:
+        return _exp(-log_eigenvalue / self.capacity)
+
+    def _beyond(self, rank: float) -> tuple[float, float]:
+        return _power_tails(rank, self.capacity, self.source, 0.0)
+
+    @property
+    def _smooth_from(self) -> float:
+        return _SMOOTH * self.capacity
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExponentialLaw(SpectralLaw):
+    """Eigenvalues exp(-i/s) with the scale s, and target powers exp(-2 r i/s)/i.
+
+    >>> round(ExponentialLaw(scale=2.0, source=0.5).eigenvalue(2.0), 6)
+    0.367879
+    """
+
+    scale: float  # s
+
+    _specs: ClassVar[dict[str, Any]] = {**SpectralLaw._specs, "scale": glossary.SCALE}
+
+    def _log_eigenvalue(self, rank: Any) -> Any:
+        return -np.asarray(rank) / self.scale
+
+    def _rank(self, log_eigenvalue: float) -> float:
+        return -self.scale * log_eigenvalue
+
+    def _beyond(self, rank: float) -> tuple[float, float]:
+        from scipy.special import exp1  # takes 0.1 s to import
+
+        power = float(exp1(2 * self.source * rank / self.scale))
+        return self.scale * _exp(-rank / self.scale), power
+
+    @property
+    def _smooth_from(self) -> float:
+        return 1.0 if self.scale >= _SMOOTH else math.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPowerLaw(SpectralLaw):
+    """Eigenvalues i^-α up to the rank `knee`, and in proportion to i^-α' beyond it.
+
+    >>> TwoPowerLaw(capacity=1.0, later_capacity=2.0, knee=4.0, source=0.5).eigenvalue([4.0, 8.0])
+    array([0.25  , 0.0625])
+    """
+
+    capacity: float  # α
+    later_capacity: float  # α'
+    knee: float
+
+    _specs: ClassVar[dict[str, Any]] = {
+        **SpectralLaw._specs,
+        "capacity": glossary.CAPACITY,
+        "later_capacity": glossary.CAPACITY,
+        "knee": glossary.KNEE,
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _refuse_divergence("later_capacity", self.later_capacity, self.n_modes)
+
+    @property
+    def _shift(self) -> float:
+        """The logarithm of the factor of i^-α', which makes the law continuous."""
+        return (self.later_capacity - self.capacity) * math.log(self.knee)
+
+    def _log_eigenvalue(self, rank: Any) -> Any:
+        logs = np.log(rank)
+        later = self._shift - self.later_capacity * logs
+        return np.where(np.asarray(rank) <= self.knee, -self.capacity * logs, later)
+
+    def _rank(self, log_eigenvalue: float) -> float:
+        early = _exp(-log_eigenvalue / self.capacity)
+        return (
+            early
+            if early <= self.knee
+            else _exp((self._shift - log_eigenvalue) / self.later_capacity)
+        )
+
+    def _beyond(self, rank: float) -> tuple[float, float]:
+        return _power_tails(rank, self.later_capacity, self.source, self._shift)
+
+    @property
+    def _knees(self) -> tuple[float, ...]:
+        return (self.knee,)
+
+    @property
+    def _smooth_from(self) -> float:
+        return _SMOOTH * max(self.capacity, self.later_capacity)
+
+
+def _refuse_divergence(name: str, capacity: float, n_modes: float) -> None:
+    if capacity <= 1 and math.isinf(n_modes):  # the trace of the kernel diverges
+        raise ValueError(f"{name} must be above 1 for infinitely many modes, got {capacity:g}")
+
+
+def _power_tails(rank: float, capacity: float, source: float, shift: float) -> tuple[float, float]:
+    """The integrals of c i^-α and of (c i^-α)^(2r)/i from a rank to infinity, log c = shift."""
+    logs, slope = math.log(rank), 2 * source * capacity
+    return (
+        math.exp(shift + (1 - capacity) * logs) / (capacity - 1),
+        math.exp(2 * source * shift - slope * logs) / slope,
+    )
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 709 else math.inf
+
+
+# --- levels of a law -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """How finely a law is resolved."""
+
+    explicit: int = 200  # modes at the head with levels of their own, at least
+    nodes: int = 10  # of each panel
+    panel: float = 1.6  # change of log l, and of log x, across a panel, at most
+
+    def finer(self) -> _Rule:
+        """A rule with a shorter way between nodes, and a later start of the integral."""
+        return _Rule(2 * self.explicit, self.nodes + 2, self.panel / 1.5)
+
+
+def levels_of(law: SpectralLaw, size: float) -> Levels:
+    """The levels of a law for learners with at most `size` features or samples.
+
+    >>> levels = levels_of(PowerLaw(capacity=1.5, source=0.8), 1e9)
+    >>> levels.eigenvalues.size < 1000, levels.level_error < 1e-11
+    (True, True)
+    """
+    return _levels(law, max(0, math.ceil(math.log10(size))))
+
+
+@lru_cache(maxsize=256)
+def _levels(law: SpectralLaw, decades: int) -> Levels:
+    """The levels of a law for sizes up to 10^decades, refined until the sums agree."""
+    size, rule = 10.0**decades, _Rule()
+    here = _resolved(law, size, rule)
+    for _ in range(_MOST_REFINEMENTS):
+        rule = rule.finer()
+        finer = _resolved(law, size, rule)
+        here = replace(here, level_error=_difference(here, finer, law, size))
+        if here.level_error < _WANTED:
+            break
+        here = replace(finer, level_error=here.level_error)
+    return here
+
+
+def _resolved(law: SpectralLaw, size: float, rule: _Rule) -> Levels:
+    """The levels of a law by one rule."""
+    # y is at most 1/l(2 S); without a bound, where all modes can be learned, all have levels
+    last = max(
+        float(law._log_eigenvalue(2 * size)) + _LINEAR, law._log_eigenvalue(1.0) + _UNDERFLOW
+    )
+    cut = law.n_modes if 2 * size >= law.n_modes else min(law._rank(last), law.n_modes)
+    if math.isinf(law._smooth_from):
+        cut = min(math.ceil(cut), law.n_modes)
+        negligible = law._rank(
+            float(law._log_eigenvalue(cut)) + _ROUNDING * max(1, 0.5 / law.source)
+        )
+        ranks = np.arange(1.0, min(math.ceil(negligible), law.n_modes) + 1)
+        weights, beyond = np.ones_like(ranks), (0.0, 0.0)
+    else:
+        cut = max(cut, 2 * _head(law, 1, rule))
+        if math.isinf(law.n_modes):
+            ranks, weights = _quadrature(law, cut, False, rule)
+            beyond = law._beyond(cut)
+        else:
+            ranks, weights = _quadrature(law, law.n_modes, True, rule)
+            beyond = (0.0, 0.0)
+    eigenvalues, powers = law.eigenvalue(ranks), law.target_power(ranks)
+    linear = ranks > cut
+    tail = beyond[0] + float(weights[linear] @ eigenvalues[linear])
+    rest = beyond[1] + float(weights[linear] @ powers[linear])
+    eigenvalues, powers, weights = (v[~linear] for v in (eigenvalues, powers, weights))
+    if rest > 0:
+        eigenvalues, powers = np.append(eigenvalues, 0.0), np.append(powers, rest)
+        weights = np.append(weights, 1.0)
+    for array in (eigenvalues, powers, weights):
+        array.flags.writeable = False  # they are cached
+    return Levels(
+        eigenvalues=eigenvalues,
+        target_powers=powers,
+        multiplicities=weights,
+        tail=tail,
+        level_error=0.0,
+    )
+
+
+def _head(law: SpectralLaw, first: float, rule: _Rule) -> int:
+    """The last rank, of those from `first`, before the sum becomes an integral."""
+    finer = rule.explicit / _Rule.explicit
+    return math.ceil(max(first + 2 * _ORDER, rule.explicit, law._smooth_from * finer))
+
+
+def _quadrature(
+    law: SpectralLaw, end: float, closed: bool, rule: _Rule
+) -> tuple[FloatArray, FloatArray]:
+    """Ranks and weights for sums over modes from 1 to `end`, or, if not closed, before `end`.
+
+    The modes from `end` on, if not closed, are the integral from there.
+    """
+    pieces, first = [], 1.0
+    for knee in (*(k for k in law._knees if k < end), end):
+        last = math.floor(knee) if closed or knee < end else end
+        pieces.append(_segment(law, first, float(last), closed or knee < end, rule))
+        first = last + 1.0
+    ranks, weights = zip(*pieces, strict=True)
+    return np.concatenate(ranks), np.concatenate(weights)
+
+
+def _segment(
+    law: SpectralLaw, first: float, last: float, closed: bool, rule: _Rule
+) -> tuple[FloatArray, FloatArray]:
+    """Ranks and weights of the modes between two ranks, where the law is smooth."""
+    head = float(_head(law, first, rule))
+    foot = last - 2 * _ORDER if closed else last
+    if closed and foot - head < _SHORT:
+        explicit = np.arange(first, last + 1)
+        return explicit, np.ones_like(explicit)
+    before, at_head = _up_to(first, head)
+    between, panels = _panels(law, head, foot, rule)
+    if not closed:
+        return np.concatenate([before, between]), np.concatenate([at_head, panels])
+    after, at_foot = _up_to(first, first + 2 * _ORDER)  # the mirror image
+    return (
+        np.concatenate([before, between, last - (after - first)[::-1]]),
+        np.concatenate([at_head, panels, at_foot[::-1]]),
+    )
+
+
+def _up_to(first: float, last: float) -> tuple[FloatArray, FloatArray]:
+    """Modes from `first` to `last`, with Gregory's weights at the end."""
+    ranks = np.arange(first, last + 1)
+    weights = np.ones_like(ranks)
+    weights[-_ORDER:] = _GREGORY[::-1]
+    return ranks, weights
+
+
+def _panels(
+    law: SpectralLaw, start: float, end: float, rule: _Rule
+) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of the integral over ranks, by Gauss's rule on panels in log x."""
+    logs = np.linspace(math.log(start), math.log(end), 4096)
+    along = logs - np.asarray(law._log_eigenvalue(np.exp(logs)))
+    count = math.ceil(float(along[-1] - along[0]) / (2 * rule.panel))
+    # the ends of panels need not be exact
+    ends = np.interp(np.linspace(along[0], along[-1], count + 1), along, logs)
+    nodes, weights = np.polynomial.legendre.leggauss(rule.nodes)
+    half = 0.5 * np.diff(ends)[:, None]
+    x = np.exp(0.5 * (ends[1:] + ends[:-1])[:, None] + half * nodes)
+    return x.ravel(), (half * weights * x).ravel()
+
+
+def _difference(a: Levels, b: Levels, law: SpectralLaw, size: float) -> float:
+    """The largest relative difference of sums over modes, for every y within reach."""
+    bound = min(2 * size, law.n_modes)
+    lowest = max(float(law._log_eigenvalue(bound)), _UNDERFLOW)
+    first = float(law._log_eigenvalue(1.0))
+    y = np.exp(-np.linspace(first + 3, lowest - 3 * (bound == law.n_modes), _TRIED))
+    sums_a, sums_b = _sums(a, y), _sums(b, y)
+    return float(np.max(np.abs(sums_a - sums_b) / np.maximum(np.abs(sums_b), _SMALLEST)))
+
+
+def _sums(levels: Levels, y: FloatArray) -> FloatArray:
+    """z, z - Q, Q and Σ L²M over modes; and, over the target, Σ v²M², Σ v²LM and Σ v²LM²."""
+    ly = levels.eigenvalues[:, None] * y
+    M = 1 / (1 + ly)
+    L = ly * M
+    m = levels.multiplicities
+    v = m * levels.target_powers
+    rest = levels.tail * y
+    return np.array(
+        [
+            m @ L + rest,
+            m @ (L * M) + rest,
+            m @ (L * L),
+            m @ (L * L * M),
+            v @ (M * M),
+            v @ (L * M),
+            v @ (L * M * M),
+        ]
+    )
