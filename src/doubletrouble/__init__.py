@@ -172,7 +172,8 @@ _HOMES = {
     "spectra": "ExponentialLaw PowerLaw SpectralLaw TwoPowerLaw",
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
     "theory": "Calibration Exponents Filter PartExponents anova best_stopping_time calibration "
-    "committee effective_ridge exact_error exponents gradient_flow optimal_ridge pair_error pair_terms psi_terms training_error",
+    "committee effective_ridge exact_error exponents gradient_flow optimal_ridge pair_error "
+    "pair_terms psi_terms training_error",
 }
 """The module of every public name."""
 

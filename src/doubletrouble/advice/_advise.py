@@ -14,6 +14,7 @@ from doubletrouble.advice._allocation import (
     count_unit,
     round_many,
 )
+from doubletrouble.advice._frontier import scaling_frontier
 from doubletrouble.advice._options import AdviceOption, single_changes
 from doubletrouble.advice._result import Advice, MarginalValue
 from doubletrouble.costs import Measure as CostMeasure
@@ -77,7 +78,9 @@ def advise(
     models ("divide"), the best ridge ("regularize"), twice the data ("collect") and infinitely many
     models ("many"). "widen", "ensemble" and "divide" cost the same in features.
 
-    The best allocation is over P, K and λ, for models that share the data and for divided data.
+    The best allocation is over P, K and λ, for models that share the data and for divided data. For
+    a `SpectralProblem` the option "frontier" is that of `scaling_frontier`: the best P, N, K and δ
+    at the present cost of training, if the number of samples is free too.
 
     Parameters
     ----------
@@ -170,6 +173,22 @@ def advise(
         budget=budget,
         cost=cost,
         dim=dim,
+        frontier=_frontier(now),
+    )
+
+
+def _frontier(now: AdviceOption) -> AdviceOption | None:
+    """The best sizes at the present cost of training, if N is free too; None for a `Problem`."""
+    compute = now.training_cost
+    if not isinstance(now.problem, SpectralProblem) or not 1 <= compute < math.inf:
+        return None
+    best = scaling_frontier(now.problem, compute)
+    sizes = {"width": best.n_features, "samples": best.n_samples, "ridge": best.ridge}
+    return now.moved(
+        "frontier",
+        "best P, N, K, δ for this training",
+        Ensemble(float(best.n_members[0])),
+        **{name: float(value[0]) for name, value in sizes.items()},
     )
 
 

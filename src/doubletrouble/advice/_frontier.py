@@ -40,6 +40,7 @@ from doubletrouble.theory import (
     mode_exponents,
     mode_sums,
     product_terms,
+    root_power,
     shared_data_terms,
     spectrum_of,
     total_error,
@@ -55,6 +56,8 @@ _FINE = np.linspace(-1.0, 1.0, 7)
 _STAGES = 14  # of finer and finer grids
 _ROUNDS = 12  # of numbers of models
 _TOLERANCE = 1e-7  # relative difference of errors that count as equal
+_NEGLIGIBLE = 1e-4  # gain for which an ensemble is not worth its models
+_FEWEST = 1e-7  # weight of k beside s in the linear program: of equal s, the fewest models
 _LEAST = 0.05  # degrees of freedom
 _PER_DECADE = 24  # nodes of the table
 _SLOPE_STEP = 1e-3  # of log z, for the slope of the cost
@@ -130,7 +133,10 @@ class ScalingFrontier:
         names |= {"ridge": "ridge", "total": "error", "one_model_total": "one model"}
         columns = self._columns()
         shown = {title: columns[name] for name, title in names.items() if name in columns}
-        rows = [list(shown), *([f"{v:.4g}" for v in row] for row in zip(*shown.values()))]
+        rows = [
+            list(shown),
+            *([f"{v:.4g}" for v in row] for row in zip(*shown.values(), strict=True)),
+        ]
         lines = [aligned(rows, ">" * len(shown))]
         if self.asymptotic is not None:
             a = self.asymptotic
@@ -192,6 +198,11 @@ def scaling_frontier(
     ...                                    noise=0.1)
     >>> frontier = dt.scaling_frontier(law, compute=[1e12, 1e18, 1e24])
     >>> print(frontier)
+    compute          P          N     K  ridge      error  one model
+      1e+12        353   9.89e+04    81      0  3.224e-05  8.516e-05
+      1e+18       3256  1.702e+08   554      0   1.68e-07  7.907e-07
+      1e+24  2.936e+04  2.947e+11  3937      0  8.722e-10  7.686e-09
+    for large budgets C: error ~ C^-0.381 with P ~ C^0.159, N ~ C^0.54, K ~ C^0.143
     """
     if not isinstance(problem, SpectralProblem):
         raise TypeError(f"problem must be a SpectralProblem, got {type(problem).__name__}")
@@ -207,7 +218,7 @@ def scaling_frontier(
     most_members = number("max_members", max_members, N_MEMBERS)
     search = _Search(problem, budgets, cost, most_samples)
     one = search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, dtype=int))
-    best = search.best_members(most_members)
+    best = search.best_members(most_members).unless_better(one)
     return replace(search.frontier(best, many=True), one_model=search.frontier(one, many=False))
 
 
@@ -228,8 +239,17 @@ class _Sizes:
         """One of the entries along the last axis, for each budget."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return _Sizes(
-            **{k: np.take_along_axis(v, index[..., None], axis=-1)[..., 0] for k, v in values.items()}
+            **{
+                k: np.take_along_axis(v, index[..., None], axis=-1)[..., 0]
+                for k, v in values.items()
+            }
         )
+
+    def unless_better(self, other: _Sizes) -> _Sizes:
+        """These sizes, or others where these are not better by more than a negligible gain."""
+        worse = self.error > other.error * (1 - _NEGLIGIBLE)
+        names = [f.name for f in fields(self)]
+        return _Sizes(**{k: np.where(worse, getattr(other, k), getattr(self, k)) for k in names})
 
 
 class _Search:
@@ -316,7 +336,7 @@ class _Search:
 
     def _best(self, members: FloatArray, compute: float) -> _Sizes:
         K = members[:, None, None]
-        t, u = _COARSE[:, None] + 0.0 * K, _COARSE[None, :] + 0.0 * K
+        t, u = np.broadcast_arrays(_COARSE[:, None], _COARSE[None, :], np.zeros(K.shape))[:2]
         found, reach = None, float(_COARSE[1])
         for _ in range(_STAGES):
             sizes = self._at(t, u, K, compute)
@@ -341,7 +361,7 @@ class _Search:
 
     def best_members(self, most: float) -> _Sizes:
         """The least error over K, too; the fewest models of those that are as good."""
-        grid = _MEMBERS[_MEMBERS <= most]
+        grid = _MEMBERS[most >= _MEMBERS]
         if math.isinf(most) and math.isfinite(self.cost(1.0, 1.0, math.inf)):
             grid = np.append(grid[:1], math.inf)
         K = np.tile(grid, (self.compute.size, 1))
@@ -349,7 +369,9 @@ class _Search:
         for _ in range(_ROUNDS):
             i = _first_minimum(found.error)
             low, high = (
-                np.take_along_axis(found.members, np.clip(i + k, 0, K.shape[1] - 1)[:, None], axis=1)
+                np.take_along_axis(
+                    found.members, np.clip(i + k, 0, K.shape[1] - 1)[:, None], axis=1
+                )
                 for k in (-1, 1)
             )
             if np.isinf(high).any() or np.all(high - low <= 2):
@@ -391,34 +413,28 @@ class _Search:
         from scipy.optimize import linprog  # takes 0.3 s to import
 
         _, b, c = map(float, mode_exponents(self.problem, math.inf))
-        parallel = math.isinf(float(np.asarray(cost.workers)))
-        k_cost = 0.0 if parallel else 1.0
-        least: Any = None
-        # columns: p, n, k, ζ, s; the two cases of min(n, p)
-        for smaller in (0, 1):
-            training = [1.0, 1.0, k_cost, 0.0, 0.0]
+        parallel = cost.workers == math.inf
+        solutions: list[Any] = []
+        for smaller in (0, 1):  # P or N is the smaller size
+            training = [1.0, 1.0, 0.0 if parallel else 1.0, 0.0, 0.0]  # of p, n, k, ζ, s
             if not cost.steps:
                 training[smaller] += 1.0
+            order = [1.0, -1.0] if smaller == 0 else [-1.0, 1.0]
             rows = [
                 training,
-                [0.0, 0.0, 0.0, -b, 1.0],
-                [-1.0, 0.0, -1.0, 1 - c, 1.0],
+                [*order, 0.0, 0.0, 0.0],
                 [-1.0, 0.0, 0.0, 1.0, 0.0],
                 [0.0, -1.0, 0.0, 1.0, 0.0],
-                [1.0, -1.0, 0.0, 0.0, 0.0] if smaller == 0 else [-1.0, 1.0, 0.0, 0.0, 0.0],
+                [0.0, 0.0, 0.0, -b, 1.0],
+                [-1.0, 0.0, -1.0, 1 - c, 1.0],
             ]
             if np.any(self.problem.noise_sd):
                 rows.append([0.0, -1.0, 0.0, 1.0, 1.0])
             limits = [1.0, *(0.0 for _ in rows[1:])]
-            most = (0.0, None) if many else (0.0, 0.0)
-            ends = [(0.0, None), (0.0, None), most, (0.0, None), (0.0, None)]
-            best = linprog([0, 0, 0, 0, -1.0], A_ub=rows, b_ub=limits, bounds=ends)
-            ends[4] = (best.x[4] * (1 - 1e-9), None)
-            few = linprog([0, 0, 1.0, 0, 0], A_ub=rows, b_ub=limits, bounds=ends)
-            better = least is None or few.x[4] > least[4] * (1 + 1e-6)
-            fewer = least is not None and few.x[4] > least[4] * (1 - 1e-6) and few.x[2] < least[2]
-            least = few.x if better or fewer else least
-        p, n, k, _, s = map(float, least)
+            bounds = [(0.0, 0.0 if k == 2 and not many else None) for k in range(5)]
+            objective = [0.0, 0.0, _FEWEST, 0.0, -1.0]
+            solutions.append(linprog(objective, A_ub=rows, b_ub=limits, bounds=bounds))
+        p, n, k, _, s = map(float, min(solutions, key=lambda one: float(one.fun)).x)
         if many and parallel:
             k = math.inf  # further models cost nothing
         return FrontierExponents(error=-s, n_features=p, n_samples=n, n_members=k)
@@ -438,14 +454,13 @@ class _SumsTable:
         problem = replace(problem, n_features=largest, n_samples=largest)
         self.problem, self.spectrum = problem, spectrum_of(problem)
         sums = mode_sums(self.spectrum, _LEAST, largest, _PER_DECADE)
-        self._ends = float(np.log(sums.degrees[0])), float(np.log(sums.degrees[-1]))
+        self._ends = math.log(sums.degrees[0]), math.log(sums.degrees[-1])
         self._spline = CubicSpline(
             np.log(sums.degrees),
             np.log(np.stack([sums.inverse_ridge, sums.gap, sums.bias, sums.crossed], axis=-1)),
         )
-        power = float(np.sum(problem.target_powers * problem.multiplicities))
         self._amplitudes = Amplitudes(
-            signal=math.sqrt(power),
+            signal=root_power(problem),
             nonlinear_signal=float(np.asarray(problem.nonlinear_signal)),
             noise=float(np.asarray(problem.noise_sd)),
             test_noise=float(np.asarray(problem.test_noise)),
@@ -475,7 +490,5 @@ class _SumsTable:
             joint=A * B + B * p + A * q,
         )
         members_terms = shared_data_terms(terms)
-        total = total_error(
-            members_terms, members_terms.unlearned(), self._amplitudes, 1 / members
-        )
+        total = total_error(members_terms, members_terms.unlearned(), self._amplitudes, 1 / members)
         return np.where(outside | np.isnan(total), np.inf, total)

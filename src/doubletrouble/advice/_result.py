@@ -88,6 +88,7 @@ class Advice:
     budget: float
     cost: Measure  # the measure of the budget
     dim: float | None = None  # D, if P and N are shown as counts
+    frontier: AdviceOption | None = None  # P, N, K and δ at the present cost of training
 
     def __getitem__(self, name: str) -> AdviceOption:
         """An option by its name."""
@@ -97,7 +98,8 @@ class Advice:
     def options(self) -> tuple[AdviceOption, ...]:
         """All options in the order of the table: now, the changes, the best allocations."""
         best = (self.many_at_best_width, self.best_at_this_ridge, self.best)
-        return (self.now, *self.changes, *best)
+        frontier = () if self.frontier is None else (self.frontier,)
+        return (self.now, *self.changes, *best, *frontier)
 
     @property
     def choice(self) -> AdviceOption:

@@ -29,6 +29,7 @@ from doubletrouble.theory._exponents import mode_exponents as mode_exponents
 from doubletrouble.theory._filters import Filter as Filter
 from doubletrouble.theory._fixed_point import Spectrum as Spectrum
 from doubletrouble.theory._fixed_point import mode_sums as mode_sums
+from doubletrouble.theory._fixed_point import root_power as root_power
 from doubletrouble.theory._fixed_point import spectrum_of as spectrum_of
 from doubletrouble.theory._gradient_flow import best_stopping_time as best_stopping_time
 from doubletrouble.theory._gradient_flow import gradient_flow as gradient_flow

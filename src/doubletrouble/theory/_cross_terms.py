@@ -145,9 +145,7 @@ def cross_terms(
 def shared_data_terms(one: CrossTerms) -> MemberTerms:
     """The terms of members with the same data and features of their own, given the self term."""
     return MemberTerms(
-        shared=CrossTerms(
-            bias=one.bias, sampling=one.sampling, noise_sampling=one.noise_sampling
-        ),
+        shared=CrossTerms(bias=one.bias, sampling=one.sampling, noise_sampling=one.noise_sampling),
         own=CrossTerms(
             initialization=one.initialization,
             interaction=one.interaction,

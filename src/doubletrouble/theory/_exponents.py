@@ -24,7 +24,7 @@ and at the best ridge the least of N, P and the z at which the noise balances wh
 
 For infinitely many features this is the rate N^(-b/(b+1)) of [caponnetto2007]. On a path P = M^ℓ,
 K = M^(1-ℓ) with N → ∞, the error of the total of M features falls as M^-s with
-s = min(ℓ b, 1 - ℓ + ℓ c), as in [ruben2024]; the two are equal at ℓ⋆ = 1/(1 + b - c).
+s = min(ℓ b, 1 - ℓ + ℓ c), as in [ruben2025]; the two are equal at ℓ⋆ = 1/(1 + b - c).
 """
 
 from __future__ import annotations  # help() then shows the alias Value
@@ -107,23 +107,23 @@ class Exponents:
         >>> import doubletrouble as dt
         >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e18,
         ...                                    n_samples=1e40)
-        >>> exponents = dt.exponents(law, 1e12)
-        >>> path = dict(features=0.6, members=0.4)
-        >>> round(exponents.along(**path).total, 3), round(exponents.asymptotic.along(**path).total, 3)
-        (-1.298, -1.3)
+        >>> local = dt.exponents(law, 1e12)
+        >>> for exponents in (local, local.asymptotic):
+        ...     print(f"{exponents.along(features=0.6, members=0.4).total:.4f}")
+        -1.3000
+        -1.3000
         """
         weights = (samples, features, members)
         tables = (self.by_samples, self.by_features, self.by_members)
-        return PartExponents(
-            **{
-                f.name: sum(
-                    weight * np.asarray(getattr(table, f.name)) + 0.0
-                    for weight, table in zip(weights, tables, strict=True)
-                    if weight
-                )
-                for f in fields(PartExponents)
-            }
-        )
+        slopes = {
+            f.name: sum(
+                weight * np.asarray(getattr(table, f.name))
+                for weight, table in zip(weights, tables, strict=True)
+                if weight  # 0 · inf
+            )
+            for f in fields(PartExponents)
+        }
+        return PartExponents(**{name: _plain(value) for name, value in slopes.items()})
 
     def __str__(self) -> str:
         """A table of the exponents by N, P and K, with the asymptotic ones in brackets."""
@@ -179,6 +179,13 @@ def exponents(
     >>> slopes.regime, round(slopes.by_samples.bias, 3), round(slopes.asymptotic.by_samples.bias, 3)
     ('samples', -2.4, -2.4)
     >>> print(slopes)
+    part             d log/d log N  d log/d log P  d log/d log K
+    noise               0.0002 (0)    -0.0002 (0)    -0.0002 (0)
+    initialization  -0.4999 (-0.5)   -1.0001 (-1)   -1.0000 (-1)
+    sampling        -2.4000 (-2.4)     0.0000 (0)     0.0000 (0)
+    bias            -2.4000 (-2.4)     0.0000 (0)     0.0000 (0)
+    total               0.0002 (0)    -0.0002 (0)    -0.0002 (0)
+    in brackets: the asymptotic law, limited by samples
     """
     scheme = as_ensemble(ensemble, "exponents")
     if ridge not in _AT:
@@ -187,7 +194,7 @@ def exponents(
         require_ridge_regression(problem, "exponents")
     best = ridge == "best"
     values = evaluate(problem, scheme, _at_best_ridge if best else _at_fixed_ridge, block=2048)
-    tables = {
+    tables: dict[str, Any] = {
         direction: PartExponents(
             **{f.name: values[f"{f.name}_{direction}"] for f in fields(PartExponents)}
         )
@@ -231,7 +238,7 @@ def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
     now = _parts(terms, at, 1 / at.n_members)
     total = sum(now.values())
     directions["by_members"] = terms, _IMAGINARY
-    results = {}
+    results: dict[str, Any] = {}
     for name, (moved, step) in directions.items():
         turn = 1j * step if name == "by_members" else 0.0
         slopes = {}
@@ -257,7 +264,7 @@ def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, 
     flat, shape = at.flattened()
     at, unit = _with_all_parts(flat)
     names = {"by_samples": "samples", "by_features": "features", "by_members": "n_members"}
-    results = {}
+    results: dict[str, Any] = {}
     for direction, name in names.items():
         logs = []
         for factor in (math.exp(_STEP), math.exp(-_STEP)):
@@ -299,11 +306,13 @@ def _asymptotic(
 ) -> dict[str, Any]:
     """The regime of each point, and the exponents of its law."""
     sizes = (problem.n_samples, problem.n_features, ensemble.n_members)
-    N, P, K, noise, ridge = np.broadcast_arrays(*sizes, problem.noise_sd, problem.ridge)
+    shape = np.broadcast_shapes(error.shape, *map(np.shape, sizes))
+    N, P, K = (np.broadcast_to(size, shape) for size in sizes)
+    noise, ridge = np.asarray(problem.noise_sd), np.asarray(problem.ridge)
     alpha, b, c = mode_exponents(problem, np.minimum(N, P))
     # the degrees of freedom z of each regime, and their exponents by N, P and K
-    never = np.full(N.shape, np.inf)
-    limits = {"samples": (N, (1.0, 0.0, 0.0)), "features": (P, (0.0, 1.0, 0.0))}
+    never = np.full(shape, np.inf)
+    limits: dict[str, Any] = {"samples": (N, (1.0, 0.0, 0.0)), "features": (P, (0.0, 1.0, 0.0))}
     with np.errstate(all="ignore"):
         if best:
             bias = (N / noise**2) ** (1 / (1 + b))
@@ -319,11 +328,11 @@ def _asymptotic(
             per_root = np.pi / alpha / np.sin(np.pi / alpha)  # z = per_root · y^(1/α), y = N/δ
             limits["ridge"] = per_root * (N / ridge) ** (1 / alpha), (1 / alpha, 0.0, 0.0)
     regime = np.argmin(np.stack([size for size, _ in limits.values()]), axis=0)
-    parts = [np.broadcast_to(error.parts[part], N.shape) for part in _PARTS]
+    parts = [np.broadcast_to(error.parts[part], shape) for part in _PARTS]
     largest = np.argmax(np.stack(parts), axis=0)
-    tables = {}
+    tables: dict[str, Any] = {}
     for k, direction in enumerate(_DIRECTIONS):
-        z = np.choose(regime, [np.broadcast_to(e[k], N.shape) for _, e in limits.values()])
+        z = np.choose(regime, [np.broadcast_to(e[k], shape) for _, e in limits.values()])
         by_N, by_P, by_K = (float(k == axis) for axis in range(3))
         slopes = {
             "noise": z - by_N,

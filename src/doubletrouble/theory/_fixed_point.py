@@ -582,7 +582,7 @@ def mode_sums(spectrum: Spectrum, least: float, most: float, per_decade: int) ->
             low, high = (low, middle) if over else (middle, high)
         return high
 
-    most = min(most, 0.999 * spectrum.rank)
+    most = min(most, (1 - 1e-6) * spectrum.rank)
     ends = log_y(least), log_y(most)
     count = 8 + math.ceil(per_decade * (ends[1] - ends[0]) / math.log(10))
     block = max(1, 1_000_000 // spectrum.cost)

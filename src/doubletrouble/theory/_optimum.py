@@ -287,7 +287,9 @@ def moved_member_terms(
 def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
     at, shape = at.flattened()
     point, moved = moved_member_terms(spectrum, at)
-    full = spectrum.complete(at.features, point.samples, spectrum.scaled_ridge(at.ridge, at.samples))
+    full = spectrum.complete(
+        at.features, point.samples, spectrum.scaled_ridge(at.ridge, at.samples)
+    )
     corner = full & (point.samples == spectrum.rank)
 
     def slope(name: str, size: Any) -> tuple[Any, Any]:
