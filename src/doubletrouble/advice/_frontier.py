@@ -58,6 +58,7 @@ _ROUNDS = 12  # of numbers of models
 _TOLERANCE = 1e-7  # relative difference of errors that count as equal
 _NEGLIGIBLE = 1e-4  # gain for which an ensemble is not worth its models
 _FEWEST = 1e-7  # weight of k beside s in the linear program: of equal s, the fewest models
+_ROUNDING = 1e-12  # of whole numbers
 _LEAST = 0.05  # degrees of freedom
 _PER_DECADE = 24  # nodes of the table
 _SLOPE_STEP = 1e-3  # of log z, for the slope of the cost
@@ -199,9 +200,9 @@ def scaling_frontier(
     >>> frontier = dt.scaling_frontier(law, compute=[1e12, 1e18, 1e24])
     >>> print(frontier)
     compute          P          N     K  ridge      error  one model
-      1e+12        353   9.89e+04    81      0  3.224e-05  8.516e-05
-      1e+18       3256  1.702e+08   554      0   1.68e-07  7.907e-07
-      1e+24  2.936e+04  2.947e+11  3937      0  8.722e-10  7.686e-09
+      1e+12        353  9.908e+04    81      0  3.222e-05  8.516e-05
+      1e+18       3256  1.703e+08   554      0   1.68e-07  7.907e-07
+      1e+24  2.936e+04  2.948e+11  3937      0  8.721e-10  7.686e-09
     for large budgets C: error ~ C^-0.381 with P ~ C^0.159, N ~ C^0.54, K ~ C^0.143
     """
     if not isinstance(problem, SpectralProblem):
@@ -304,7 +305,9 @@ class _Search:
                     # all samples there are: the budget is left for P, and t is the distance of z
                     # from the smaller size
                     N = self.max_samples
-                    P = self._widest(members, compute)
+                    P = self._most(
+                        lambda width: self.cost(width, N, members), np.shape(members), compute
+                    )
                     small = np.minimum(P, N)
                     z = np.where(capped, small / (1 + beyond_a), z)
                     beyond_b = np.where(capped, N / z - 1, beyond_b)
@@ -318,13 +321,13 @@ class _Search:
             )
         return sizes
 
-    def _widest(self, members: Any, compute: Any) -> Any:
-        """The width that uses the budget with all samples there are."""
-        shape = np.broadcast_shapes(np.shape(members), np.shape(compute))
-        low, high = np.full(shape, -20.0), np.full(shape, 120.0)
-        for _ in range(60):
+    def _most(self, cost: Callable[[Any], Any], shape: tuple[int, ...], compute: Any = None) -> Any:
+        """The largest size at which a cost is within the budget, by bisection of its logarithm."""
+        compute = self.compute if compute is None else compute
+        low, high = np.full(shape, -20.0), np.full(shape, 115.0)
+        for _ in range(70):
             middle = 0.5 * (low + high)
-            over = self.cost(np.exp(middle), self.max_samples, members) > compute
+            over = cost(np.exp(middle)) > compute
             low, high = np.where(over, low, middle), np.where(over, middle, high)
         return np.exp(low)
 
@@ -364,7 +367,7 @@ class _Search:
         grid = _MEMBERS[most >= _MEMBERS]
         if math.isinf(most) and math.isfinite(self.cost(1.0, 1.0, math.inf)):
             grid = np.append(grid[:1], math.inf)
-        K = np.tile(grid, (self.compute.size, 1))
+        K = np.tile(self._full_rounds(grid, most), (self.compute.size, 1))
         found = self.best(K)
         for _ in range(_ROUNDS):
             i = _first_minimum(found.error)
@@ -376,28 +379,44 @@ class _Search:
             )
             if np.isinf(high).any() or np.all(high - low <= 2):
                 break
-            K = np.rint(low * (high / low) ** np.linspace(0.0, 1.0, 9))
+            between = np.rint(low * (high / low) ** np.linspace(0.0, 1.0, 9))
+            K = self._full_rounds(between, most)
             found = self.best(K)
         return found.take(_first_minimum(found.error))
 
+    def _full_rounds(self, members: Any, most: float) -> FloatArray:
+        """Numbers of models for which no worker is idle in the last round."""
+        workers = float(np.asarray(self.cost.workers)) if isinstance(self.cost, Cost) else 1.0
+        if math.isinf(workers):
+            return np.asarray(members)
+        return np.asarray(np.minimum(np.ceil(members / workers) * workers, most))
+
     def frontier(self, found: _Sizes, *, many: bool) -> ScalingFrontier:
         """The frontier at whole numbers of features and samples, with exact errors."""
-        P, N = (np.maximum(np.floor(v * (1 + 1e-12)), 1.0) for v in (found.features, found.samples))
-        z = found.degrees
+        K, z = found.members, found.degrees
+        below = np.floor(found.features * (1 + _ROUNDING))
+        P = np.maximum(np.stack([below, below + 1]), 1.0)
+        N = self._most(lambda samples: self.cost(P, samples, K), P.shape)
+        N = np.maximum(np.floor(np.minimum(N, self.max_samples) * (1 + _ROUNDING)), 1.0)
         unused = np.maximum(1 - z / P, 0.0) * np.maximum(1 - z / N, 0.0)
         ridge = self.table.own_ridge(unused, z, N)
         error = exact_error(
-            replace(self.problem, n_features=P, n_samples=N, ridge=ridge), Ensemble(found.members)
+            replace(self.problem, n_features=P, n_samples=N, ridge=ridge), Ensemble(K)
         )
+        affordable = self.cost(P, N, K) <= self.compute * (1 + 1e-9)
+        better = np.argmin(np.where(affordable, error.total, np.inf), axis=0)[None]
+        P, N, ridge = (np.take_along_axis(v, better, axis=0)[0] for v in (P, N, ridge))
         return ScalingFrontier(
             problem=self.problem,
             cost=self.cost,
             compute=self.compute,
             n_features=P,
             n_samples=N,
-            n_members=found.members,
+            n_members=K,
             ridge=ridge,
-            error=error,
+            error=exact_error(
+                replace(self.problem, n_features=P, n_samples=N, ridge=ridge), Ensemble(K)
+            ),
             asymptotic=self._asymptotic(many=many),
         )
 

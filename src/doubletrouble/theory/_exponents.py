@@ -209,47 +209,42 @@ def exponents(
 # --- local exponents -----------------------------------------------------------------------------
 
 
-def _with_all_parts(at: Inputs) -> tuple[Inputs, Inputs]:
-    """The inputs without infinite sizes, and those with unit powers in place of 0.
+def _with_all_parts(at: Inputs) -> Inputs:
+    """The inputs without infinite sizes, and with unit powers in place of 0.
 
     The exponents of absent parts are those of unit powers, and of very many features and members.
     """
-    at = replace(
-        at,
-        features=np.where(
-            np.isinf(at.features), _ENDLESS * np.maximum(at.samples, 1.0), at.features
-        ),
-    )
     no_target = (at.signal == 0) & (at.nonlinear_signal == 0)
-    unit = replace(
+    many = _ENDLESS * np.maximum(at.samples, 1.0)
+    return replace(
         at,
+        features=np.where(np.isinf(at.features), many, at.features),
+        n_members=np.minimum(at.n_members, _ENDLESS),
         noise=np.where(at.noise == 0, 1.0, at.noise),
         signal=np.where(no_target, 1.0, at.signal),
-        n_members=np.minimum(at.n_members, _ENDLESS),
     )
-    return at, unit
 
 
 def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
-    flat, shape = at.flattened()
-    at, unit = _with_all_parts(flat)
-    point, directions = moved_member_terms(spectrum, at)
-    terms = member_terms(point, spectrum, 0.0, 1.0)
-    now = _parts(terms, at, 1 / at.n_members)
+    at, shape = at.flattened()
+    unit = _with_all_parts(at)
+    now = ensemble_parts(spectrum, scheme, at)
     total = sum(now.values())
-    directions["by_members"] = terms, _IMAGINARY
+    point, directions = moved_member_terms(spectrum, unit)
+    directions["by_members"] = member_terms(point, spectrum, 0.0, 1.0), _IMAGINARY
     results: dict[str, Any] = {}
     for name, (moved, step) in directions.items():
         turn = 1j * step if name == "by_members" else 0.0
-        slopes = {}
+        # at a divergence more samples or features reduce any part, and members as 1/K
+        at_peak = -1.0 if turn else -np.inf
+        slopes = {"bayes": 0.0 * total}
         for part, value in _parts(moved, unit, (1 - turn) / unit.n_members).items():
-            slope = value.imag / step / value.real
-            # at a divergence more samples or features reduce any part, and members as 1/K
-            infinite = ~(np.isfinite(slope) & np.isfinite(value.real))
-            slopes[part] = np.where(infinite, -1.0 if turn else -np.inf, slope)
-        slopes["bayes"] = 0.0 * total
+            if part in _PARTS:
+                slope = value.imag / step / value.real
+                finite = np.isfinite(slope) & np.isfinite(value.real)
+                slopes[part] = np.where(finite, slope, at_peak)
         mean = sum(product_or_zero(now[part], slopes[part]) for part in now) / total
-        slopes["total"] = np.where(np.isfinite(total), mean, -1.0 if turn else -np.inf)
+        slopes["total"] = np.where(np.isfinite(total), mean, at_peak)
         results |= {f"{part}_{name}": slopes[part].reshape(shape) for part in (*_PARTS, "total")}
     return results
 
@@ -261,8 +256,8 @@ def _parts(terms: MemberTerms, at: Inputs, per_member: Any) -> dict[str, Any]:
 
 def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
     """Central differences, as the best ridge moves with the sizes."""
-    flat, shape = at.flattened()
-    at, unit = _with_all_parts(flat)
+    at, shape = at.flattened()
+    unit = _with_all_parts(at)
     names = {"by_samples": "samples", "by_features": "features", "by_members": "n_members"}
     results: dict[str, Any] = {}
     for direction, name in names.items():

@@ -1,0 +1,222 @@
+"""Exponents by cause: against differences, asymptotic laws, and identities without ridge."""
+
+import math
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import doubletrouble as dt
+
+PARTS = [f.name for f in fields(dt.PartExponents)]
+SIZES = {"by_samples": "n_samples", "by_features": "n_features"}
+SOURCES = np.array([0.25, 0.4, 0.75, 0.9, 1.4])
+
+
+def law(capacity: float, source: float, **sizes: Any) -> dt.SpectralProblem:
+    return dt.SpectralProblem.power_law(capacity=capacity, source=source, **sizes)
+
+
+def table(exponents: dt.Exponents) -> np.ndarray:
+    """All exponents of the four parts, (direction, part, ...)."""
+    directions = (exponents.by_samples, exponents.by_features, exponents.by_members)
+    return np.array([[getattr(one, part) for part in PARTS[:-1]] for one in directions])
+
+
+@pytest.mark.parametrize("members", [1, 7, math.inf])
+def test_local_exponents_are_derivatives_of_logarithms(members: float) -> None:
+    rng = np.random.default_rng(3)
+    problem = dt.SpectralProblem(
+        eigenvalues=np.sort(rng.exponential(size=60))[::-1] * 0.9 ** np.arange(60),
+        target_powers=rng.exponential(size=60),
+        tail=0.01,
+        n_features=np.array([10.0, 25.0, 80.0, 400.0]),
+        n_samples=np.array([40.0, 30.0, 20.0, 33.0]),
+        ridge=np.array([0.0, 1e-3, 0.1, 0.0]),
+        noise=0.3,
+        nonlinear_signal=0.2,
+    )
+    exponents = dt.exponents(problem, members)
+    step = 1e-4
+    for direction, size in SIZES.items():
+        up, down = (
+            dt.exact_error(
+                replace(problem, **{size: getattr(problem, size) * math.exp(h)}), members
+            )
+            for h in (step, -step)
+        )
+        for part in PARTS:
+            if part == "initialization" and members == math.inf:
+                continue  # 0: the exponent is the limit
+            with np.errstate(divide="ignore"):
+                slope = np.log(getattr(up, part) / getattr(down, part)) / (2 * step)
+            ours = getattr(getattr(exponents, direction), part)
+            np.testing.assert_allclose(ours, slope, atol=2e-6, err_msg=f"{part} {direction}")
+
+
+def test_exponents_by_members_are_those_of_one_over_k() -> None:
+    problem = law(1.5, 0.8, n_features=2e3, n_samples=1e3, noise=0.5)
+    few, many = dt.exact_error(problem, 1000), dt.exact_error(problem, 1001)
+    exponents = dt.exponents(problem, 1000).by_members
+    for part in PARTS:
+        slope = math.log(getattr(many, part) / getattr(few, part)) / math.log(1001 / 1000)
+        assert getattr(exponents, part) == pytest.approx(slope, rel=1e-3, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-3, 30.0])
+def test_exponents_of_absent_parts_are_limits(size: float) -> None:
+    sizes: dict[str, Any] = {"n_features": 300.0, "n_samples": 100.0}
+    silent, noisy = (dt.exponents(law(1.5, 0.8, noise=noise, **sizes)) for noise in (0.0, size))
+    np.testing.assert_allclose(table(silent), table(noisy), rtol=1e-12)
+    many, kernel = dt.exponents(law(1.5, 0.8, **sizes), math.inf), law(1.5, 0.8, **sizes)
+    assert many.by_features.initialization == pytest.approx(silent.by_features.initialization)
+    wide = dt.exponents(replace(kernel, n_features=math.inf))
+    wider = dt.exponents(replace(kernel, n_features=1e15))
+    np.testing.assert_allclose(table(wide), table(wider), atol=1e-9)
+
+
+def test_exponents_at_the_peak_are_infinite() -> None:
+    peak = dt.exponents(dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0), 3)
+    assert peak.by_samples.noise == peak.by_features.total == -math.inf
+    assert peak.by_members.total == peak.by_members.noise == -1
+    assert peak.asymptotic is None
+
+
+MANY = 10**6  # models
+# Sizes deep in a regime, and the ridge.
+REGIMES: dict[str, dict[str, Any]] = {
+    "samples": {"n_features": 1e18, "n_samples": 1e12},
+    "features": {"n_features": 1e12, "n_samples": 1e18},
+    "ridge": {"n_features": 1e16, "n_samples": 1e16, "ridge": 1e4},
+}
+
+
+def deviation(regime: str, capacity: float, source: float, wrong: tuple[float, float]) -> float:
+    """The largest difference of local exponents from those of the law with other α and r."""
+    sizes = REGIMES[regime]
+    local = dt.exponents(law(capacity, source, noise=0.1, **sizes), MANY)
+    other = dt.exponents(law(capacity + wrong[0], source + wrong[1], noise=0.1, **sizes), MANY)
+    assert local.regime == other.regime == regime
+    assert other.asymptotic is not None
+    return float(np.abs(table(local) - table(other.asymptotic)).max())
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("capacity", [1.3, 1.5, 2.2])
+def test_local_exponents_tend_to_the_law_of_their_regime(regime: str, capacity: float) -> None:
+    for source in SOURCES:
+        assert deviation(regime, capacity, source, (0.0, 0.0)) < 0.02
+        # controls: the laws of another capacity, and of another source, are excluded
+        assert deviation(regime, capacity, source, (0.3, 0.0)) > 0.03
+        if source < 0.95:  # saturated beyond 1
+            assert deviation(regime, capacity, source, (0.0, 0.05)) > 0.03
+
+
+@pytest.mark.parametrize("capacity", [1.3, 2.2])
+@pytest.mark.parametrize("source", [0.3, 0.7, 1.3])
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_rates_of_kernel_regression_at_the_best_ridge(
+    capacity: float, source: float, noise: float
+) -> None:
+    problem = law(capacity, source, n_features=math.inf, n_samples=1e14, noise=noise)
+    slope = float(dt.exponents(problem, ridge="best").by_samples.total)
+    b = 2 * capacity * min(source, 1.0)
+    rate = -b / (b + 1) if noise else -b
+    assert slope == pytest.approx(rate, abs=0.02)
+    b = 2 * (capacity + 0.6) * min(source, 1.0)
+    assert abs(slope + (b / (b + 1) if noise else b)) > 0.02  # control
+
+
+def test_exponents_at_the_best_ridge_tend_to_their_laws() -> None:
+    regimes: dict[str, tuple[float, float, float]] = {
+        "features": (1e8, 1e40, MANY),
+        "noise": (1e25, 1e16, MANY),
+        "noise and initialization": (1e18, 1e40, 1),
+    }
+    for regime, (P, N, K) in regimes.items():
+        sizes = {"n_features": P, "n_samples": N}
+        exponents = dt.exponents(law(1.5, 0.8, noise=1.0, **sizes), K, ridge="best")
+        assert exponents.regime == regime
+        assert exponents.asymptotic is not None
+        np.testing.assert_allclose(table(exponents), table(exponents.asymptotic), atol=0.03)
+
+
+def test_total_features_on_a_path_fall_with_the_slower_of_two_laws() -> None:
+    deviations, wrong = [], []
+    for capacity in (1.2, 1.5, 2.0, 3.0):
+        for source in (0.3, 0.7, 1.3):
+            b, c = 2 * capacity * min(source, 1.0), 2 * capacity * min(source, 0.5)
+            crossover = 1 / (1 + b - c)
+            for ell in (0.3, 0.6, 0.9):
+                if abs(ell - crossover) < 0.08:
+                    continue
+                P, K = 1e20**ell, float(round(1e20 ** (1 - ell)))
+                problem = law(capacity, source, n_features=P, n_samples=1e45)
+                local = dt.exponents(problem, K)
+                assert local.asymptotic is not None
+                s = min(ell * b, 1 - ell + ell * c)
+                path = {"features": ell, "members": 1 - ell}
+                deviations.append(float(local.along(**path).total) + s)
+                assert local.asymptotic.along(**path).total == pytest.approx(-s)
+                wrong.append(float(local.along(**path).total) + min(ell * b, 1 - ell + ell * b))
+    assert len(deviations) >= 27
+    assert np.abs(deviations).max() < 0.02
+    assert np.abs(wrong).max() > 0.1  # control: the law without the limit of the source at 1/2
+
+
+def unexplained(eigenvalues: np.ndarray, powers: np.ndarray, noise: float, size: float) -> float:
+    """σ² + Σ v² (1 - L), with degrees of freedom of `size`."""
+    y = brentq(
+        lambda y: np.sum(eigenvalues * y / (1 + eigenvalues * y)) - size,
+        1e-6,
+        1e12,
+        xtol=1e-300,
+        rtol=1e-15,
+    )
+    return float(noise**2 + np.sum(powers / (1 + eigenvalues * y)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_identities_without_ridge_hold_for_any_spectrum(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    eigenvalues, powers = rng.exponential(size=(2, 80)) * np.geomspace(1, 1e-4, 80)
+    N, noise = 30.0, 0.4
+    wide = dt.SpectralProblem(
+        eigenvalues=eigenvalues,
+        target_powers=powers,
+        n_features=[31.0, 60.0, 1e4],
+        n_samples=N,
+        noise=noise,
+    )
+    A = unexplained(eigenvalues, powers, noise, N)
+    for K in (1, 4):
+        excess = dt.exact_error(wide, K).total - dt.exact_error(wide, math.inf).total
+        predicted = A / (K * (np.asarray(wide.n_features) / N - 1))
+        np.testing.assert_allclose(excess, predicted, rtol=1e-9)
+    narrow = replace(wide, n_features=12.0)
+    expected = unexplained(eigenvalues, powers, noise, 12.0) * N / (N - 12.0) - noise**2
+    assert dt.exact_error(narrow).total == pytest.approx(expected, rel=1e-12)
+
+
+def test_laws_without_a_power_of_their_own_have_no_asymptotic_exponents() -> None:
+    sizes: dict[str, Any] = {"n_features": 1e6, "n_samples": 1e5}
+    assert dt.exponents(law(1.5, 0.8, n_modes=1e7, **sizes)).asymptotic is None
+    exponential = dt.SpectralProblem.exponential_law(scale=1e3, source=0.5, **sizes)
+    assert dt.exponents(exponential).asymptotic is None
+    bent = dt.SpectralProblem.two_power_law(
+        capacity=1.2, later_capacity=2.0, knee=1e3, source=0.4, **sizes
+    )
+    later = dt.exponents(bent).asymptotic
+    assert later is not None
+    assert later.by_samples.bias == pytest.approx(-2 * 2.0 * 0.4)
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="ridge must be one of fixed, best"):
+        dt.exponents(law(1.5, 0.8, n_features=9, n_samples=9), ridge="free")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="ensemble must be one of Ensemble"):
+        dt.exponents(law(1.5, 0.8, n_features=9, n_samples=9), dt.Divide(2))
+    with pytest.raises(ValueError, match="loss must be square"):
+        dt.exponents(dt.Problem(loss="huber"))
