@@ -72,7 +72,7 @@ def test_parts_agree_with_gaussian_features(P: int, N: int, ridge: float) -> Non
     z, control = [], []
     for name in ("noise", "initialization", "sampling", "bias"):
         estimate = dt.Estimate.of([row[name] for row in table])
-        z.append(estimate.z_score(getattr(error, name)))
-        control.append(estimate.z_score(getattr(wrong, name)))
+        z.append(float(estimate.z_score(getattr(error, name))))
+        control.append(float(estimate.z_score(getattr(wrong, name))))
     assert np.abs(z).max() < 5
     assert np.abs(control).max() > 10  # another source and twice the ridge

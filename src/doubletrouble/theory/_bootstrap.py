@@ -15,8 +15,8 @@ On a training sample the residual of a member is 1/(1 + w V) times the residual 
 without the sample.
 
 **Numerical form.** Given V, y is that of infinitely many samples and the ridge r/a₁: z falls with V
-and N d rises, so that their ratio has one root over all log V; no unused fraction is ever the
-difference of two numbers that are close.
+and N d rises, so that there is one root over all log V; no unused fraction is ever the difference
+of two numbers that are close.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble.errors import ConvergenceError
 from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum
-from doubletrouble.theory._roots import crossings
 
 DISTINCT = -math.expm1(-1)
 """The share of distinct samples in a bootstrap sample, 1 - 1/e."""
@@ -42,6 +42,9 @@ _LARGEST_RIDGE = 1e180  # predicts zero, and V still fits a float
 _MOST_RIDGE = 575.0  # bound on its logarithm
 _ENDLESS = 1e70  # features, as a stand-in for infinitely many: sizes reach 1e50
 _VANISHING = 1e-250
+_INFINITE = np.float64(np.inf)  # a NumPy scalar: Python's would raise where it divides by 0
+_LAST_STEP = 3e-8  # of log V: the next one is below rounding
+_MOST_STEPS = 200
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,18 +61,23 @@ class Averages:
     @classmethod
     def at(cls, log_v: Any) -> Averages:
         """The averages at a given log V."""
-        V = np.exp(log_v)[..., None]
-        left = 1 / (1 + _COUNTS * V)
-        pull = _COUNTS * (1 + V) * left  # from w (V = 0) to 1 (V = ∞)
-        first = pull @ _CHANCES
+        V = np.exp(log_v)
+        left = 1 / (1 + np.multiply.outer(V, _COUNTS))
+        pull = np.multiply.outer(1 + V, _COUNTS) * left  # from w (V = 0) to 1 (V = ∞)
+        first, unused = pull @ _CHANCES, left @ _CHANCES
         return cls(
-            used=(_COUNTS * V * left) @ _CHANCES,
-            idle=(left @ _CHANCES) / DISTINCT,
+            used=first * (V / (1 + V)),
+            idle=unused / DISTINCT,
             unused=((pull * left) @ _CHANCES) / first,
             ratio=first * first / ((pull * pull) @ _CHANCES),
-            residual=_UNDRAWN + left @ _CHANCES,
+            residual=_UNDRAWN + unused,
             residual_square=_UNDRAWN + (left * left) @ _CHANCES,
         )
+
+
+_LOG_V_NODES = np.linspace(-12.0, 12.0, 97)  # beyond them log V and the odds differ by constants
+_LOG_ODDS = np.log(Averages.at(_LOG_V_NODES).used / DISTINCT / Averages.at(_LOG_V_NODES).idle)
+"""Log odds that a distinct sample is used, at these log V."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,55 +111,132 @@ def bootstrap(
         low = spectrum.complete(features, samples * DISTINCT, ridge)
         ridge, limit = np.where(low, _VANISHING, ridge), limit | low
     least = _TINIEST_RIDGE / np.minimum(1.0, np.minimum(features, solved))
-    arrays = np.broadcast_arrays(
-        np.minimum(features, _ENDLESS), solved, np.maximum(ridge, least), limit
+    learner = _Learner(
+        spectrum=spectrum,
+        features=np.minimum(features, _ENDLESS),
+        samples=solved,
+        ridge=np.maximum(ridge, least),
     )
-    shape = arrays[0].shape
-    P, N, r = (np.asarray(v, dtype=np.float64).reshape(-1) for v in arrays[:3])
-    endless = np.full_like(P, np.inf)
-
-    def solved_at(log_v: Any, i: Any) -> tuple[FixedPoint, Averages]:
-        averages = Averages.at(log_v)
-        reduced = np.exp(np.log(r[i]) + log_v - np.log(averages.used))  # r/a₁
-        return spectrum.solve(P[i], endless[i], -endless[i], reduced), averages
-
-    def excess(log_v: Any, i: Any) -> Any:
-        point, averages = solved_at(log_v, i)
-        used = spectrum.count(point.learnability) + point.tail
-        distinct, A = N[i] * DISTINCT, point.unused_features
-        # next to the peak both sides are close to their sizes: log z/P = log(1 - A)
-        close = np.log1p((P[i] - distinct) / distinct) + np.log1p(-A) - np.log1p(-averages.idle)
-        apart = np.log(used) - np.log(N[i] * averages.used)
-        return np.asarray(np.where((A < 0.5) & (averages.idle < 0.5), close, apart))
-
-    everywhere = np.arange(P.size)
-    low_end, high_end = np.full(P.size, -_LOG_V), np.clip(_MOST_RIDGE - np.log(r), 1.0, _LOG_V)
-    log_v = crossings(
-        excess, low_end, high_end, excess(low_end, everywhere), excess(high_end, everywhere)
-    )
-    point, averages = solved_at(log_v, everywhere)
+    shape = np.broadcast_shapes(*map(np.shape, (learner.features, solved, learner.ridge, limit)))
+    if shape:
+        learner = learner.flattened(shape)
+        limit = np.broadcast_to(limit, shape).reshape(-1)
+    log_v = learner.leverage()
+    point, averages = learner.at(log_v)
+    P, N = learner.features, learner.samples
+    gap, second = P * point.gap_per_feature, spectrum.degrees(point)[1]
+    point = replace(point, samples=N, gap_per_sample=gap / N, second_per_sample=second / N)
     if log_step is not None:
         step = log_step.reshape(-1)
-        gap = spectrum.count(point.learnability * point.unlearned) + point.tail
         # dz = (z - Q) dlog y = N V a₃ dlog V, and V a₃ = d·a₃/a₁, as d = V a₁
         turned = step * gap / (N * averages.used * averages.unused)
         point, averages = point.stepped(spectrum, step), Averages.at(log_v + 1j * turned)
-    within = 1 / (N * averages.ratio)  # c_N
-    L, M = point.learnability, point.unlearned
     infinite = P == _ENDLESS
     point = replace(
         point,
-        samples=N,
         unused_features=np.where(infinite, 1.0, point.unused_features),
         gap_per_feature=np.where(infinite, 0.0, point.gap_per_feature),
         unused_samples=averages.unused,
-        gap_per_sample=within * (spectrum.count(L * M) + point.tail),
-        second_per_sample=within * spectrum.count(L * L),
-        limit=np.asarray(arrays[3]).reshape(-1),
+        gap_per_sample=point.gap_per_sample / averages.ratio,  # c_N = 1/(N ratio)
+        second_per_sample=point.second_per_sample / averages.ratio,
+        limit=limit,
     )
+    values = (averages.ratio, averages.residual, averages.residual_square)
+    if shape:
+        point, values = point.reshape(shape), tuple(v.reshape(shape) for v in values)
+    ratio, residual, residual_square = values
     return BootstrapPoint(
-        point=point.reshape(shape),
-        shared_samples=averages.ratio.reshape(shape),
-        residual=averages.residual.reshape(shape),
-        residual_square=averages.residual_square.reshape(shape),
+        point=point, shared_samples=ratio, residual=residual, residual_square=residual_square
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Learner:
+    """P, N and r of learners, as numbers or as flat arrays, for which V is sought."""
+
+    spectrum: Spectrum
+    features: Any
+    samples: Any
+    ridge: Any
+
+    def flattened(self, shape: tuple[int, ...]) -> _Learner:
+        """The same as arrays of one length."""
+        values = (self.features, self.samples, self.ridge)
+        P, N, r = (np.broadcast_to(v, shape).reshape(-1) for v in values)
+        return replace(self, features=P, samples=N, ridge=r)
+
+    def take(self, index: Any) -> _Learner:
+        """Some of several learners."""
+        return replace(
+            self,
+            features=self.features[index],
+            samples=self.samples[index],
+            ridge=self.ridge[index],
+        )
+
+    def at(self, log_v: Any) -> tuple[FixedPoint, Averages]:
+        """The fixed point and the averages at a given log V."""
+        averages = Averages.at(log_v)
+        reduced = np.exp(np.log(self.ridge) + log_v - np.log(averages.used))  # r/a₁
+        return self.spectrum.solve(self.features, _INFINITE, -_INFINITE, reduced), averages
+
+    def step(self, log_v: Any) -> tuple[Any, Any]:
+        """A function of log V that falls through 0 at the solution, and Newton's step.
+
+        With n distinct samples it is log z - log N d where many features or samples are unused;
+        elsewhere the equation is P A - n idle = P - n, between logarithms of positive terms.
+        """
+        point, averages = self.at(log_v)
+        P, N, A, e = self.features, self.samples, point.unused_features, point.gap_per_feature
+        idle, used, u = averages.idle, averages.used, averages.unused
+        distinct = N * DISTINCT
+        z = self.spectrum.degrees(point)[0]
+        turned = (1 - u) / (A + e)  # of log y: d log(r/a₁)/d log V = 1 - a₃/a₁
+        apart, fall = np.log(z / (N * used)), P * e / z * A * turned + u
+        more, less = np.maximum(P - distinct, 0.0), np.maximum(distinct - P, 0.0)
+        left, right = more + distinct * idle, less + P * A
+        close = np.log(left / right)
+        close_fall = N * used * u / left + P * A / right * e * turned
+        near = (A < 0.5) & (idle < 0.5)
+        # [()] turns arrays without axes into numbers, which are faster
+        value = np.where(near, close, apart)[()]
+        return value, value / np.where(near, close_fall, fall)[()]
+
+    def leverage(self) -> Any:
+        """Solve for log V, by Newton's method in a bracket.
+
+        The start is V at which the distinct samples are used as by a learner that has each once.
+        """
+        distinct = self.samples * DISTINCT
+        point = self.spectrum.solve(self.features, distinct, self.features - distinct, self.ridge)
+        high = np.minimum(np.maximum(_MOST_RIDGE - np.log(self.ridge), 1.0), _LOG_V)
+        low = -_LOG_V + 0.0 * high
+        unused = point.unused_samples
+        odds = np.log(self.spectrum.degrees(point)[0]) - np.log(distinct * unused)
+        start = odds + np.interp(odds, _LOG_ODDS, _LOG_V_NODES - _LOG_ODDS)
+        log_v = np.minimum(np.maximum(start, low), high)
+        some: Any = np.arange(log_v.size) if np.ndim(log_v) else ()
+        few, here = self, log_v
+        for _ in range(_MOST_STEPS):
+            value, step = few.step(here)
+            right = value > 0
+            low, high = np.where(right, here, low)[()], np.where(right, high, here)[()]
+            there = here + step
+            there = np.where((there >= low) & (there <= high), there, 0.5 * (low + high))[()]
+            going = ~(np.abs(there - here) < _LAST_STEP)
+            here = there
+            if not np.ndim(log_v):
+                if not going:
+                    return there
+                continue
+            log_v[some] = there
+            if not going.any():
+                return log_v
+            some, low, high, here = some[going], low[going], high[going], here[going]
+            few = few.take(going)
+        residual = float(np.max(np.abs(step)))
+        raise ConvergenceError(
+            f"the leverage of a bootstrap sample did not converge in {_MOST_STEPS} steps",
+            last=log_v,
+            residual=residual,
+        )

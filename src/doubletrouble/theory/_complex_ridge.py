@@ -105,8 +105,7 @@ def _corrected(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> 
 
 
 def _state(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> _State:
-    learnability, unlearned = spectrum.fractions(y)
-    excess = spectrum.excess(y, learnability, unlearned, sizes.small)  # z - small
+    excess, gap = spectrum.balance(y, sizes.small)
     ry = ridge * y
     root = np.sqrt(sizes.square + 2 * sizes.twice_ratio * ry)
     likely = sizes.gap - sizes.twice_ratio * (excess / sizes.small)
@@ -115,7 +114,7 @@ def _state(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> _Sta
     root = np.where(turned, -root, root)
     smaller = 2 * ry / (sizes.gap + root)
     return _State(
-        gap=spectrum.count(learnability * unlearned) + spectrum.tail * y,
+        gap=gap,
         unused=(smaller, 0.5 * (sizes.gap + root)),
         excess=excess + sizes.small * smaller,
         pull=sizes.small * ry / root,

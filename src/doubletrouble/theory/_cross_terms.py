@@ -47,12 +47,12 @@ of the square of one member over the product of two is, again without a subtract
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from doubletrouble.ensembles import CrossTerms, MemberTerms, product_or_zero
-from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, limit_value
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum, limit_value
 
 TERM_NAMES = tuple(f.name for f in fields(CrossTerms))
 
@@ -98,6 +98,28 @@ def product_terms(
     )
 
 
+class PairSums(NamedTuple):
+    """Sums over the modes of two members."""
+
+    first: Any  # Σ L_a M_b
+    second: Any  # Σ L_b M_a
+    both: Any  # Σ L_a L_b
+    bias: Any  # Σ v² M_a M_b
+    crossed: Any  # Σ v² L_b M_a
+
+
+def _pair_sums(count: Sum, weigh: Sum, a: tuple[Any, Any], b: tuple[Any, Any]) -> PairSums:
+    (L_a, M_a), (L_b, M_b) = a, b
+    v = L_b * M_a
+    return PairSums(
+        first=count(L_a * M_b),
+        second=count(v),
+        both=count(L_a * L_b),
+        bias=weigh(M_a * M_b),
+        crossed=weigh(v),
+    )
+
+
 def cross_terms(
     a: FixedPoint,
     b: FixedPoint,
@@ -112,13 +134,14 @@ def cross_terms(
     """
     f, g = shared_features, shared_samples
     P, N = a.features, b.samples
-    u, v = a.learnability * b.unlearned, b.learnability * a.unlearned
-    rest_a, rest_b = spectrum.count(u) + a.tail, spectrum.count(v) + b.tail
+    sums = PairSums(*spectrum.sum_over(_pair_sums, a, b))
+    rest_a, rest_b = sums.first + a.tail, sums.second + b.tail
     alpha, beta = (1 - f) + f * a.unused_features, (1 - g) + g * b.unused_samples
     p, q = f * (rest_a / P), g * (rest_b / N)
     joint = alpha * beta + alpha * q + beta * p
-    crossed, coupled_feature, coupled_sample = spectrum.weigh(v), p, q
-    if correlation is not None:
+    crossed, coupled_feature, coupled_sample = sums.crossed, p, q
+    if correlation is not None:  # one level: the sums are its own u and v
+        u, v = sums.first, sums.second
         crossed, both = np.sqrt(u * v), np.sqrt(a.tail * b.tail)
         coupled = crossed + correlation * both
         coupled_feature, coupled_sample = f * (coupled / P), g * (coupled / N)
@@ -129,13 +152,13 @@ def cross_terms(
         )
         joint = joint + (f / P) * (g / N) * unlike
     return product_terms(
-        bias=spectrum.weigh(a.unlearned * b.unlearned),
+        bias=sums.bias,
         crossed=crossed,
         unused_features=alpha,
         unused_samples=beta,
         gap_per_feature=p,
         gap_per_sample=q,
-        second_per_sample=g * (spectrum.count(a.learnability * b.learnability) / N),
+        second_per_sample=g * (sums.both / N),
         joint=joint,
         coupled_feature=coupled_feature,
         coupled_sample=coupled_sample,
@@ -168,11 +191,11 @@ def member_terms(
     f, g = shared_features, shared_samples
     A, B = point.unused_features, point.unused_samples
     p, q = point.gap_per_feature, point.gap_per_sample
-    chi = spectrum.weigh(point.learnability * point.unlearned)
+    chi = point.crossed
     if joint is None:
         joint = A * B + B * p + A * q  # `point.joint`, inline for speed
     one = product_terms(  # the self term, a = b
-        bias=spectrum.weigh(point.unlearned * point.unlearned),
+        bias=point.bias,
         crossed=chi,
         unused_features=A,
         unused_samples=B,

@@ -28,7 +28,9 @@ are so small or large that they stand for 0 or inf (`limit_value`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -56,8 +58,10 @@ class FixedPoint:
 
     features: Any  # P
     samples: Any  # N, or its surrogate in a limit
-    learnability: Any  # L, modes along the first axis of a measured spectrum
-    unlearned: Any  # 1 - L, without subtraction
+    learnability: Any  # L of the largest level
+    unlearned: Any  # 1 - L of the largest level, without subtraction
+    bias: Any  # ρ = Σ v² (1 - L)², over modes with the target's normalized powers
+    crossed: Any  # χ = Σ v² L (1 - L)
     unused_features: Any  # A = 1 - z/P
     unused_samples: Any  # B = 1 - z/N
     gap_per_feature: Any  # (z - Q)/P
@@ -71,9 +75,10 @@ class FixedPoint:
         cls, spectrum: Spectrum, features: Any, samples: Any, y: Any, unused: tuple[Any, Any]
     ) -> FixedPoint:
         """The fixed point at y, given the unused fractions of the smaller and the bigger size."""
+        gap, second, bias, crossed = spectrum.sum_at(_self_sums, y)
         learnability, unlearned = spectrum.fractions(y)
         rest = spectrum.tail * y
-        gap = spectrum.count(learnability * unlearned) + rest
+        gap = gap + rest
         smaller, bigger = unused
         narrow = features <= samples
         return cls(
@@ -81,11 +86,13 @@ class FixedPoint:
             samples=samples,
             learnability=learnability,
             unlearned=unlearned,
+            bias=bias,
+            crossed=crossed,
             unused_features=np.where(narrow, smaller, bigger),
             unused_samples=np.where(narrow, bigger, smaller),
             gap_per_feature=gap / features,
             gap_per_sample=gap / samples,
-            second_per_sample=spectrum.count(learnability * learnability) / samples,
+            second_per_sample=second / samples,
             tail=rest,
         )
 
@@ -109,17 +116,20 @@ class FixedPoint:
         """The fixed point after a step i·`step`: imaginary parts are derivatives times the step.
 
         The arguments are the derivatives of log y, A, B, log P and log N along the step; the others
-        follow from d L = L (1-L) dlog y, d z = (z - Q) dlog y, d Q = 2 Σ L² (1-L) dlog y.
+        follow from d L = L (1-L) dlog y, d z = (z - Q) dlog y, d Q = 2 Σ L² (1-L) dlog y,
+        d ρ = -2 κ dlog y and d χ = (2 κ - χ) dlog y with κ = Σ v² L (1-L)².
         """
         L, M = self.learnability, self.unlearned
         e_P, e_N, Q_N = self.gap_per_feature, self.gap_per_sample, self.second_per_sample
-        turned = 2 * spectrum.count(L * L * M)
-        t_P, t_N = turned / self.features, turned / self.samples
+        second, kappa = spectrum.sum_over(_turning_sums, self)
+        t_P, t_N = 2 * second / self.features, 2 * second / self.samples
         i = 1j * step
         return replace(
             self,
             learnability=L + i * y * (L * M),
             unlearned=M - i * y * (L * M),
+            bias=self.bias - i * y * (2 * kappa),
+            crossed=self.crossed + i * y * (2 * kappa - self.crossed),
             unused_features=self.unused_features + i * unused_features,
             unused_samples=self.unused_samples + i * unused_samples,
             gap_per_feature=e_P + i * ((e_P - t_P) * y - e_P * features),
@@ -135,12 +145,50 @@ class FixedPoint:
 
     def take(self, index: Any) -> FixedPoint:
         """The fixed points of some of several learners."""
-        return FixedPoint(**{f.name: getattr(self, f.name)[..., index] for f in fields(self)})
+        return FixedPoint(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
     def reshape(self, shape: tuple[int, ...]) -> FixedPoint:
         """The same with another shape of the points."""
         values = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
-        return FixedPoint(**{k: v.reshape((*v.shape[:-1], *shape)) for k, v in values.items()})
+        return FixedPoint(**{k: v.reshape(shape) for k, v in values.items()})
+
+
+Sum: TypeAlias = Callable[[Any], Any]
+Formula: TypeAlias = Callable[..., Any]
+"""Sums over modes: of `count`, `weigh` and one pair (L, 1 - L) or more, to an array of sums."""
+
+
+def _self_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+    """Σ L (1-L), Q, ρ and χ."""
+    L, M = one
+    both = L * M
+    return count(both), count(L * L), weigh(M * M), weigh(both)
+
+
+def _turning_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+    """Σ L² (1-L) and Σ v² L (1-L)²."""
+    L, M = one
+    both = L * M
+    return count(both * L), weigh(both * M)
+
+
+def _first_degree(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+    """Σ L."""
+    return (count(one[0]),)
+
+
+def _degrees(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+    """Σ L and Q."""
+    L, _ = one
+    return count(L), count(L * L)
+
+
+def _balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+    """The parts of z - size, see `Spectrum.balance`, and Σ L (1-L)."""
+    L, M = one
+    learned = np.abs(M) < 0.5
+    few = count(np.where(learned, -M, L))
+    return few, count(~learned & (L != 0)), count(learned * 1.0), count(L * M)
 
 
 @dataclass(slots=True)
@@ -202,26 +250,41 @@ class Spectrum:
         raise NotImplementedError
 
     def fractions(self, y: Any) -> tuple[Any, Any]:
-        """L and 1 - L of each mode at y, real or complex."""
+        """L and 1 - L of the largest level at y, real or complex."""
         raise NotImplementedError
 
     def inverse_ridge(self, point: FixedPoint) -> Any:
         """The y of a fixed point."""
         raise NotImplementedError
 
-    def weigh(self, values: Any) -> Any:
-        """Sum over modes, weighted by the target's normalized powers."""
+    def sum_at(self, formula: Formula, *y: Any) -> tuple[Any, ...]:
+        """Sums over modes at one y or more, real or complex.
+
+        `formula` takes `count` (the sum over modes), `weigh` (the sum weighted by the target's
+        normalized powers) and, for each y, the pair of L and 1 - L by mode.
+        """
         raise NotImplementedError
 
-    def count(self, values: Any) -> Any:
-        """Sum over modes, in the units of features and samples."""
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> tuple[Any, ...]:
+        """Sums over modes at the y of fixed points."""
         raise NotImplementedError
 
-    def excess(self, y: Any, learnability: Any, unlearned: Any, size: Any) -> Any:
-        """Return z - size; modes with L > 1/2 are counted exactly, less their 1 - L."""
-        learned = np.abs(unlearned) < 0.5
-        rest = self.count(np.where(learned, -unlearned, learnability))
-        return (rest + self.tail * y) + (self.count(learned * 1.0) - size)
+    def degrees(self, point: FixedPoint) -> tuple[Any, Any]:
+        """The degrees of freedom z and Q of a fixed point."""
+        first, second = self.sum_over(_degrees, point)
+        return first + point.tail, second
+
+    def balance(self, y: Any, size: Any) -> tuple[Any, Any]:
+        """Return z - size and z - Q; modes with L > 1/2 are counted exactly, less their 1 - L.
+
+        Without a tail, they are all modes but the others: exact also if multiplicities are not
+        whole.
+        """
+        rest, others, learned, gap = self.sum_at(_balance_sums, y)
+        if self.rank < math.inf:
+            learned = self.rank - others
+        ty = self.tail * y
+        return (rest + ty) + (learned - size), gap + ty
 
     def saturated(self, features: Any, samples: Any) -> BoolArray:
         """Where features and samples suffice to learn every mode in full."""
@@ -272,8 +335,16 @@ class IsotropicSpectrum(Spectrum):
     def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
         return self.scaled_ridge(1 / time / features / samples, samples)
 
-    weigh: Any = staticmethod(np.asarray)  # the sum over one level is the value itself
-    count: Any = staticmethod(np.asarray)
+    def sum_at(self, formula: Formula, *y: Any) -> tuple[Any, ...]:
+        # the sum over one level is the value itself
+        values: tuple[Any, ...] = formula(np.asarray, np.asarray, *map(self.fractions, y))
+        return values
+
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> tuple[Any, ...]:
+        # by their own L: points may have levels of different activations
+        pairs = ((point.learnability, point.unlearned) for point in points)
+        values: tuple[Any, ...] = formula(np.asarray, np.asarray, *pairs)
+        return values
 
     def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
         """Solve (*) for one level of multiplicity one, vectorized and branch-free.
@@ -322,13 +393,16 @@ class IsotropicSpectrum(Spectrum):
         ry = twice_ridge * y
         twice = gap + np.sqrt(square + twice_ratio * ry)
         smaller, bigger = ry / (twice + TINIEST), 0.5 * twice
-        degrees, narrow = learnability * unlearned + rest, features <= samples  # z - Q
+        crossed = learnability * unlearned
+        degrees, narrow = crossed + rest, features <= samples  # z - Q
         # `FixedPoint.at` for one level, inline for speed
         return FixedPoint(
             features=features,
             samples=samples,
             learnability=learnability,
             unlearned=unlearned,
+            bias=unlearned * unlearned,
+            crossed=crossed,
             unused_features=np.where(narrow, smaller, bigger),
             unused_samples=np.where(narrow, bigger, smaller),
             gap_per_feature=degrees / features,
@@ -410,6 +484,7 @@ class MeasuredSpectrum(Spectrum):
         # divided by the largest first: the sum of large powers could overflow
         weights = self._counts * (powers / powers.max() if powers.any() else 1.0)
         self._weights = weights / weights.sum()
+        self._top = float(self._levels.max())
         self.cost = levels.size
         self.learnable = bool(np.any(self._levels * self._weights > 0))
         self._modes = float(np.sum(self._counts, where=self._levels > 0))
@@ -418,25 +493,46 @@ class MeasuredSpectrum(Spectrum):
         self.rank = self._modes if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
 
     def fractions(self, y: Any) -> tuple[Any, Any]:
-        ly = self._levels[:, None] * y
+        ly = self._top * y
         unlearned = 1 / (1 + ly)
         return ly * unlearned, unlearned
 
     def inverse_ridge(self, point: FixedPoint) -> Any:
-        top = int(np.argmax(self._levels))
-        if self._levels[top] > 0:
-            return np.asarray(point.learnability[top] / point.unlearned[top] / self._levels[top])
+        if self._top > 0:
+            return np.asarray(point.learnability / point.unlearned / self._top)
         return np.asarray(point.tail / self.tail)
+
+    def sum_at(self, formula: Formula, *y: Any) -> tuple[Any, ...]:
+        # in chunks that stay in the cache: memory does not grow with the number of modes
+        chunk = max(1, _CHUNK // max(np.size(v) for v in y))
+        if chunk >= self.cost:
+            return self._sum_part(formula, slice(None), y)
+        parts = [
+            self._sum_part(formula, slice(start, start + chunk), y)
+            for start in range(0, self.cost, chunk)
+        ]
+        return tuple(map(sum, zip(*parts, strict=True)))
+
+    def _sum_part(self, formula: Formula, part: slice, ys: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Sums over some of the levels."""
+        levels, pairs = self._levels[part], []
+        for y in ys:
+            ly = np.multiply.outer(levels, y)
+            unlearned = 1 / (1 + ly)
+            pairs.append((ly * unlearned, unlearned))
+        values: tuple[Any, ...] = formula(
+            partial(np.tensordot, self._counts[part], axes=1),
+            partial(np.tensordot, self._weights[part], axes=1),
+            *pairs,
+        )
+        return values
+
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> tuple[Any, ...]:
+        return self.sum_at(formula, *map(self.inverse_ridge, points))
 
     def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
         # features are divided by √P: the rate does not depend on their number
         return self.scaled_ridge(1 / time, samples)
-
-    def weigh(self, values: Any) -> Any:
-        return np.asarray(np.tensordot(self._weights, values, axes=1))
-
-    def count(self, values: Any) -> Any:
-        return np.asarray(np.tensordot(self._counts, values, axes=1))
 
     def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
         """Solve (*) for a list of levels with multiplicities; they are the first axis.
@@ -452,17 +548,15 @@ class MeasuredSpectrum(Spectrum):
         def excess(log_y: Any, points: Sizes, ridge: Any) -> Any:
             y = np.exp(log_y)
             used = points.small * points.unused(2 * ridge * y)[0]
-            return self.excess(y, *self.fractions(y), points.small) + used
+            return self.balance(y, points.small)[0] + used
 
         def newton(log_y: Any, points: Sizes, ridge: Any) -> Any:
             """The step: d(z + small·h)/dlog y = z - Q + small·dh/dlog y."""
             y = np.exp(log_y)
-            learnability, unlearned = self.fractions(y)
             h, bigger = points.unused(2 * ridge * y)
             slope = h * bigger / np.maximum(2 * bigger - points.gap, TINIEST)
-            gap = self.count(learnability * unlearned) + self.tail * y
-            off = self.excess(y, learnability, unlearned, points.small) + points.small * h
-            return off / (gap + points.small * slope)
+            off, gap = self.balance(y, points.small)
+            return (off + points.small * h) / (gap + points.small * slope)
 
         bracket = self._bracket(sizes, ridge)
         log_y, reach = self._start(sizes, ridge, bracket)
@@ -507,7 +601,7 @@ class MeasuredSpectrum(Spectrum):
         low, high = float(bracket[0].min()), float(bracket[1].max())
         nodes = np.linspace(low, high, min(_NODES, 32 + sizes.small.size))
         y = np.exp(nodes)
-        z = self.count(self.fractions(y)[0]) + self.tail * y
+        z = self.sum_at(_first_degree, y)[0] + self.tail * y
 
         def share(index: npt.NDArray[np.int_]) -> FloatArray:
             used = z[index] / sizes.small + sizes.unused(2 * ridge * y[index])[0]
@@ -543,6 +637,7 @@ class MeasuredSpectrum(Spectrum):
         return crossings(values, low, high, values(low, every), values(high, every))
 
 
+_CHUNK = 2**15  # levels times points summed at once
 _NODES = 512  # of the table of z, at most
 _FAST = 10  # steps of Newton's method from the table; other points are bracketed
 _LAST_LOG_STEP = 1e-9
@@ -564,14 +659,13 @@ def mode_sums(spectrum: Spectrum, least: float, most: float, per_decade: int) ->
 
     def sums(log_y: FloatArray) -> ModeSums:
         y = np.exp(log_y)
-        L, M = spectrum.fractions(y)
-        gap, second = spectrum.count(L * M) + spectrum.tail * y, spectrum.count(L * L)
+        point = FixedPoint.at(spectrum, 1.0, 1.0, y, (0.0, 0.0))  # unit sizes: the sums themselves
         return ModeSums(
             inverse_ridge=y,
-            degrees=gap + second,
-            gap=gap,
-            bias=spectrum.weigh(M * M),
-            crossed=spectrum.weigh(L * M),
+            degrees=point.gap_per_sample + point.second_per_sample,
+            gap=point.gap_per_sample,
+            bias=point.bias,
+            crossed=point.crossed,
         )
 
     def log_y(degrees: float) -> float:
@@ -582,14 +676,9 @@ def mode_sums(spectrum: Spectrum, least: float, most: float, per_decade: int) ->
             low, high = (low, middle) if over else (middle, high)
         return high
 
-    most = min(most, (1 - 1e-6) * spectrum.rank)
-    ends = log_y(least), log_y(most)
+    ends = log_y(least), log_y(min(most, (1 - 1e-6) * spectrum.rank))
     count = 8 + math.ceil(per_decade * (ends[1] - ends[0]) / math.log(10))
-    block = max(1, 1_000_000 // spectrum.cost)
-    nodes = np.linspace(*ends, count)
-    parts = [sums(nodes[k : k + block]) for k in range(0, count, block)]
-    names = [f.name for f in fields(ModeSums)]
-    return ModeSums(**{k: np.concatenate([getattr(p, k) for p in parts]) for k in names})
+    return sums(np.linspace(*ends, count))
 
 
 def root_power(problem: SpectralProblem) -> float:

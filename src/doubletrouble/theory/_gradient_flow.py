@@ -51,7 +51,7 @@ from doubletrouble.theory._error import (
     member_fixed_point,
 )
 from doubletrouble.theory._filters import Filter, Poles, talbot_poles
-from doubletrouble.theory._fixed_point import FixedPoint, Spectrum
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum, limit_value
 from doubletrouble.theory._optimum import optimal_ridge
 
 _POINTS = 4096  # in a block: about a hundred complex arrays of this length are in memory
@@ -152,8 +152,9 @@ def _terms_at_convergence(
     share = 2 * float(np.sum(poles.weights).real)
     if abs(share - 1) < _ROUNDING:
         return terms
-    # the bias of a share s of the mean predictor: Σ v² (1 - s L)²
-    bias = spectrum.weigh((point.unlearned + (1 - share) * point.learnability) ** 2)
+    # the bias of a share s of the mean predictor: Σ v² (M + (1-s) L)², Σ v² L² = 1 - ρ - 2 χ
+    rho, chi = terms.shared.bias, limit_value(point.crossed)
+    bias = rho + (1 - share) * (2 * chi + (1 - share) * (1 - rho - 2 * chi))
     shared, own = (
         CrossTerms(**{name: share**2 * getattr(part, name) for name in TERM_NAMES})
         for part in (terms.shared, terms.own)
@@ -169,10 +170,14 @@ def _terms_during_flow(
     ridges = [ridge + z * pace for z in poles.ridges]
     points = list(fixed_points_along(spectrum, at.features, samples, ridges))
     share = 1 - 2 * np.sum(poles.weights).real  # 0 for a filter that tends to one
-    unlearned = share + 2 * sum(
-        (w * point.unlearned).real for w, point in zip(poles.weights, points, strict=True)
-    )
-    bias = spectrum.weigh(np.asarray(unlearned) ** 2)
+
+    def unlearned_power(count: Sum, weigh: Sum, *pairs: tuple[Any, Any]) -> tuple[Any]:
+        unlearned = share + 2 * sum(
+            (w * M).real for w, (_, M) in zip(poles.weights, pairs, strict=True)
+        )
+        return (weigh(np.asarray(unlearned) ** 2),)
+
+    (bias,) = spectrum.sum_over(unlearned_power, *points)
     one = _double_sum(spectrum, points, poles, 1.0, 1.0)
     f, g = at.shared_features, at.shared_samples
     if np.ndim(f) == 0 and np.ndim(g) == 0 and f == 0 and g in (0, 1):
