@@ -213,6 +213,16 @@ def test_laws_without_a_power_of_their_own_have_no_asymptotic_exponents() -> Non
     assert later.by_samples.bias == pytest.approx(-2 * 2.0 * 0.4)
 
 
+def test_frame_has_a_row_for_each_point_and_part() -> None:
+    exponents = dt.exponents(law(1.5, 0.8, n_features=[1e3, 1e9], n_samples=1e6))
+    frame = exponents.to_frame()
+    assert len(frame) == 2 * len(PARTS)
+    bias = frame[frame["part"] == "bias"]
+    assert bias["by_features"].tolist() == np.asarray(exponents.by_features.bias).tolist()
+    assert bias["regime"].tolist() == ["features", "samples"]
+    assert "2 points" in str(exponents)
+
+
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="ridge must be one of fixed, best"):
         dt.exponents(law(1.5, 0.8, n_features=9, n_samples=9), ridge="free")  # type: ignore[arg-type]

@@ -43,6 +43,7 @@ from doubletrouble.ensembles import (
     combine,
     product_or_zero,
 )
+from doubletrouble.errors import require
 from doubletrouble.parameters import Value
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import ErrorTerms, aligned
@@ -125,18 +126,33 @@ class Exponents:
         }
         return PartExponents(**{name: _plain(value) for name, value in slopes.items()})
 
+    def to_frame(self) -> Any:
+        """Return a pandas frame with a row for each point and part, and a column per direction."""
+        pandas = require("pandas", "tables")
+        shape = np.shape(self.by_samples.total)
+        names = [f.name for f in fields(PartExponents)]
+        count = math.prod(shape)
+        table: dict[str, Any] = {"point": np.repeat(np.arange(count), len(names))} if shape else {}
+        table["part"] = names * count
+        for prefix, source in (("", self), ("asymptotic_", self.asymptotic)):
+            for direction in _DIRECTIONS if source is not None else ():
+                columns = [np.ravel(getattr(getattr(source, direction), name)) for name in names]
+                table[prefix + direction] = np.stack(columns, axis=-1).reshape(-1)
+        if self.regime is not None:
+            table["regime"] = np.repeat(np.ravel(self.regime), len(names))
+        return pandas.DataFrame(table)
+
     def __str__(self) -> str:
         """A table of the exponents by N, P and K, with the asymptotic ones in brackets."""
-        if np.ndim(self.by_samples.total):
-            return repr(self)
-        names = {"N": "by_samples", "P": "by_features", "K": "by_members"}
-        rows = [["part", *(f"d log/d log {size}" for size in names)]]
+        if shape := np.shape(self.by_samples.total):
+            return f"exponents of {math.prod(shape)} points, see to_frame()"
+        rows = [["part", *(f"d log/d log {size}" for size in "NPK")]]
         for f in fields(PartExponents):
             row = [f.name]
-            for name in names.values():
-                cell = f"{float(getattr(getattr(self, name), f.name)):z.4f}"
+            for name in _DIRECTIONS:
+                cell = f"{getattr(getattr(self, name), f.name):z.4f}"
                 if self.asymptotic is not None:
-                    cell += f" ({float(getattr(getattr(self.asymptotic, name), f.name)):z.4g})"
+                    cell += f" ({getattr(getattr(self.asymptotic, name), f.name):z.4g})"
                 row.append(cell)
             rows.append(row)
         table = aligned(rows, "<>>>")
