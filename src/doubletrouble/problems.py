@@ -31,8 +31,16 @@ from doubletrouble.parameters import (
     common_shape,
     parameter,
     refuse,
+    whole_number,
 )
-from doubletrouble.spectra import ExponentialLaw, PowerLaw, SpectralLaw, TwoPowerLaw, levels_of
+from doubletrouble.spectra import (
+    ExponentialLaw,
+    PowerLaw,
+    SpectralLaw,
+    TwoPowerLaw,
+    binned_levels,
+    levels_of,
+)
 
 
 def noise_at(snr: float, signal: float = 1.0) -> float:
@@ -284,14 +292,17 @@ class SpectralProblem(Declared):
                     f"{name} must have one entry per eigenvalue, {count} in all, got {size}"
                 )
 
+    @property
+    def size(self) -> float:
+        """The smaller of the largest numbers of features and of samples."""
+        return min(float(np.max(self.n_features)), float(np.max(self.n_samples)))
+
     def _resolve(self, law: SpectralLaw) -> None:
         """Set the levels of a law for the sizes of this problem."""
-        features = checked("n_features", self.n_features, glossary.N_FEATURES)
-        samples = checked("n_samples", self.n_samples, glossary.N_SAMPLES)
-        # the largest of arrays, which need not have one shape
-        levels = levels_of(law, min(float(np.max(features)), float(np.max(samples))))
-        for f in fields(levels):
-            object.__setattr__(self, f.name, getattr(levels, f.name))
+        checked("n_features", self.n_features, glossary.N_FEATURES)
+        checked("n_samples", self.n_samples, glossary.N_SAMPLES)
+        for name, value in vars(levels_of(law, self.size)).items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_law(cls, law: SpectralLaw, **others: Any) -> Self:
@@ -396,6 +407,65 @@ class SpectralProblem(Declared):
             n_modes=n_modes,
         )
         return cls.from_law(law, **others)
+
+    @classmethod
+    def binned(
+        cls,
+        eigenvalues: Numeric,
+        target_powers: Numeric,
+        levels: int = 500,
+        *,
+        n_features: Numeric = math.inf,
+        n_samples: Numeric | None = None,
+        **others: Any,
+    ) -> Self:
+        """The problem of a long list of modes, compressed into few levels.
+
+        Eigenvalues are divided into bins of equal width on a logarithmic scale. In a bin with many
+        modes, sums over modes and over the target's power are Gauss rules of their own, with the
+        moments of the list (the levels of the second kind have a multiplicity of 1e-30); other
+        modes, zeros included, are kept. `level_error` is a bound on the relative error of sums over
+        modes, from the analyticity of their terms in the logarithm of the eigenvalue.
+
+        Parameters
+        ----------
+        eigenvalues, target_powers
+            The list, one entry per mode, in any order.
+        levels
+            The most levels, from 50.
+        n_features, n_samples, others
+            Other fields of the problem. Without sizes the problem is kernel regression
+            (`n_features` inf) with as many samples as modes.
+
+        Examples
+        --------
+        >>> i = np.arange(1.0, 1e5)
+        >>> short = SpectralProblem.binned(i**-1.5, i**-2.0, levels=300, n_samples=1000)
+        >>> len(short.eigenvalues) <= 300, short.level_error < 1e-9
+        (True, True)
+        """
+        vectors = {
+            name: np.atleast_1d(np.asarray(checked(name, value, spec)))
+            for name, value, spec in (
+                ("eigenvalues", eigenvalues, glossary.EIGENVALUES),
+                ("target_powers", target_powers, glossary.TARGET_POWERS),
+            )
+        }
+        values, powers = vectors["eigenvalues"], vectors["target_powers"]
+        if values.ndim != 1:
+            raise ValueError(f"eigenvalues must be one-dimensional, got shape {values.shape}")
+        if powers.shape != values.shape:
+            raise ValueError(
+                f"target_powers must have one entry per eigenvalue, {values.size} in all, "
+                f"got shape {powers.shape}"
+            )
+        count = whole_number("levels", levels, 50)
+        return cls(
+            **vars(binned_levels(values, powers, count)),
+            n_features=n_features,
+            n_samples=values.size if n_samples is None else n_samples,
+            **others,
+        )
 
     @classmethod
     def from_problem(cls, problem: Problem, *, dim: int) -> Self:

@@ -22,6 +22,7 @@ are added to the tail, and their target power to a level of eigenvalue 0.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -435,3 +436,129 @@ def _sums(levels: Levels, y: FloatArray) -> FloatArray:
             v @ (L * M * M),
         ]
     )
+
+
+# --- levels of a list ----------------------------------------------------------------------------
+
+_NODES_PER_BIN = (3, 4, 5, 6, 8, 10, 12, 14)
+_NO_MODES = 1e-30  # multiplicity of levels that have power only
+_LARGEST_POWER = 1e299
+
+
+def binned_levels(eigenvalues: FloatArray, target_powers: FloatArray, most: int) -> Levels:
+    """Compress a list of modes into at most `most` levels (a few more where bins are sparse)."""
+    order = np.argsort(eigenvalues)[::-1]
+    values, powers = eigenvalues[order], target_powers[order]
+    del order
+    positive = int(np.searchsorted(-values, 0.0))
+    largest = float(powers.max()) or 1.0
+    nodes, bins, error = 0, 0, 0.0
+    if positive > most:
+        nodes, bins, error = _best_bins(values[:positive], most - 1)
+    pieces: list[tuple[Any, Any, Any]] = []  # eigenvalues, powers, multiplicities
+    for part in _parts(values[:positive], bins):
+        own, v = values[part], powers[part]
+        if own.size <= 2 * nodes or not bins:
+            pieces.append((own, v, np.ones_like(own)))
+            continue
+        center = 0.5 * (math.log(own[0]) + math.log(own[-1]))
+        x = np.log(own) - center
+        half = float(x[0])
+        x /= half or 1.0
+        at, weights = _gauss(x, np.ones_like(x), nodes)
+        pieces.append((np.exp(center + half * at), np.zeros_like(at), weights))
+        if v.any():
+            at, weights = _gauss(x, v / largest, nodes)
+            few = np.maximum(_NO_MODES, weights * (largest / _LARGEST_POWER))
+            pieces.append((np.exp(center + half * at), weights / few * largest, few))
+    if positive < values.size:
+        rest, count = powers[positive:], float(values.size - positive)
+        mean = float(np.sum(rest / largest)) / count * largest
+        pieces.append((np.zeros(1), np.array([mean]), np.array([count])))
+    joined = [np.concatenate(some) for some in zip(*pieces, strict=True)]
+    return Levels(
+        eigenvalues=joined[0],
+        target_powers=joined[1],
+        multiplicities=joined[2],
+        tail=0.0,
+        level_error=error,
+    )
+
+
+def _parts(values: FloatArray, bins: int) -> list[slice]:
+    """Slices of a falling list, of equal width in the logarithm; without bins, all of it."""
+    if not bins:
+        return [slice(0, values.size)]
+    edges = np.exp(np.linspace(math.log(values[0]), math.log(values[-1]), bins + 1)[1:-1])
+    ends = [0, *np.searchsorted(-values, -edges).tolist(), values.size]
+    return [slice(a, b) for a, b in itertools.pairwise(ends) if b > a]
+
+
+def _best_bins(values: FloatArray, most: int) -> tuple[int, int, float]:
+    """Nodes per bin, the number of bins and the bound on the error, within `most` levels."""
+    span = math.log(values[0]) - math.log(values[-1])
+    best = (1, 1, math.inf)
+    for nodes in _NODES_PER_BIN:
+        for bins in sorted({round(most / (2 * nodes) * factor) for factor in _MORE_BINS}):
+            sizes = np.array([part.stop - part.start for part in _parts(values, bins)])
+            if bins < 1 or np.minimum(sizes, 2 * nodes).sum() > most:
+                break
+            error = _gauss_error(0.5 * span / bins, nodes)
+            if error < best[2]:
+                best = (nodes, bins, error)
+    return best
+
+
+_MORE_BINS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # where some bins have few modes
+
+
+def _gauss_error(half: float, nodes: int) -> float:
+    """A bound on the relative error of Gauss's rule in a bin of this half width in log l.
+
+    The terms are f = e^(a s)/(1 + e^s)^b with 0 ≤ a ≤ b ≤ 3 and s = log(l y). In the ellipse with
+    foci at the ends of the bin and semi-axes half (ρ ± 1/ρ)/2, of which the second, β, is below π,
+    |1 + e^s| ≥ (1 + e^Re s) cos(β/2): |f| is at most e^(3 (Re s - s₀))/cos³(β/2) times the value at
+    s₀ in the bin. The best polynomial of degree 2 n - 1 is within 2 max|f| ρ^(1-2n)/(ρ - 1) of f,
+    and the rule, exact for it, within twice as much; the least over β is taken.
+    """
+    if half == 0:
+        return _FEW_ROUNDINGS
+    beta = np.linspace(0.01, 0.995 * math.pi, 400)
+    ratio = beta / half
+    rho = ratio + np.sqrt(1 + ratio * ratio)
+    reach = 0.5 * half * (rho + 1 / rho) + half
+    log_bound = (
+        math.log(4)
+        + 3 * (reach - np.log(np.cos(beta / 2)))
+        + (1 - 2 * nodes) * np.log(rho)
+        - np.log(rho - 1)
+    )
+    return _exp(float(log_bound.min())) + _FEW_ROUNDINGS
+
+
+_FEW_ROUNDINGS = 1e-14  # of sums and of the rules themselves
+
+
+def _gauss(x: FloatArray, weights: FloatArray, nodes: int) -> tuple[FloatArray, FloatArray]:
+    """Gauss's rule of a discrete measure, by the recursion of its orthogonal polynomials."""
+    total = float(weights.sum())
+    before, here, norm = np.zeros_like(x), np.ones_like(x), total
+    alphas, betas, beta = [], [], 0.0
+    for k in range(nodes):
+        weighed = weights * here
+        alphas.append(float((weighed * here) @ x) / norm)
+        if k == nodes - 1:
+            break
+        after = (x - alphas[-1]) * here - beta * before
+        after_norm = float((weights * after) @ after)
+        beta = after_norm / norm
+        if not beta > _NO_MORE_POINTS:  # the measure has no more than k + 1 points
+            break
+        betas.append(beta)
+        before, here, norm = here, after, after_norm
+    jacobi = np.diag(alphas) + np.diag(np.sqrt(betas), 1) + np.diag(np.sqrt(betas), -1)
+    at, vectors = np.linalg.eigh(jacobi)
+    return np.clip(at, -1.0, 1.0), total * vectors[0] ** 2
+
+
+_NO_MORE_POINTS = 1e-24

@@ -35,6 +35,8 @@ DISTINCT = -math.expm1(-1)
 
 _COUNTS = np.arange(1.0, 25.0)  # w; larger counts have probabilities below rounding
 _CHANCES = np.array([math.exp(-1) / math.factorial(int(w)) for w in _COUNTS])
+_FIRST = np.stack([_COUNTS * _CHANCES, _CHANCES], axis=1)
+_SECOND = np.stack([_COUNTS * _CHANCES, _COUNTS**2 * _CHANCES, _CHANCES], axis=1)
 _UNDRAWN = math.exp(-1)
 _TINIEST_RIDGE = 1e-220  # times 1/y: equal to ridge 0 to rounding, and V still fits a float
 _LOG_V = 690.0
@@ -62,16 +64,18 @@ class Averages:
     def at(cls, log_v: Any) -> Averages:
         """The averages at a given log V."""
         V = np.exp(log_v)
-        left = 1 / (1 + np.multiply.outer(V, _COUNTS))
-        pull = np.multiply.outer(1 + V, _COUNTS) * left  # from w (V = 0) to 1 (V = ∞)
-        first, unused = pull @ _CHANCES, left @ _CHANCES
+        one = 1 + V
+        left = one[..., None] / (1 + V[..., None] * _COUNTS)  # from 1 (V = 0) to 1/w (V = ∞)
+        first, unused = (left @ _FIRST).T
+        mixed, second, square = ((left * left) @ _SECOND).T
+        unused = unused / one
         return cls(
-            used=first * (V / (1 + V)),
+            used=first * (V / one),
             idle=unused / DISTINCT,
-            unused=((pull * left) @ _CHANCES) / first,
-            ratio=first * first / ((pull * pull) @ _CHANCES),
+            unused=mixed / first / one,
+            ratio=first * first / second,
             residual=_UNDRAWN + unused,
-            residual_square=_UNDRAWN + (left * left) @ _CHANCES,
+            residual_square=_UNDRAWN + square / one / one,
         )
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -43,6 +43,7 @@ from doubletrouble.ensembles import (
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape
 from doubletrouble.problems import USUAL, Member, Problem, SpectralProblem
 from doubletrouble.results import Committee, ErrorTerms
+from doubletrouble.spectra import levels_of
 from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms
 from doubletrouble.theory._error import BLOCK, blockwise
 from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, root_power, spectrum_of
@@ -118,7 +119,7 @@ def pair_terms(
     >>> dt.pair_terms(a, a, shared_samples=1.0).initialization
     0.0
     """
-    both = _of_one_kind((a, b))
+    a, b = both = _of_one_kind((a, b))
     target = _target(both, signal, noise, nonlinear_signal)
     (P_a, N_a), (P_b, N_b) = _sizes(a), _sizes(b)
     k = shared("shared_features", shared_features, glossary.SHARED_FEATURES, P_a, P_b)
@@ -197,6 +198,7 @@ def _sizes(member: AnyMember) -> tuple[Any, Any]:
 
 def _of_one_kind(members: Sequence[Any]) -> Sequence[AnyMember]:
     """Members of one kind, with one target; anything else raises."""
+    members = _with_common_levels(members)
     first = members[0]
     for one in members:
         if not isinstance(one, Member | Problem | SpectralProblem):
@@ -214,6 +216,17 @@ def _of_one_kind(members: Sequence[Any]) -> Sequence[AnyMember]:
                 shown = " and ".join(both)
                 raise ValueError(f"{name} must be the same for all members, got {shown}")
     return members
+
+
+def _with_common_levels(members: Sequence[Any]) -> Sequence[Any]:
+    """Members with the same law have the levels of the largest: sums are over the same modes."""
+    laws = {one.law for one in members if isinstance(one, SpectralProblem)}
+    if len(laws) != 1 or (law := laws.pop()) is None:
+        return members
+    if not all(isinstance(one, SpectralProblem) for one in members):
+        return members
+    levels = vars(levels_of(law, max(one.size for one in members)))
+    return [replace(one, law=None, **levels) for one in members]
 
 
 def _target(

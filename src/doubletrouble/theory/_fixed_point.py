@@ -29,9 +29,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Any, ClassVar, TypeAlias
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -75,10 +76,10 @@ class FixedPoint:
         cls, spectrum: Spectrum, features: Any, samples: Any, y: Any, unused: tuple[Any, Any]
     ) -> FixedPoint:
         """The fixed point at y, given the unused fractions of the smaller and the bigger size."""
-        gap, second, bias, crossed = spectrum.sum_at(_self_sums, y)
+        sums = _SelfSums(*spectrum.sum_at(_self_sums, y))
         learnability, unlearned = spectrum.fractions(y)
         rest = spectrum.tail * y
-        gap = gap + rest
+        gap = sums.gap + rest
         smaller, bigger = unused
         narrow = features <= samples
         return cls(
@@ -86,13 +87,13 @@ class FixedPoint:
             samples=samples,
             learnability=learnability,
             unlearned=unlearned,
-            bias=bias,
-            crossed=crossed,
+            bias=sums.bias,
+            crossed=sums.crossed,
             unused_features=np.where(narrow, smaller, bigger),
             unused_samples=np.where(narrow, bigger, smaller),
             gap_per_feature=gap / features,
             gap_per_sample=gap / samples,
-            second_per_sample=second / samples,
+            second_per_sample=sums.second / samples,
             tail=rest,
         )
 
@@ -158,11 +159,19 @@ Formula: TypeAlias = Callable[..., Any]
 """Sums over modes: of `count`, `weigh` and one pair (L, 1 - L) or more, to an array of sums."""
 
 
-def _self_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
-    """Σ L (1-L), Q, ρ and χ."""
+class _SelfSums(NamedTuple):
+    """Sums over the modes of one learner."""
+
+    gap: Any  # Σ L (1-L)
+    second: Any  # Q
+    bias: Any  # ρ
+    crossed: Any  # χ
+
+
+def _self_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> _SelfSums:
     L, M = one
     both = L * M
-    return count(both), count(L * L), weigh(M * M), weigh(both)
+    return _SelfSums(gap=count(both), second=count(L * L), bias=weigh(M * M), crossed=weigh(both))
 
 
 def _turning_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
@@ -184,11 +193,18 @@ def _degrees(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
 
 
 def _balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
-    """The parts of z - size, see `Spectrum.balance`, and Σ L (1-L)."""
+    """Of modes with L ≤ 1/2, Σ L, less Σ (1-L) of the others; their number; and Σ L (1-L)."""
     L, M = one
     learned = np.abs(M) < 0.5
-    few = count(np.where(learned, -M, L))
-    return few, count(~learned & (L != 0)), count(learned * 1.0), count(L * M)
+    return count(np.where(learned, -M, L)), count(learned.astype(np.float64)), count(L * M)
+
+
+def _finite_balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+    """The same, with the number of modes of L ≤ 1/2 and positive eigenvalue."""
+    L, M = one
+    learned = np.abs(M) < 0.5
+    others = (~learned & (L != 0)).astype(np.float64)
+    return count(np.where(learned, -M, L)), count(others), count(L * M)
 
 
 @dataclass(slots=True)
@@ -196,6 +212,7 @@ class Sizes:
     """The smaller and the bigger of P and N, on which the unused fractions depend."""
 
     small: Any
+    big: Any
     twice_ratio: Any  # 2 small/big, 0 in the kernel limit
     gap: Any  # 1 - small/big, exact near P = N
     square: Any  # gap²
@@ -205,7 +222,7 @@ class Sizes:
         """Sort the two sizes; `spare` is P - N, to full precision where they are close."""
         small, big = np.minimum(features, samples), np.maximum(features, samples)
         gap = np.fmin(np.abs(spare) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
-        return cls(small, 2 * small / big, gap, gap * gap)
+        return cls(small, big, 2 * small / big, gap, gap * gap)
 
     def unused(self, twice_ry: Any) -> tuple[Any, Any]:
         """The unused fractions of the smaller and of the bigger size, given 2 r y."""
@@ -280,9 +297,11 @@ class Spectrum:
         Without a tail, they are all modes but the others: exact also if multiplicities are not
         whole.
         """
-        rest, others, learned, gap = self.sum_at(_balance_sums, y)
         if self.rank < math.inf:
+            rest, others, gap = self.sum_at(_finite_balance_sums, y)
             learned = self.rank - others
+        else:
+            rest, learned, gap = self.sum_at(_balance_sums, y)
         ty = self.tail * y
         return (rest + ty) + (learned - size), gap + ty
 
@@ -492,6 +511,23 @@ class MeasuredSpectrum(Spectrum):
             self._modes = float(round(self._modes))
         self.rank = self._modes if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
 
+    @cached_property
+    def _rough(self) -> MeasuredSpectrum:
+        """A long list in bins of the logarithm, each at its mean: its solution is a start."""
+        positive = self._levels > 0
+        levels, counts = self._levels[positive], self._counts[positive]
+        logs = np.log(levels)
+        low, high = float(logs.min()), float(logs.max())
+        index = ((logs - low) * ((_ROUGH - 1) / ((high - low) or 1.0))).astype(np.intp)
+        modes = np.bincount(index, counts, _ROUGH)
+        totals = np.bincount(index, counts * levels, _ROUGH)
+        some = modes > 0
+        rough = copy(self)
+        rough._counts, rough._levels = modes[some], totals[some] / modes[some]
+        rough._weights, rough.cost = rough._counts, int(np.count_nonzero(some))
+        rough._top = float(rough._levels.max())
+        return rough
+
     def fractions(self, y: Any) -> tuple[Any, Any]:
         ly = self._top * y
         unlearned = 1 / (1 + ly)
@@ -597,7 +633,14 @@ class MeasuredSpectrum(Spectrum):
     def _start(
         self, sizes: Sizes, ridge: Any, bracket: tuple[FloatArray, FloatArray]
     ) -> tuple[FloatArray, float]:
-        """Log y interpolated in a table of z, and a bound on its error."""
+        """Log y interpolated in a table of z, and a bound on its error.
+
+        For long lists it is the solution for fewer levels instead.
+        """
+        if self.cost > 4 * _ROUGH and self._top > 0:
+            spare = sizes.gap * sizes.big
+            point = self._rough.solve(sizes.small, sizes.big, -spare, ridge)
+            return np.log(self._rough.inverse_ridge(point)), 1.0
         low, high = float(bracket[0].min()), float(bracket[1].max())
         nodes = np.linspace(low, high, min(_NODES, 32 + sizes.small.size))
         y = np.exp(nodes)
@@ -638,6 +681,7 @@ class MeasuredSpectrum(Spectrum):
 
 
 _CHUNK = 2**15  # levels times points summed at once
+_ROUGH = 4096  # levels of the start for long lists
 _NODES = 512  # of the table of z, at most
 _FAST = 10  # steps of Newton's method from the table; other points are bracketed
 _LAST_LOG_STEP = 1e-9
