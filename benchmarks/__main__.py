@@ -14,6 +14,7 @@ BENCHMARKS = (
     "simulation_gpu",
     "lazy_speed",
     "random_features_speed",
+    "scaling_speed",
     "losses_speed",
     "convex_fits",
     "decomposition_accuracy",
