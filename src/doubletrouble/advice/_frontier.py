@@ -57,7 +57,8 @@ _STAGES = 14  # of finer and finer grids
 _ROUNDS = 12  # of numbers of models
 _TOLERANCE = 1e-7  # relative difference of errors that count as equal
 _NEGLIGIBLE = 1e-4  # gain for which an ensemble is not worth its models
-_FEWEST = 1e-7  # weight of k beside s in the linear program: of equal s, the fewest models
+# weight of k beside s in the linear program: of equal s, the fewest models; above its tolerance
+_FEWEST = 1e-5
 _LEAST = 0.05  # degrees of freedom
 _PER_DECADE = 24  # nodes of the table
 _SLOPE_STEP = 1e-3  # of log z, for the slope of the cost
