@@ -30,7 +30,7 @@ import numpy as np
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
 from doubletrouble.errors import require
-from doubletrouble.glossary import COMPUTE, N_MEMBERS, N_SAMPLES
+from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES
 from doubletrouble.parameters import FloatArray, Numeric, checked, number
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.results import ErrorTerms, aligned
@@ -215,8 +215,8 @@ def scaling_frontier(
     cost = Cost() if cost is None else cost
     if not callable(cost):
         raise TypeError(f"cost must be a Cost or a function of P, N and K, got {cost!r}")
-    most_samples = number("max_samples", max_samples, replace(N_SAMPLES, or_inf=True))
-    most_members = number("max_members", max_members, N_MEMBERS)
+    most_samples = number("max_samples", max_samples, MAX_SAMPLES)
+    most_members = number("max_members", max_members, MAX_MEMBERS)
     search = _Search(problem, budgets, cost, most_samples)
     one = search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, dtype=int))
     best = search.best_members(most_members).unless_better(one)
