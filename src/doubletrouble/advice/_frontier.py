@@ -142,8 +142,8 @@ class ScalingFrontier:
         if self.asymptotic is not None:
             a = self.asymptotic
             lines.append(
-                f"for large budgets C: error ~ C^{a.error:.3g} with P ~ C^{a.n_features:.3g}, "
-                f"N ~ C^{a.n_samples:.3g}, K ~ C^{a.n_members:.3g}"
+                f"for large budgets C: error ~ C^{a.error:z.3g} with P ~ C^{a.n_features:z.3g}, "
+                f"N ~ C^{a.n_samples:z.3g}, K ~ C^{a.n_members:z.3g}"
             )
         return "\n".join(lines)
 
