@@ -107,4 +107,4 @@ def test_peak_of_power_law_data_is_lower_and_made_of_noise() -> None:
 
 def test_both_targets_of_the_peak_have_unit_power() -> None:
     one = _power_law_peak.FIGURE.compute(ratio_range=(1e-6, 1e-6, 1))  # nothing is learned
-    assert [float(panel.line("total").y[0]) for panel in one] == pytest.approx([1.0] * 4, rel=0.3)
+    assert [float(panel.line("total").y[0]) for panel in one] == pytest.approx([1.0] * 4, rel=1e-3)

@@ -195,7 +195,7 @@ FIGURE = FigureSpec(
         "operations and 8.8 times less at 10²⁴, with 81 and 3937 models and no ridge. Its price "
         "is at prediction: 7 and 31 times as many features in all.\n"
         "(c, d) An iterative solver of 1000 steps takes 1000 N P operations: models of equal K P "
-        "cost as much as one, and one model is always the best, with a positive ridge.\n"
+        "cost as much as one, and one model is the best at every budget, with a positive ridge.\n"
         "(e, f) If all models are trained at the same time by direct solvers and only that time "
         "counts, infinitely many models are the best. The work is then unbounded; the comparison "
         "with one model is not one of equal work."
