@@ -193,6 +193,13 @@ CAPACITY = Parameter(
     low=1e-2,
     high=100.0,
 )
+LATER_CAPACITY = Parameter(
+    symbol="α'",
+    meaning="exponent beyond the knee: eigenvalues are in proportion to i^-α'",
+    typical=(1.1, 3.0),
+    low=1e-2,
+    high=100.0,
+)
 SOURCE = Parameter(
     symbol="r",
     meaning="source exponent: the target has the power l^(2r)/i on mode i",
@@ -282,4 +289,8 @@ WORKERS = Parameter(
 )
 COMPUTE = Parameter(
     symbol="C", meaning="operations of training and predicting", typical=(1e12, 1e24), low=1.0
+)
+MAX_SAMPLES = Parameter(symbol="N", meaning="most samples there are", typical=(1e3, 1e12), low=1.0)
+MAX_MEMBERS = Parameter(
+    symbol="K", meaning="most models; `math.inf` is allowed", typical=(1, 1e4), low=1.0, whole=True
 )

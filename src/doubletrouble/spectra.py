@@ -204,7 +204,7 @@ class TwoPowerLaw(SpectralLaw):
     _specs: ClassVar[dict[str, Any]] = {
         **SpectralLaw._specs,
         "capacity": glossary.CAPACITY,
-        "later_capacity": glossary.CAPACITY,
+        "later_capacity": glossary.LATER_CAPACITY,
         "knee": glossary.KNEE,
     }
 

@@ -60,6 +60,15 @@ SMALL: dict[str, dict[str, Any]] = {
     },
     "huber": {"ratio_range": (0.1, 10.0, 15)},
     "calibration": {"ridge_range": (1e-3, 1.0, 9)},
+    "power-law-peak": {"ratio_range": (0.1, 100.0, 13)},
+    "scaling-laws": {"size_range": (1e2, 1e12, 9)},
+    "phases": {"size_range": (1e2, 1e12, 11)},
+    "no-free-lunch": {
+        "best_range": (0.1, 100.0, 4),
+        "total_range": (0.1, 100.0, 11),
+        "n_spectra": 2,
+    },
+    "frontier": {"compute_range": (1e12, 1e24, 4)},
 }
 
 
@@ -148,6 +157,7 @@ def test_tables_have_every_number() -> None:
         "ensemble-or-regularize-map",
         "equivalences",
         "losses-ensemble-or-regularize",
+        "no-free-lunch",
     ],
 )
 def test_contours_are_named_in_the_legend(name: str) -> None:
@@ -156,7 +166,7 @@ def test_contours_are_named_in_the_legend(name: str) -> None:
 
 def test_figures_have_the_numbers_of_the_paper_in_order() -> None:
     numbers = [spec.number for spec in FIGURES.values()]
-    assert numbers == [*range(1, 13), *[None] * 14]
+    assert numbers == [*range(1, 13), *[None] * 19]
     assert FIGURES["lazy"].source == "Figure 9 of d’Ascoli et al. (2020)"
     assert FIGURES["anova"].source == "Beyond d’Ascoli et al. (2020)"
 

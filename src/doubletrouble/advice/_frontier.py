@@ -30,7 +30,7 @@ import numpy as np
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
 from doubletrouble.errors import require
-from doubletrouble.glossary import COMPUTE, N_MEMBERS, N_SAMPLES
+from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES
 from doubletrouble.parameters import FloatArray, Numeric, checked, number
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.results import ErrorTerms, aligned
@@ -57,7 +57,8 @@ _STAGES = 14  # of finer and finer grids
 _ROUNDS = 12  # of numbers of models
 _TOLERANCE = 1e-7  # relative difference of errors that count as equal
 _NEGLIGIBLE = 1e-4  # gain for which an ensemble is not worth its models
-_FEWEST = 1e-7  # weight of k beside s in the linear program: of equal s, the fewest models
+# weight of k beside s in the linear program: of equal s, the fewest models; above its tolerance
+_FEWEST = 1e-5
 _ROUNDING = 1e-12  # of whole numbers
 _LEAST = 0.05  # degrees of freedom
 _PER_DECADE = 24  # nodes of the table
@@ -142,8 +143,8 @@ class ScalingFrontier:
         if self.asymptotic is not None:
             a = self.asymptotic
             lines.append(
-                f"for large budgets C: error ~ C^{a.error:.3g} with P ~ C^{a.n_features:.3g}, "
-                f"N ~ C^{a.n_samples:.3g}, K ~ C^{a.n_members:.3g}"
+                f"for large budgets C: error ~ C^{a.error:z.3g} with P ~ C^{a.n_features:z.3g}, "
+                f"N ~ C^{a.n_samples:z.3g}, K ~ C^{a.n_members:z.3g}"
             )
         return "\n".join(lines)
 
@@ -215,8 +216,8 @@ def scaling_frontier(
     cost = Cost() if cost is None else cost
     if not callable(cost):
         raise TypeError(f"cost must be a Cost or a function of P, N and K, got {cost!r}")
-    most_samples = number("max_samples", max_samples, replace(N_SAMPLES, or_inf=True))
-    most_members = number("max_members", max_members, N_MEMBERS)
+    most_samples = number("max_samples", max_samples, MAX_SAMPLES)
+    most_members = number("max_members", max_members, MAX_MEMBERS)
     search = _Search(problem, budgets, cost, most_samples)
     one = search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, dtype=int))
     best = search.best_members(most_members).unless_better(one)

@@ -26,6 +26,7 @@ COMMANDS = {
     "stopping": ("_theory", "When to stop training, against the best ridge."),
     "committee": ("_theory", "Different learners, averaged with weights."),
     "advise": ("_theory", "What to change: width, models, ridge or data."),
+    "scaling": ("_scaling", "Scaling exponents by cause, and the best use of compute."),
     "simulate": ("_simulate", "The test error of finite models, and the theory."),
     "lazy": ("_networks", "The test error of ensembles of lazy networks."),
     "lazy-split": ("_networks", "The test error of lazy networks, by cause."),

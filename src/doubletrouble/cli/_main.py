@@ -23,7 +23,15 @@ from doubletrouble.errors import DoubleTroubleError, require
 BAD_INPUT = 2
 _ENCODING_ERRORS = "doubletrouble.ascii"  # the name of an error handler of `codecs`
 _ASCII = {
-    **{"α": "alpha", "β": "beta", "ε": "eps", "η": "eta", "θ": "theta", "λ": "lambda"},
+    **{
+        "α": "alpha",
+        "β": "beta",
+        "δ": "delta",
+        "ε": "eps",
+        "η": "eta",
+        "θ": "theta",
+        "λ": "lambda",
+    },
     **{"μ": "mu", "σ": "sigma", "τ": "tau", "Σ": "sum", "Φ": "Phi", "Ψ": "Psi"},
     **{"\u0303": "~", "⋆": "*", "₀": "0", "₁": "1", "₂": "2", "₃": "3", "²": "^2", "³": "^3"},
     **{"ᵛ": "v", "ᵉ": "e", "ᵈ": "d", "ᵖ": "p", "ᵀ": "^T", "√": "sqrt ", "∞": "inf"},

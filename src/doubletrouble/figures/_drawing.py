@@ -34,6 +34,9 @@ WHITE_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 _WIDTH = 7.0  # inches: the text width of a two-column journal page
 _BAR = 2  # standard errors on each side of a simulated value
 _NARROW = 1.0  # inches: a decade of an x axis with less has fewer labels
+_SLOPE: dict[str, Any] = {"color": INK, "linewidth": 1.0, "linestyle": (0, (2, 1.5))}
+_ABOVE = 0.02  # between a curve and the mark of its slope, as a share of the axis
+_APART = 0.048  # between labels in the margin, as a share of the axis
 _FEW_DECADES = 300  # an axis over less than this factor has too few powers of ten as labels
 
 _RC: dict[str, Any] = {
@@ -329,6 +332,54 @@ def shades(first: str, last: str, count: int) -> list[str]:
     low, high = ([int(color[k : k + 2], 16) for k in (1, 3, 5)] for color in (first, last))
     steps = np.linspace(low, high, count).round().astype(int)
     return ["#" + "".join(f"{part:02x}" for part in color) for color in steps]
+
+
+# --- exponents -----------------------------------------------------------------------------------
+
+
+def slope_mark(axes: "Axes", x: float, y: float, slope: float, *, decades: float = 1.2) -> None:
+    """A short dashed line with the slope of a power law, above the point of a curve."""
+    ends = 10.0 ** np.array([-decades / 2, decades / 2])
+    axes.plot(x * ends, y * slope_offset(axes) * ends**slope, **_SLOPE)
+
+
+def slope_offset(axes: "Axes") -> float:
+    """The factor between a curve and the mark of its slope."""
+    low, high = axes.get_ylim()
+    return float((high / low) ** _ABOVE)
+
+
+def slope_legend(axes: "Axes", label: str = "Exponents of the laws") -> None:
+    """The legend entry of marks of slopes."""
+    legend_line(axes, label, **_SLOPE)
+
+
+def margin_labels(axes: "Axes", labels: Sequence[tuple[float, str, str]]) -> None:
+    """Labels (height, text, colour) right of the axes, moved up where they would overlap."""
+    low, high = axes.get_ylim()
+    last, least = -math.inf, _APART * math.log(high / low)
+    for height, text, color in sorted(labels):
+        last = max(math.log(height), last + least)
+        axes.annotate(
+            text,
+            (1.0, math.exp(last)),
+            (4, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            fontsize=9,
+            color=color,
+            annotation_clip=False,
+        )
+
+
+def exponent(value: float) -> str:
+    """An exponent with three digits.
+
+    >>> exponent(-0.4941), exponent(-0.0)
+    ('−0.494', '0')
+    """
+    return f"{value:z.3g}".replace("-", "−")
 
 
 # --- axes and their ticks ------------------------------------------------------------------------

@@ -29,11 +29,16 @@ from doubletrouble.figures import (
     _ensemble_vs_regularize,
     _equivalences,
     _forecast,
+    _frontier,
     _hinge_ensemble,
     _huber,
     _lazy,
     _losses_ensemble_or_regularize,
     _network_diagrams,
+    _no_free_lunch,
+    _phases,
+    _power_law_peak,
+    _scaling_laws,
     _separability,
     _term_by_term,
     _training_time,
@@ -80,6 +85,11 @@ FIGURES: dict[str, FigureSpec[Any]] = {
         _hinge_ensemble.FIGURE,
         _huber.FIGURE,
         _calibration.FIGURE,
+        _power_law_peak.FIGURE,
+        _scaling_laws.FIGURE,
+        _phases.FIGURE,
+        _no_free_lunch.FIGURE,
+        _frontier.FIGURE,
     )
 }
 """The figures of the paper in its order, then those beyond it."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from doubletrouble import glossary
-from doubletrouble.parameters import Parameter
-from doubletrouble.problems import Problem
+from doubletrouble.parameters import Numeric, Parameter
+from doubletrouble.problems import Problem, SpectralProblem
 
 GridBounds: TypeAlias = tuple[float, float, int]
 """The first value, the last, and their number, evenly spaced in log."""
@@ -98,3 +98,18 @@ class SimulationSettings(DrawSettings):
     """The settings of simulations that have several sets of features in each draw."""
 
     n_init: int = setting(4, "feature sets", "sets of random features in each draw")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LawSettings(FigureSettings):
+    """The constants of a figure on a power-law spectrum."""
+
+    capacity: float = setting(1.5, glossary.CAPACITY)
+    source: float = setting(0.8, glossary.SOURCE)
+    noise: float = setting(0.1, glossary.NOISE)
+
+    def at(self, n_features: Numeric, n_samples: Numeric, **others: Any) -> SpectralProblem:
+        """The problem of the law with these sizes."""
+        usual = {"capacity": self.capacity, "source": self.source, "noise": self.noise}
+        sizes = {"n_features": n_features, "n_samples": n_samples}
+        return SpectralProblem.power_law(**{**usual, **sizes, **others})

@@ -23,6 +23,7 @@ from doubletrouble.theory._error import total_of as total_of
 from doubletrouble.theory._error import training_error as training_error
 from doubletrouble.theory._exponents import Exponents as Exponents
 from doubletrouble.theory._exponents import PartExponents as PartExponents
+from doubletrouble.theory._exponents import degrees_limits as degrees_limits
 from doubletrouble.theory._exponents import exponents as exponents
 from doubletrouble.theory._exponents import has_power_law as has_power_law
 from doubletrouble.theory._exponents import mode_exponents as mode_exponents

@@ -312,33 +312,46 @@ def mode_exponents(problem: SpectralProblem, size: Any) -> tuple[Any, Any, Any]:
     return alpha, 2 * alpha * min(law.source, 1.0), 2 * alpha * min(law.source, 0.5)
 
 
+def degrees_limits(
+    problem: SpectralProblem, n_members: Any, *, best: bool
+) -> dict[str, tuple[Any, tuple[Any, Any, Any]]]:
+    """The degrees of freedom z of each regime, and their exponents by N, P and K.
+
+    The regime is the one of least z.
+    """
+    sizes = (problem.n_samples, problem.n_features, n_members)
+    N, P, K = np.broadcast_arrays(*(np.asarray(size, dtype=np.float64) for size in sizes))
+    noise, ridge = np.asarray(problem.noise_sd), np.asarray(problem.ridge)
+    alpha, b, c = mode_exponents(problem, np.minimum(N, P))
+    limits: dict[str, Any] = {"samples": (N, (1.0, 0.0, 0.0)), "features": (P, (0.0, 1.0, 0.0))}
+    with np.errstate(all="ignore"):
+        if not best:
+            per_root = np.pi / alpha / np.sin(np.pi / alpha)  # z = per_root · y^(1/α), y = N/δ
+            limits["ridge"] = per_root * (N / ridge) ** (1 / alpha), (1 / alpha, 0.0, 0.0)
+            return limits
+        bias = (N / noise**2) ** (1 / (1 + b))
+        power = np.where(c > 1, 1 / c, 0.0)
+        spread = np.where(c > 1, (N / (noise**2 * K * P)) ** power, 0.0)
+        more = spread > bias
+        limits["noise"] = np.where(more, np.inf, bias), (1 / (1 + b), 0.0, 0.0)
+        limits["noise and initialization"] = (
+            np.where(more, spread, np.inf),
+            (power, -power, -power),
+        )
+    return limits
+
+
 def _asymptotic(
     problem: SpectralProblem, ensemble: Scheme, error: ErrorTerms[Any], *, best: bool
 ) -> dict[str, Any]:
     """The regime of each point, and the exponents of its law."""
-    sizes = (problem.n_samples, problem.n_features, ensemble.n_members)
-    shape = np.broadcast_shapes(error.shape, *map(np.shape, sizes))
-    N, P, K = (np.broadcast_to(size, shape) for size in sizes)
-    noise, ridge = np.asarray(problem.noise_sd), np.asarray(problem.ridge)
-    alpha, b, c = mode_exponents(problem, np.minimum(N, P))
-    # the degrees of freedom z of each regime, and their exponents by N, P and K
-    never = np.full(shape, np.inf)
-    limits: dict[str, Any] = {"samples": (N, (1.0, 0.0, 0.0)), "features": (P, (0.0, 1.0, 0.0))}
-    with np.errstate(all="ignore"):
-        if best:
-            bias = (N / noise**2) ** (1 / (1 + b))
-            power = np.where(c > 1, 1 / c, 0.0)
-            spread = np.where(c > 1, (N / (noise**2 * K * P)) ** power, 0.0)
-            more = spread > bias
-            limits["noise"] = np.where(more, never, bias), (1 / (1 + b), 0.0, 0.0)
-            limits["noise and initialization"] = (
-                np.where(more, spread, never),
-                (power, -power, -power),
-            )
-        else:
-            per_root = np.pi / alpha / np.sin(np.pi / alpha)  # z = per_root · y^(1/α), y = N/δ
-            limits["ridge"] = per_root * (N / ridge) ** (1 / alpha), (1 / alpha, 0.0, 0.0)
-    regime = np.argmin(np.stack([size for size, _ in limits.values()]), axis=0)
+    shape = np.broadcast_shapes(
+        error.shape, *map(np.shape, (problem.n_samples, problem.n_features, ensemble.n_members))
+    )
+    limits = degrees_limits(problem, ensemble.n_members, best=best)
+    _, b, c = mode_exponents(problem, np.minimum(problem.n_samples, problem.n_features))
+    sizes = [np.broadcast_to(size, shape) for size, _ in limits.values()]
+    regime = np.argmin(np.stack(sizes), axis=0)
     parts = [np.broadcast_to(error.parts[part], shape) for part in _PARTS]
     largest = np.argmax(np.stack(parts), axis=0)
     tables: dict[str, Any] = {}
