@@ -408,13 +408,14 @@ def _panels(
 
 
 def _difference(a: Levels, b: Levels, law: SpectralLaw, size: float) -> float:
-    """The largest relative difference of sums over modes, for every y within reach."""
+    """Twice the largest relative difference of sums over modes, for every y within reach."""
     bound = min(2 * size, law.n_modes)
     lowest = max(float(law._log_eigenvalue(bound)), _UNDERFLOW)
     first = float(law._log_eigenvalue(1.0))
     y = np.exp(-np.linspace(first + 3, lowest - 3 * (bound == law.n_modes), _TRIED))
     sums_a, sums_b = _sums(a, y), _sums(b, y)
-    return float(np.max(np.abs(sums_a - sums_b) / np.maximum(np.abs(sums_b), _SMALLEST)))
+    largest = np.max(np.abs(sums_a - sums_b) / np.maximum(np.abs(sums_b), _SMALLEST))
+    return 2 * float(largest) + (_FEW_ROUNDINGS if largest > 0 else 0.0)
 
 
 def _sums(levels: Levels, y: FloatArray) -> FloatArray:
