@@ -192,18 +192,24 @@ def _degrees(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
     return count(L), count(L * L)
 
 
-def _balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
-    """Σ L of modes with L ≤ 1/2, less Σ (1-L) of the others; the others; and Σ L (1-L)."""
-    L, M = one
-    learned = np.abs(M) < 0.5
-    return count(np.where(learned, -M, L)), count(learned.astype(np.float64)), count(L * M)
+class _BalanceSums(NamedTuple):
+    """The parts of z - size, see `Spectrum.balance`."""
+
+    rest: Any  # Σ L of modes with L ≤ 1/2, less Σ (1-L) of the others
+    gap: Any  # Σ L (1-L)
+    learned: Any  # modes with L > 1/2
+    others: Any  # modes with L ≤ 1/2
 
 
-def _finite_balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
-    """The same, with the number of modes with L ≤ 1/2."""
+def _balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> _BalanceSums:
     L, M = one
     learned = np.abs(M) < 0.5
-    return count(np.where(learned, -M, L)), count((~learned).astype(np.float64)), count(L * M)
+    return _BalanceSums(
+        rest=count(np.where(learned, -M, L)),
+        gap=count(L * M),
+        learned=count(learned.astype(np.float64)),
+        others=count((~learned).astype(np.float64)),
+    )
 
 
 @dataclass(slots=True)
@@ -294,16 +300,16 @@ class Spectrum:
     def balance(self, y: Any, size: Any) -> tuple[Any, Any]:
         """Return z - size and z - Q; modes with L > 1/2 are counted exactly, less their 1 - L.
 
-        Without a tail, they are all modes but the others: exact also if multiplicities are not
-        whole.
+        Without a tail, most modes are all but the others: multiplicities that are not whole add up
+        exactly where no mode is learned, and where all are.
         """
+        sums = _BalanceSums(*self.sum_at(_balance_sums, y))
+        learned = sums.learned
         if self.rank < math.inf:
-            rest, others, gap = self.sum_at(_finite_balance_sums, y)
-            learned = self.rank - (others - self.null)
-        else:
-            rest, learned, gap = self.sum_at(_balance_sums, y)
+            others = sums.others - self.null
+            learned = np.where(learned < others, learned, self.rank - others)
         ty = self.tail * y
-        return (rest + ty) + (learned - size), gap + ty
+        return (sums.rest + ty) + (learned - size), sums.gap + ty
 
     def saturated(self, features: Any, samples: Any) -> BoolArray:
         """Where features and samples suffice to learn every mode in full."""
