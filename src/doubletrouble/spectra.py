@@ -42,6 +42,7 @@ _MOST_REFINEMENTS = 4
 _SMALLEST = 1e-280  # sums below have few digits
 _TRIED = 64  # values of y at which sums are compared
 _ORDER = 8  # of Gregory's weights: the largest for which all are positive
+_NOT_COUNTED = 1e15  # ranks of which differences are below rounding
 _SHORT = 64  # modes; fewer have levels of their own
 
 
@@ -231,7 +232,14 @@ class TwoPowerLaw(SpectralLaw):
         )
 
     def _beyond(self, rank: float) -> tuple[float, float]:
-        return _power_tails(rank, self.later_capacity, self.source, self._shift)
+        weight, power = _power_tails(
+            max(rank, self.knee), self.later_capacity, self.source, self._shift
+        )
+        if rank < self.knee:
+            length, slope = math.log(self.knee / rank), 2 * self.source * self.capacity
+            weight += _power_integral(rank, self.capacity - 1, length)
+            power += _power_integral(rank, slope, length)
+        return weight, power
 
     @property
     def _knees(self) -> tuple[float, ...]:
@@ -254,6 +262,13 @@ def _power_tails(rank: float, capacity: float, source: float, shift: float) -> t
         math.exp(shift + (1 - capacity) * logs) / (capacity - 1),
         math.exp(2 * source * shift - slope * logs) / slope,
     )
+
+
+def _power_integral(rank: float, slope: float, length: float) -> float:
+    """The integral of x^-(1 + slope) from a rank over a length of log x."""
+    # the mean of e^(-slope u) over the length, times it
+    mean = -math.expm1(-slope * length) / (slope * length) if slope else 1.0
+    return math.exp(-slope * math.log(rank)) * length * mean
 
 
 def _exp(value: float) -> float:
@@ -370,18 +385,18 @@ def _segment(
     """Ranks and weights of the modes between two ranks, where the law is smooth."""
     head = float(_head(law, first, rule))
     foot = last - 2 * _ORDER if closed else last
-    if closed and foot - head < _SHORT:
+    if closed and foot - head < _SHORT and last < _NOT_COUNTED:
         explicit = np.arange(first, last + 1)
         return explicit, np.ones_like(explicit)
-    before, at_head = _up_to(first, head)
-    between, panels = _panels(law, head, foot, rule)
-    if not closed:
-        return np.concatenate([before, between]), np.concatenate([at_head, panels])
-    after, at_foot = _up_to(first, first + 2 * _ORDER)  # the mirror image
-    return (
-        np.concatenate([before, between, last - (after - first)[::-1]]),
-        np.concatenate([at_head, panels, at_foot[::-1]]),
-    )
+    # single modes at ranks beyond _NOT_COUNTED are below rounding
+    pieces = [_up_to(first, head)] if first < _NOT_COUNTED else []
+    start, end = head if pieces else first, foot if last < _NOT_COUNTED else last
+    pieces.append(_panels(law, start, end, rule))
+    if closed and last < _NOT_COUNTED:
+        ranks, weights = _up_to(0.0, 2.0 * _ORDER)  # the mirror image
+        pieces.append((last - ranks[::-1], weights[::-1]))
+    ranks, weights = (np.concatenate(some) for some in zip(*pieces, strict=True))
+    return ranks, weights
 
 
 def _up_to(first: float, last: float) -> tuple[FloatArray, FloatArray]:
@@ -408,13 +423,14 @@ def _panels(
 
 
 def _difference(a: Levels, b: Levels, law: SpectralLaw, size: float) -> float:
-    """The largest relative difference of sums over modes, for every y within reach."""
+    """Twice the largest relative difference of sums over modes, for every y within reach."""
     bound = min(2 * size, law.n_modes)
     lowest = max(float(law._log_eigenvalue(bound)), _UNDERFLOW)
     first = float(law._log_eigenvalue(1.0))
     y = np.exp(-np.linspace(first + 3, lowest - 3 * (bound == law.n_modes), _TRIED))
     sums_a, sums_b = _sums(a, y), _sums(b, y)
-    return float(np.max(np.abs(sums_a - sums_b) / np.maximum(np.abs(sums_b), _SMALLEST)))
+    largest = np.max(np.abs(sums_a - sums_b) / np.maximum(np.abs(sums_b), _SMALLEST))
+    return 2 * float(largest) + (_FEW_ROUNDINGS if largest > 0 else 0.0)
 
 
 def _sums(levels: Levels, y: FloatArray) -> FloatArray:

@@ -108,7 +108,8 @@ class PairSums(NamedTuple):
     crossed: Any  # Σ v² L_b M_a
 
 
-def _pair_sums(count: Sum, weigh: Sum, a: tuple[Any, Any], b: tuple[Any, Any]) -> PairSums:
+def pair_sums(count: Sum, weigh: Sum, a: tuple[Any, Any], b: tuple[Any, Any]) -> PairSums:
+    """The formula of the sums, for `Spectrum.sum_over`."""
     (L_a, M_a), (L_b, M_b) = a, b
     v = L_b * M_a
     return PairSums(
@@ -132,9 +133,15 @@ def cross_terms(
 
     `correlation` is κ where their activations differ.
     """
-    f, g = shared_features, shared_samples
+    sums = PairSums(*spectrum.sum_over(pair_sums, a, b))
+    return terms_of_pair(a, b, sums, shared_features, shared_samples, correlation)
+
+
+def terms_of_pair(
+    a: FixedPoint, b: FixedPoint, sums: PairSums, f: Any, g: Any, correlation: Any = None
+) -> CrossTerms:
+    """The product of two members, given the sums over their modes."""
     P, N = a.features, b.samples
-    sums = PairSums(*spectrum.sum_over(_pair_sums, a, b))
     rest_a, rest_b = sums.first + a.tail, sums.second + b.tail
     alpha, beta = (1 - f) + f * a.unused_features, (1 - g) + g * b.unused_samples
     p, q = f * (rest_a / P), g * (rest_b / N)

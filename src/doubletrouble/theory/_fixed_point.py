@@ -31,7 +31,7 @@ import math
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -192,19 +192,24 @@ def _degrees(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
     return count(L), count(L * L)
 
 
-def _balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
-    """Of modes with L ≤ 1/2, Σ L, less Σ (1-L) of the others; their number; and Σ L (1-L)."""
-    L, M = one
-    learned = np.abs(M) < 0.5
-    return count(np.where(learned, -M, L)), count(learned.astype(np.float64)), count(L * M)
+class _BalanceSums(NamedTuple):
+    """The parts of z - size, see `Spectrum.balance`."""
+
+    rest: Any  # Σ L of modes with L ≤ 1/2, less Σ (1-L) of the others
+    gap: Any  # Σ L (1-L)
+    learned: Any  # modes with L > 1/2
+    others: Any  # modes with L ≤ 1/2
 
 
-def _finite_balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
-    """The same, with the number of modes of L ≤ 1/2 and positive eigenvalue."""
+def _balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> _BalanceSums:
     L, M = one
     learned = np.abs(M) < 0.5
-    others = (~learned & (L != 0)).astype(np.float64)
-    return count(np.where(learned, -M, L)), count(others), count(L * M)
+    return _BalanceSums(
+        rest=count(np.where(learned, -M, L)),
+        gap=count(L * M),
+        learned=count(learned.astype(np.float64)),
+        others=count((~learned).astype(np.float64)),
+    )
 
 
 @dataclass(slots=True)
@@ -247,6 +252,7 @@ class Spectrum:
     tail: float  # t
     learnable: bool  # whether the target has power on a mode of positive eigenvalue
     rank: float  # features and samples that learn every mode in full; inf where there is a tail
+    null: float  # modes of eigenvalue 0
     scale: float  # of the levels: the root of their total weight per dimension, or the weight
     ridge_falls_with_samples: ClassVar[bool]  # whether r is the problem's own ridge over N
 
@@ -294,16 +300,16 @@ class Spectrum:
     def balance(self, y: Any, size: Any) -> tuple[Any, Any]:
         """Return z - size and z - Q; modes with L > 1/2 are counted exactly, less their 1 - L.
 
-        Without a tail, they are all modes but the others: exact also if multiplicities are not
-        whole.
+        Without a tail, most modes are all but the others: multiplicities that are not whole add up
+        exactly where no mode is learned, and where all are.
         """
+        sums = _BalanceSums(*self.sum_at(_balance_sums, y))
+        learned = sums.learned
         if self.rank < math.inf:
-            rest, others, gap = self.sum_at(_finite_balance_sums, y)
-            learned = self.rank - others
-        else:
-            rest, learned, gap = self.sum_at(_balance_sums, y)
+            others = sums.others - self.null
+            learned = np.where(learned < others, learned, self.rank - others)
         ty = self.tail * y
-        return (rest + ty) + (learned - size), gap + ty
+        return (sums.rest + ty) + (learned - size), sums.gap + ty
 
     def saturated(self, features: Any, samples: Any) -> BoolArray:
         """Where features and samples suffice to learn every mode in full."""
@@ -339,6 +345,7 @@ class IsotropicSpectrum(Spectrum):
         self._level = (moments.linear / self.scale) ** 2
         self.tail = (moments.nonlinear / self.scale) ** 2
         self.learnable = self._level > 0
+        self.null = float(not self.learnable)
         self.rank = float(self.learnable) if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
 
     def fractions(self, y: Any) -> tuple[Any, Any]:
@@ -509,6 +516,7 @@ class MeasuredSpectrum(Spectrum):
         self._modes = float(np.sum(self._counts, where=self._levels > 0))
         if abs(self._modes - round(self._modes)) < 1e-12 * self._modes:  # weights of quadrature
             self._modes = float(round(self._modes))
+        self.null = float(np.sum(self._counts, where=self._levels == 0))
         self.rank = self._modes if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
 
     @cached_property
@@ -524,6 +532,7 @@ class MeasuredSpectrum(Spectrum):
         some = modes > 0
         rough = copy(self)
         rough._counts, rough._levels = modes[some], totals[some] / modes[some]
+        rough.null = 0.0
         rough._weights, rough.cost = rough._counts, int(np.count_nonzero(some))
         rough._top = float(rough._levels.max())
         return rough
@@ -540,7 +549,7 @@ class MeasuredSpectrum(Spectrum):
 
     def sum_at(self, formula: Formula, *y: Any) -> tuple[Any, ...]:
         # in chunks that stay in the cache: memory does not grow with the number of modes
-        chunk = max(1, _CHUNK // max(np.size(v) for v in y))
+        chunk = max(1, _CHUNK // max(np.asarray(v).nbytes for v in y))
         if chunk >= self.cost:
             return self._sum_part(formula, slice(None), y)
         parts = [
@@ -557,8 +566,8 @@ class MeasuredSpectrum(Spectrum):
             unlearned = 1 / (1 + ly)
             pairs.append((ly * unlearned, unlearned))
         values: tuple[Any, ...] = formula(
-            partial(np.tensordot, self._counts[part], axes=1),
-            partial(np.tensordot, self._weights[part], axes=1),
+            self._counts[part].__matmul__,
+            self._weights[part].__matmul__,
             *pairs,
         )
         return values
@@ -680,7 +689,7 @@ class MeasuredSpectrum(Spectrum):
         return crossings(values, low, high, values(low, every), values(high, every))
 
 
-_CHUNK = 2**15  # levels times points summed at once
+_CHUNK = 2**17  # bytes of L at the levels and points that are summed at once
 _ROUGH = 4096  # levels of the start for long lists
 _NODES = 512  # of the table of z, at most
 _FAST = 10  # steps of Newton's method from the table; other points are bracketed

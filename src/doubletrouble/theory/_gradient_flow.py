@@ -42,7 +42,13 @@ from doubletrouble.parameters import Numeric, Value, checked, refuse, whole_numb
 from doubletrouble.problems import Problem, require_ridge_regression
 from doubletrouble.results import ErrorTerms, StoppingTime
 from doubletrouble.theory._complex_ridge import fixed_points_along
-from doubletrouble.theory._cross_terms import TERM_NAMES, cross_terms, member_terms
+from doubletrouble.theory._cross_terms import (
+    TERM_NAMES,
+    PairSums,
+    member_terms,
+    pair_sums,
+    terms_of_pair,
+)
 from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
@@ -196,15 +202,27 @@ def _double_sum(
     spectrum: Spectrum, points: Sequence[FixedPoint], poles: Poles, f: Any, g: Any
 ) -> CrossTerms:
     """Σ_jk w_j w_k V(a_j, a_k) for members that share f P features and g N samples."""
-    sums = {name: np.zeros(points[0].tail.shape) for name in TERM_NAMES if name != "bias"}
+    totals = {name: np.zeros(points[0].tail.shape) for name in TERM_NAMES if name != "bias"}
+    sums = iter(spectrum.sum_over(_sums_of_pairs, *points))
     for j, (a, v) in enumerate(zip(points, poles.weights, strict=True)):
         for b, w in zip(points[j:], poles.weights[j:], strict=True):
             times = 2.0 if b is a else 4.0  # conjugates, and both orders
             for other, weight in ((b, w), (_conjugate(b), np.conj(w))):
-                terms = cross_terms(a, other, spectrum, f, g)
-                for name, total in sums.items():
+                terms = terms_of_pair(a, other, PairSums(*(next(sums) for _ in range(5))), f, g)
+                for name, total in totals.items():
                     total += times * (v * weight * getattr(terms, name)).real
-    return CrossTerms(**{name: np.maximum(v, 0.0) for name, v in sums.items()})  # rounded zeros
+    return CrossTerms(**{name: np.maximum(v, 0.0) for name, v in totals.items()})  # rounded zeros
+
+
+def _sums_of_pairs(count: Sum, weigh: Sum, *modes: tuple[Any, Any]) -> list[Any]:
+    """The sums of every two poles, and of every one and the conjugate of another, in a row."""
+    return [
+        value
+        for j, a in enumerate(modes)
+        for L, M in modes[j:]
+        for b in ((L, M), (np.conj(L), np.conj(M)))
+        for value in pair_sums(count, weigh, a, b)
+    ]
 
 
 def _conjugate(point: FixedPoint) -> FixedPoint:
