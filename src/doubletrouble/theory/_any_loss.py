@@ -179,7 +179,7 @@ class _Ensemble:
     @property
     def bias(self) -> Any:
         """The squared error of the mean predictor."""
-        power = np.asarray(self.one.mean_power)
+        power = np.asarray(self.one.q_d)
         if self.problem.task == "regression":
             return (np.asarray(self.problem.signal) - np.sqrt(power)) ** 2
         return _Classes.of(self.problem, "squared", power).value(0.0)
@@ -195,11 +195,11 @@ class _Classes:
     measure: str
     flips: Any
     variance: Any  # τ²/ρ
-    mean_power: Any  # m²/ρ
+    q_d: Any  # m²/ρ
     learnable: Any  # whether the labels depend on the inputs
 
     @classmethod
-    def of(cls, problem: Problem, measure: str, mean_power: Any) -> _Classes:
+    def of(cls, problem: Problem, measure: str, q_d: Any) -> _Classes:
         signal, noise = np.asarray(problem.signal), np.asarray(problem.noise_sd)
         seen = signal > 0
         with np.errstate(all="ignore"):
@@ -209,20 +209,20 @@ class _Classes:
             measure=measure,
             flips=flips,
             variance=variance,
-            mean_power=np.asarray(mean_power),
-            learnable=np.asarray(mean_power) > 0,
+            q_d=np.asarray(q_d),
+            learnable=np.asarray(q_d) > 0,
         )
 
     def angle(self, excess: Any, variance: Any) -> Any:
         """The angle of the score to the label's field, over π; 1/2 without correlation."""
-        power = self.mean_power
+        power = self.q_d
         across = np.sqrt(excess + variance * (power + excess))
         angle = np.arctan2(across, np.sqrt(power)) / np.pi
         return np.where(self.learnable, angle, 0.5)
 
     def value(self, excess: Any) -> Any:
         """The measure of a score of power m²/ρ + excess."""
-        p, power = self.flips, self.mean_power
+        p, power = self.flips, self.q_d
         if self.measure == "misclassification":
             return self.angle(excess, 0.0)
         if self.measure == "noisy":
@@ -250,8 +250,8 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     """The power of the mean score, its tilt towards the label, and the slope of calibration."""
     with np.errstate(all="ignore"):
         ensemble = _Ensemble.of(problem, scheme)
-        classes = _Classes.of(problem, "noisy", ensemble.one.mean_power)
-        excess, power = ensemble.mean_excess(), classes.mean_power
+        classes = _Classes.of(problem, "noisy", ensemble.one.q_d)
+        excess, power = ensemble.mean_excess(), classes.q_d
         across = excess + classes.variance * (power + excess)
         tilt = np.where(classes.learnable, np.sqrt(power / across), 0.0)
         sd = np.sqrt(power + excess)
@@ -350,7 +350,7 @@ def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[s
         elif problem.task == "regression":
             parts = ensemble.parts()
         else:
-            classes = _Classes.of(problem, measure, ensemble.one.mean_power)
+            classes = _Classes.of(problem, measure, ensemble.one.q_d)
             parts = _chain(classes, ensemble.parts())
     return at_limits(parts, ensemble.shape)
 
@@ -388,7 +388,7 @@ def total_error(problem: Problem, scheme: Scheme, measure: str) -> Any:
         excess = ensemble.mean_excess()
         if problem.task == "regression":
             return ensemble.bias + excess + np.square(problem.test_noise)
-        return _Classes.of(problem, measure, ensemble.one.mean_power).value(excess)
+        return _Classes.of(problem, measure, ensemble.one.q_d).value(excess)
 
 
 def at_limits(parts: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
@@ -402,7 +402,7 @@ def at_limits(parts: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
 
 def _chain(classes: _Classes, parts: dict[str, Any]) -> dict[str, Any]:
     """Differences of the measure along the chain of mean scores."""
-    excess: Any = 0.0 * classes.mean_power
+    excess: Any = 0.0 * classes.q_d
     last, bayes = classes.value(excess), classes.bayes
     result = {"bias": np.maximum(last - bayes, 0.0), "bayes": bayes}
     for name in ("sampling", "initialization", "resampling", "noise"):
@@ -418,7 +418,7 @@ def _vote_parts(ensemble: _Ensemble, measure: str) -> dict[str, Any]:
     E, K = ensemble.excess, np.asarray(ensemble.scheme.n_members)
     one = E(1.0, 1.0, same_noise=True), E(1.0, 1.0, same_noise=False)
     two = E(0.0, 1.0, same_noise=True), E(0.0, 1.0, same_noise=False)
-    classes = _Classes.of(ensemble.problem, measure, ensemble.one.mean_power)
+    classes = _Classes.of(ensemble.problem, measure, ensemble.one.q_d)
     bayes, bias, noiseless = classes.bayes, classes.value(0.0), classes.value(two[1])
     votes = [_vote(classes, K, *pair) for pair in zip(two, one, strict=True)]
     return {
@@ -434,14 +434,12 @@ def _vote(classes: _Classes, n_members: Any, common: Any, own: Any) -> Any:
     """The 0/1 error of the majority of K votes; ties count half."""
     noisy = classes.measure == "noisy"
     variance = classes.variance if noisy else 0.0
-    shape = np.broadcast_shapes(
-        *map(np.shape, (common, own, n_members, classes.mean_power, variance))
-    )
+    shape = np.broadcast_shapes(*map(np.shape, (common, own, n_members, classes.q_d, variance)))
 
     def flat(value: Any) -> Any:
         return np.broadcast_to(np.asarray(value, dtype=np.float64), shape).reshape(-1)
 
-    x, K, power = flat(common), flat(n_members), flat(classes.mean_power)
+    x, K, power = flat(common), flat(n_members), flat(classes.q_d)
     sd, width = np.sqrt(power + x), np.sqrt(np.maximum(flat(own) - x, 0.0))
     spare = x + flat(variance) * (power + x)
     tilt = np.where(power > 0, np.sqrt(power / np.maximum(spare, 1e-300)), 0.0)
