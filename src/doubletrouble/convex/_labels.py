@@ -44,6 +44,7 @@ from doubletrouble.parameters import FloatArray
 FAR = 40.0  # standard deviations: densities and tails are 0 beyond
 ROOT_2PI = np.sqrt(2 * np.pi)
 _NEGLIGIBLE = 1e-70
+_NOISELESS = 1e-23  # variance, relative to that of the labels
 _LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
 
 
@@ -85,7 +86,8 @@ class LearningPoints:
     @property
     def noisy(self) -> Any:
         """Whether labels drawn twice at one input may differ."""
-        return (self.flips > 0) | (self.label_noise > 0) | (self.noise_power > 1.00001 * self.fixed)
+        noise = self.noise_power > np.maximum(1.00001 * self.fixed, _NOISELESS)
+        return (self.flips > 0) | (self.label_noise > 0) | noise
 
     def at_limits(self, value: Any) -> Any:
         """Values at a surrogate replaced by their limits."""

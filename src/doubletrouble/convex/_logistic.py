@@ -113,7 +113,7 @@ def _blocks(counts: Any, most: float = 2e4) -> list[tuple[Any, int]]:
     """Points of similar numbers of nodes, in blocks of `most` nodes: indices, and their number."""
     levels = np.ceil(4 * np.log2(np.maximum(counts, 16.0)))
     blocks = []
-    for level in np.unique(levels):
+    for level in np.unique(levels) if levels.size > 1 else levels:
         index, count = np.flatnonzero(levels == level), int(2 ** (level / 4)) + 1
         size = max(1, int(most / count))
         blocks += [(index[k : k + size], count) for k in range(0, index.size, size)]

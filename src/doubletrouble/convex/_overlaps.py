@@ -96,15 +96,16 @@ class _Pairs:
                 low[active] = np.where(move > 0, x, low[active])
                 high[active] = np.where(move < 0, x, high[active])
                 left, right = low[active], np.maximum(high[active], low[active])
-                inside = (x + move >= left) & (x + move <= right)
-                new = np.where(inside, x + move, 0.5 * (left + right))
+                new, slack = x + move, _ROUNDING * right
+                newton = (new >= left - slack) & (new <= right + slack)
+                new = np.where(newton, np.clip(new, left, right), 0.5 * (left + right))
                 step, before = np.abs(new - x), last[active]
                 result[active], last[active] = new, step
                 near = _NEAR * new + 1e-20 * most
                 # steps of Newton's method fall quadratically: the next is step·(step/before)²
                 following = np.where(step < 1e-2 * before, step * (step / before) ** 2, np.inf)
                 done = np.minimum(step, np.where(np.isfinite(before), following, np.inf)) <= near
-                rounded = (step <= _ROUNDING * new) & (step >= 0.3 * before)
+                rounded = newton & (step <= _ROUNDING * new) & (step >= 0.3 * before)
                 active = active[~done & ~rounded]
                 if not active.size:
                     return result
