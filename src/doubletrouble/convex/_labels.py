@@ -582,7 +582,7 @@ def gaussian_mean(
     return value, slope
 
 
-_BASE = np.array([0.0, 2.0, 4.0, 6.0, 9.0, 12.0, 16.0, 20.0, 25.0, 30.0])
+_BASE = np.concatenate([[0.0, 2.0, 4.0, 6.0], np.arange(9.0, 30.0, 1.5)])
 _LAYER = np.array([-6.5, -4.0, -2.0, 0.0, 2.0, 4.0, 6.5])
 
 

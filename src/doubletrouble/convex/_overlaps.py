@@ -106,6 +106,7 @@ class _Pairs:
                 following = np.where(step < 1e-2 * before, step * (step / before) ** 2, np.inf)
                 done = np.minimum(step, np.where(np.isfinite(before), following, np.inf)) <= near
                 rounded = newton & (step <= _ROUNDING * new) & (step >= 0.3 * before)
+                rounded |= right - left <= _NEAR * new
                 active = active[~done & ~rounded]
                 if not active.size:
                     return result
