@@ -56,13 +56,14 @@ from doubletrouble.convex._labels import (
 )
 from doubletrouble.errors import ConvergenceError
 
-_DAMPED = 8  # iterations before Newton's method
+_DAMPED = 6  # iterations before Newton's method
 _STEPS = 60  # of Newton's method
 _LONGEST = 1.2  # of a step, in logarithms
 _DONE = 3e-14  # residual at which iteration stops
 _ACCEPTED = 1e-9  # residual of a solution at the limit of rounding
 _STAGES = 40  # of a continuation
 _NOISELESS = 1e-24  # relative variance of the noise at the end of a path
+_CLOSE = 0.1  # |log(N/rank)| of interpolation
 _TINIEST = 5e-324
 
 
@@ -176,7 +177,7 @@ class Equations:
         bias = rho * features.unlearned**2 + rho * m * m * features.signal()
         growth = np.log(features.growth)
         power = np.log(bias + forces.power * features.noise()) - unknowns[1]
-        near = (np.abs(at.log_load) < 1) & (forces.lost < 0.5)
+        near = (np.abs(at.log_load) < _CLOSE) & (forces.lost < 0.5)
         if np.any(near):
             z, d = self._resistance(at, V, forces.response, features)
             load, log_response = at.log_load, np.log1p(-forces.lost)
@@ -221,7 +222,7 @@ class Equations:
             at, lambda V: np.log(self.response(at, V, share * at.samples * V / (1 + V)).growth), 18
         )
         unknowns = np.stack([np.clip(log_V, -600.0, 690.0), 0.0 * log_V, 0.0 * log_V])
-        near = np.flatnonzero(self.residual & (np.abs(at.log_load) < 1) & (log_V > 0))
+        near = np.flatnonzero(self.residual & (np.abs(at.log_load) < _CLOSE) & (log_V > 0))
         if not self.residual:  # hardly any information: a is proportional to it
             weak = np.log(at.information) - 0.5 * np.log1p(at.label_noise)
             unknowns[2] = np.minimum(weak, 0.0)
@@ -254,7 +255,7 @@ class Equations:
             _, d, given = features(V)
             return np.log(given) - np.log(-np.expm1(np.log1p(-d) - load))
 
-        log_V = self._bisected(at, square, 40)
+        log_V = self._bisected(at, square, 24)
         log_R = power(np.exp(log_V))
         if isinstance(self.labels, ResidualLabels) and not self.labels.softness:
             # forces without a quadratic part lose their tails only, beyond β standard deviations:
@@ -267,7 +268,7 @@ class Equations:
                 beta = np.sqrt(np.maximum(-2 * np.log(t), 1.0))
                 return 2 * t * (slope * V / (beta * beta)) ** 2 / given, slope * V / beta
 
-            other = self._bisected(at, lambda V: -np.log(tails(V)[0]), 40)
+            other = self._bisected(at, lambda V: -np.log(tails(V)[0]), 24)
             V = np.exp(other)
             spread = 2 * np.log(tails(V)[1])
             # for P > N the tails may be lost already where the square loss interpolates
@@ -338,7 +339,9 @@ class SolvedPoints:
             of_span = 2 * np.log1p(-u) + np.log1p(c * u * u / features._rest(c))
             kernel, exact = np.where(whole, of_span, kernel), exact | whole
         lost = -np.expm1(kernel - at.log_load - 2 * np.log1p(-self.forces.lost))
-        return np.where(exact & (np.abs(at.log_load) < 1) & (self.forces.lost < 0.5), lost, plain)
+        return np.where(
+            exact & (np.abs(at.log_load) < _CLOSE) & (self.forces.lost < 0.5), lost, plain
+        )
 
     def training(self) -> tuple[Any, Any]:
         """The error on the training labels (squared residuals, or wrong signs) and the loss."""

@@ -170,7 +170,7 @@ def solved(
         part = {name: value[start : start + BLOCK] for name, value in flat.items()}
         with np.errstate(all="ignore"):
             at = _points(equations, problem, part, weights)
-            if loss.margin:
+            if equations.hard or (isinstance(loss, Logistic) and np.any(part["ridge"] == 0)):
                 _check_separability(equations, loss, part, at)
             block = solve(equations, at)
             at.limit &= limits

@@ -105,11 +105,28 @@ class _Ensemble:
     def excess(self, f1: Any, f2: Any, *, same_noise: bool) -> Any:
         """q₁₂ - m²/ρ of two members."""
         same_noise = same_noise or not self.noisy
-        # arrays are those of `pair`, which live as long as this object
-        key = (*(id(f) if np.ndim(f) else float(f) for f in (f1, f2)), same_noise)
+        key = self._key(f1, f2, same_noise=same_noise)
         if key not in self.known:
             self.known[key] = self.one.excess(f1, f2, shared_noise=same_noise)
         return self.known[key]
+
+    def _solve_together(self, pairs: list[tuple[Any, Any]]) -> None:
+        """Overlaps with labels drawn independently: a batch costs little more than one of them."""
+        if not self.noisy:
+            return
+        missing = {self._key(*pair, same_noise=False): pair for pair in pairs}
+        missing = {key: pair for key, pair in missing.items() if key not in self.known}
+        f1, f2 = (
+            np.stack([np.broadcast_to(pair[k], self.shape) for pair in missing.values()])
+            for k in (0, 1)
+        )
+        values = self.one.excess(f1, f2, shared_noise=False)
+        self.known |= dict(zip(missing, values, strict=True))
+
+    @staticmethod
+    def _key(f1: Any, f2: Any, *, same_noise: bool) -> Any:
+        # arrays are those of `pair`, which live as long as this object
+        return (*(id(f) if np.ndim(f) else float(f) for f in (f1, f2)), same_noise)
 
     @property
     def single(self) -> bool:
@@ -129,6 +146,7 @@ class _Ensemble:
     def parts(self, *, interactions: bool = False) -> dict[str, Any]:
         """The squared error of the mean score by cause."""
         pairs = (self.pair(), (1.0, 1.0))
+        self._solve_together([*pairs, (0.0, self.pair()[1])])
         shared, one = (self.cross_terms(*pair, interactions=interactions) for pair in pairs)
         own = {
             f.name: np.maximum(getattr(one, f.name) - getattr(shared, f.name), 0.0)
