@@ -18,20 +18,15 @@ part of the features, and closed or sampled for the rest. By rotation invariance
 | q1            | other    | same   | same  |
 | q_init        | other    | same   | other |
 | q_features    | same     | other  | other |
-| q_apart       | other    | other  | other |
+| q_d           | other    | other  | other |
 
 Members that draw samples, or features from a bank, have twins as in `_terms`: learners that share
 the choice of samples, or the bank. Their overlaps are q_twin (same noise) and q_twin_noise.
 
-**By cause.** The power of the mean score of K members, q1 + (q - q1)/K for an ensemble, is q_apart
-and a part for each cause (`power_parts`): these are the parts of the squared error. The rate of
-misclassification of a centred Gaussian score of power Q, and overlap m with the teacher, is
-
-    e(Q) = arccos(m/√(ρ Q))/π,        ρ = F²
-
-It is 0 for the mean predictor, Q = m²/ρ, and each cause in turn (sampling, initialization, the
-members' own choices, noise) adds the difference of e before and after its part of the power. As a
-check, the error is also counted at test points that were held out.
+**By cause.** The power of the mean score of K members, q1 + (q - q1)/K for an ensemble, is q_d and
+a part for each cause (`power_parts`): these are the parts of the squared error. The measures of
+classes, and their parts, are those of `convex.ClassMeasure`. As a check, the error is also counted
+at test points that were held out.
 
 **Majority votes** are counted at these points. Where w of the J learners with the same data are
 wrong, a majority of K of them is wrong with the probability of a hypergeometric number: the mean
@@ -84,7 +79,7 @@ class OverlapDraws:
     q_noise: FloatArray
     q1: FloatArray
     q_init: FloatArray
-    q_apart: FloatArray
+    q_d: FloatArray
     intercept: FloatArray
     held_out: FloatArray  # error at points held out: of one learner
     held_out_mean: FloatArray  # of the mean of all learners with the same data
@@ -124,39 +119,32 @@ class OverlapDraws:
 
 
 def power_parts(scheme: Scheme, at: OverlapDraws, n_models: Any) -> dict[str, Any]:
-    """The power of the mean of K members over q_apart by cause, in the order of the chain."""
+    """The power of the mean of K members over q_d by cause, in the order of the chain."""
     share = 1 / n_models
     if at.q_twin is None or at.q_twin_noise is None:
         disjoint = has_disjoint_samples(scheme)
         of_data = share if disjoint else 1.0
         noise = at.q1 - at.q_init
         return {
-            "sampling": of_data * (at.q_init - at.q_apart),
+            "sampling": of_data * (at.q_init - at.q_d),
             "initialization": share * (at.q_noise - at.q_init),
             "noise": of_data * noise + share * (at.q - at.q_noise - noise),
         }
     if scheme.shares_features:  # twins are two members
         noise = at.q_twin - at.q_twin_noise
         return {
-            "sampling": at.q_init - at.q_apart,
+            "sampling": at.q_init - at.q_d,
             "initialization": at.q_twin_noise - at.q_init,
             "resampling": share * (at.q_noise - at.q_twin_noise),
             "noise": noise + share * (at.q - at.q_noise - noise),
         }
     noise = at.q1 - at.q_init
     return {
-        "sampling": at.q_init - at.q_apart,
+        "sampling": at.q_init - at.q_d,
         "initialization": share * (at.q_noise - at.q_twin_noise),
         "resampling": share * (at.q_twin_noise - at.q_init),
         "noise": noise + share * (at.q - at.q_noise - noise),
     }
-
-
-def wrong_sign(m: Any, q: Any, power: Any) -> Any:
-    """arccos(m/√(power q))/π, the rate at which two centred Gaussian numbers differ in sign."""
-    square = np.asarray(power * q)
-    cosine = m / np.sqrt(np.where(square > 0, square, np.inf))
-    return np.arccos(np.clip(cosine, -1.0, 1.0)) / np.pi
 
 
 def majority(wrong_votes: FloatArray, n_members: Any) -> FloatArray:
@@ -280,7 +268,7 @@ class _FittedLearners:
             q_noise=mean(one, noisy=False),
             q1=mean(other, noisy=True),
             q_init=mean(other, noisy=False),
-            q_apart=np.asarray(products[~same_set & ~same_data].mean()),
+            q_d=np.asarray(products[~same_set & ~same_data].mean()),
             intercept=np.asarray(np.mean(self.intercepts)),
             held_out=np.asarray(np.mean(errors)),
             held_out_mean=np.asarray(np.mean([self._held_out(problem, held, g) for g in groups])),
