@@ -27,7 +27,7 @@ OVERLAPS = {  # shared features, shared samples, shared noise
     "q_noise": (1.0, 1.0, False),
     "q_init": (0.0, 1.0, False),
     "q_features": (1.0, 0.0, True),
-    "q_apart": (0.0, 0.0, True),
+    "q_d": (0.0, 0.0, True),
 }
 
 _OUTLIERS = dt.Mixture(((0.9, 0.5), (0.1, 4.0)))

@@ -33,7 +33,7 @@ model, of three averaged and of two on divided data.
   that of the sizes realized. There is no extrapolation: deviations include the bias of order 1/D.
 - **Overlaps** of two models: *q1* has the same data and other features; *q_noise* the same features
   and inputs, other label noise; *q_init* the same inputs alone; *q_features* the same features
-  alone; *q_apart* nothing in common.
+  alone; *q_d* nothing in common.
 - **Rows** of one problem and seed share their draws, so that their deviations are correlated.
   t = (simulation - theory)/SE, with probability p by Student's distribution; z is the normal score.
 - **Verdict.** p < {unlikely:g} in at most {most:.0%} of all comparisons: {verdict}.

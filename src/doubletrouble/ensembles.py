@@ -293,7 +293,8 @@ class Vote(Scheme, averages=False):
     """The majority vote of K classifiers with features of their own, each on all of the samples.
 
     Ties count half, so that an even number is as good as one less. It is supported by
-    `exact_error` for classification only; all other ensembles average the scores.
+    `exact_error` and `ConvexSimulation.error` for classification only; all other ensembles average
+    the scores.
 
     >>> print(Vote(5))
     5 models, own features, all data, by majority vote

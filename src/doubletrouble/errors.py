@@ -29,7 +29,7 @@ class ConvergenceError(DoubleTroubleError, RuntimeError):
 
 
 class DivergenceError(DoubleTroubleError, RuntimeError):
-    """Members of an ensemble diverged in training; the message lists them."""
+    """A fit has no minimum, or members diverged in training; the message lists them."""
 
 
 class FitError(DoubleTroubleError, RuntimeError):

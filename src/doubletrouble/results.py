@@ -435,6 +435,7 @@ class _Terms(_Result, Generic[Term]):
         includes: Mapping[str, str] | None = None,
         total: Term | None = None,
         status: Mapping[str, Any] | None = None,
+        coordinates: Mapping[str, Any] | None = None,
     ) -> Self:
         """Terms that a design identifies; access to another one raises ValueError with `missing`.
 
@@ -443,8 +444,8 @@ class _Terms(_Result, Generic[Term]):
         known, as measured or extrapolated; of arrays, a sequence with one for each point.
         """
         terms = object.__new__(cls)
-        known = {"coordinates": {}, "includes": includes or {}, "_missing": dict(missing), **parts}
-        known |= {"_total": total, "status": status or {}}
+        known = {"coordinates": dict(coordinates or {}), "includes": includes or {}, **parts}
+        known |= {"_missing": dict(missing), "_total": total, "status": status or {}}
         for name, value in known.items():
             object.__setattr__(terms, name, value)
         return terms

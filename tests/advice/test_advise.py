@@ -404,6 +404,29 @@ def test_hinge_ensemble_beats_one_wide_model_with_flipped_labels() -> None:
     assert dt.advise(classes(loss="squared_hinge", features_per_dim=16.0)).best.n_members == 1
 
 
-def test_maximum_margin_is_refused() -> None:
+def test_losses_without_a_limit_are_refused() -> None:
     with pytest.raises(ValueError, match="loss must depend on the ridge"):
         dt.advise(classes(loss="max_margin", features_per_dim=4.0))
+    for width in (0.3, 4.0):  # not separable, and separable
+        with pytest.raises(ValueError, match="ridge must be positive"):
+            dt.advise(classes(loss="logistic", features_per_dim=width, ridge=0.0))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "huber", "absolute", "quantile:0.9"])
+def test_other_losses_have_advice_without_ridge(loss: str) -> None:
+    margin = dt.losses.loss(loss).margin
+    advice = dt.advise(
+        (classes if margin else dt.Problem)(loss=loss, features_per_dim=3.0, ridge=0.0)
+    )
+    totals = [option.total for option in advice.options]
+    assert np.isfinite(totals).all()
+    assert advice.many_at_best_width.total == min(totals[1:-2])
+    assert advice.best.total <= advice["regularize"].total <= advice.now.total
+
+
+def test_value_of_samples_is_infinite_where_the_error_is() -> None:
+    for loss in ("square", "huber", "absolute"):
+        peak = dt.Problem(features_per_dim=1.0, ridge=0.0, loss=loss)
+        marginal = dt.advise(peak).marginal
+        assert marginal.sample == marginal.feature == INF
+        assert 0 < marginal.sample_at_best_ridge < 1

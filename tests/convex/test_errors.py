@@ -1,10 +1,13 @@
 """Errors by cause with any convex loss: the closed form, published numbers, measures and votes."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
 
 import doubletrouble as dt
 from doubletrouble.ensembles import as_ensemble
@@ -264,6 +267,24 @@ def test_calibration_slope_minimizes_the_log_loss() -> None:
         for b in np.asarray(five.slope) * np.array([0.99, 1.0, 1.01])
     ]
     assert losses[1] < min(losses[0], losses[2])
+
+
+@pytest.mark.parametrize(("ridge", "flips"), [(1e-4, 0.1), (0.1, 0.1), (1.0, 0.3), (10.0, 0.0)])
+def test_calibration_error_is_the_mean_gap(ridge: float, flips: float) -> None:
+    scores = dt.calibration(classes(loss="logistic", ridge=ridge, flips=flips))
+
+    def gap(z: float) -> float:
+        f = np.asarray(scores.score_sd) * z
+        return float(scores.predicted(f) - scores.actual(f))
+
+    grid = np.geomspace(1e-3, 9.0, 200)
+    pairs = [(a, b) for a, b in pairwise(grid) if gap(a) * gap(b) < 0]
+    ends = [0.0, *(brentq(gap, a, b, xtol=1e-15) for a, b in pairs), 9.0]
+    pieces = [
+        quad(lambda z: abs(gap(z)) * math.exp(-z * z / 2), a, b, epsabs=1e-14, epsrel=1e-13)[0]
+        for a, b in pairwise(ends)
+    ]
+    assert scores.error == pytest.approx(sum(pieces) * math.sqrt(2 / math.pi), rel=1e-11)
 
 
 def test_what_is_not_defined_is_refused() -> None:

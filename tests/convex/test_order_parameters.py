@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.convex import threshold_ratio
 from doubletrouble.parameters import FloatArray
 from tests.convex.oracle import STORED
 
@@ -123,6 +124,44 @@ def test_overlaps_broadcast() -> None:
     assert (np.diff(overlaps, axis=0) > 0).all()
 
 
+@pytest.mark.parametrize(("task", "loss"), CASES)
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+def test_overlaps_are_ordered_next_to_interpolation(task: Any, loss: str, activation: str) -> None:
+    widths = 1 + np.array([[0.0], [1e-6], [-1e-6], [1e-3], [-1e-3]])
+    ridges = 10.0 ** np.array([-300.0, -150.0, -99.0, -60.0, -30.0, -20.0, -13.0, -6.0, 2.0])
+    fields: dict[str, Any] = {"features_per_dim": widths, "samples_per_dim": 1.0, "ridge": ridges}
+    if task == "classification":
+        fields["flips"] = 0.2
+    check_order(dt.Problem(task=task, loss=loss, activation=activation, noise=0.5, **fields))
+
+
+@pytest.mark.parametrize(
+    ("loss", "ridge", "V", "q", "ratio"),
+    [
+        ("absolute", 1e-20, 7247935.5246587545, 993719508303.7291, 0.6306664112436964),
+        ("absolute", 1e-40, 43210079732829.82, 1.6519415275561448e25, 0.6363434385257921),
+        ("huber", 1e-30, 450357200722152.75, 157153542501041.53, 0.6417856753697074),
+    ],
+)
+def test_peak_at_tiny_ridges(loss: str, ridge: float, V: float, q: float, ratio: float) -> None:
+    """V, q and q_noise/q at P = N = D, confirmed at 80 digits from the raw equations."""
+    one = dt.order_parameters(
+        dt.Problem(loss=loss, noise=0.5, features_per_dim=1.0, samples_per_dim=1.0, ridge=ridge)
+    )
+    assert pytest.approx(V, rel=1e-10) == one.V
+    assert one.q == pytest.approx(q, rel=1e-10)
+    assert one.overlap(1.0, 1.0, shared_noise=False) / one.q == pytest.approx(ratio, rel=1e-10)
+
+
+def test_peak_of_the_square_loss_is_that_of_the_closed_form() -> None:
+    ridges = 10.0 ** np.array([-99.0, -40.0, -20.0, -13.0])
+    problem = dt.Problem(noise=0.5, features_per_dim=3.0, samples_per_dim=3.0, ridge=ridges)
+    one, error = dt.order_parameters(problem), dt.exact_error(problem)
+    np.testing.assert_allclose(1 - 2 * np.asarray(one.m) + one.q, error.total, rtol=1e-10)
+    noise = np.asarray(one.q) - one.overlap(1.0, 1.0, shared_noise=False)
+    np.testing.assert_allclose(noise, error.noise, rtol=1e-10)
+
+
 # --- limits --------------------------------------------------------------------------------------
 
 
@@ -198,6 +237,23 @@ def test_labels_with_hardly_any_information(loss: str) -> None:
             np.testing.assert_allclose(part, part[-1], rtol=1e-4, err_msg=name)
         learned = (0.5 - np.asarray(error.total)) / tiny
         np.testing.assert_allclose(learned, learned[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("members", [1, 3, math.inf, dt.Vote(3), dt.Vote(math.inf)])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+def test_labels_without_information_are_a_limit(loss: str, members: Any) -> None:
+    """All of the 0/1 error is fluctuation, as for labels with hardly any information."""
+    for none, hardly in (
+        ({"flips": 0.5}, {"flips": 0.5 - 1e-8}),
+        ({"signal": 0.0, "noise": 1.0}, {"noise": 1e8}),
+    ):
+        limit, near = (
+            dt.exact_error(classes(loss=loss, ridge=0.1, **fields), members)
+            for fields in (none, hardly)
+        )
+        assert limit.bias == 0
+        for name, part in limit.parts.items():
+            assert part == pytest.approx(near.parts[name], abs=1e-7), name
 
 
 @pytest.mark.parametrize("activation", ["abs", "quadratic"])
@@ -322,6 +378,15 @@ def test_threshold_at_two_samples_per_dimension(
     problem = classes(features_per_dim=widths, activation=activation, flips=flips)
     most = widths * np.asarray(dt.separability(problem))  # N⋆/D
     assert np.interp(2.0, most, widths) / 2 == pytest.approx(ratio, abs=5e-5)
+
+
+def test_threshold_ratio_is_the_width_of_separability() -> None:
+    samples = np.array([0.5, 2.0, 4.0])
+    ratio = np.asarray(threshold_ratio(classes(samples_per_dim=samples, flips=0.1)))
+    at = classes(features_per_dim=ratio * samples, flips=0.1)
+    np.testing.assert_allclose(ratio * np.asarray(dt.separability(at)), 1.0, rtol=1e-12)
+    many = classes(activation="linear", samples_per_dim=20.0, flips=0.1)
+    assert math.isinf(threshold_ratio(many))  # more samples than features of rank D separate
 
 
 def test_separability_of_labels_without_information_is_covers() -> None:

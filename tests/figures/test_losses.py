@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from doubletrouble.convex import threshold_ratio
 from doubletrouble.figures import (
     _calibration,
     _classification,
@@ -27,7 +28,7 @@ def classes() -> Panel:
 def test_peak_of_margin_losses_is_at_separability_and_that_of_the_square_loss_at_interpolation(
     classes: Panel,
 ) -> None:
-    assert _separability.threshold_ratio(classes.problem) == pytest.approx(0.384217, rel=1e-5)
+    assert threshold_ratio(classes.problem) == pytest.approx(0.384217, rel=1e-5)
     stored = {"square": (1.0, 0.4276), "hinge": (0.41, 0.3776), "logistic": (0.41, 0.3719)}
     for name, (place, height) in stored.items():
         one, many = classes.line(f"{name}_K1"), classes.line(f"{name}_Kinf")

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from conformance.losses import (
 )
 from doubletrouble.losses import LOSSES, loss
 from doubletrouble.simulation import ConvexSimulation
+from doubletrouble.simulation._overlaps import majority
 from doubletrouble.sweep._simulated import from_record, to_record
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
@@ -122,6 +124,22 @@ def test_errors_are_those_counted_at_points_held_out(problem: dt.Problem, model:
         assert abs(difference.value) < 5 * difference.standard_error + 0.01
 
 
+@pytest.mark.statistical
+def test_majorities_agree_with_theory() -> None:
+    problem = replace(CLASSES, noise=0.5, ridge=1e-3)
+    run: Any = simulated(problem, dim=100, n_data=20, n_init=5, seed=SEED)
+    members = np.array([1, 2, 3, 5])
+    for measure in ("misclassification", "noisy"):
+        found = run.error(dt.Vote(members), measure).total
+        theory, mean = (
+            dt.exact_error(run.problem, kind, measure).total
+            for kind in (run.realized(dt.Vote(members)), members)
+        )
+        assert np.all(np.abs(found.z_score(theory)) < 5)
+        # the mean score of two is better than their vote
+        assert found.z_score(mean)[1] > 8
+
+
 # --- properties ----------------------------------------------------------------------------------
 
 
@@ -163,8 +181,30 @@ def test_labels_without_information_are_guessed() -> None:
     assert abs(run.error().total.z_score(0.5)) < 5
 
 
+@pytest.mark.statistical
+def test_labels_without_a_signal_are_drawn() -> None:
+    problem = replace(CLASSES, signal=0.0, flips=0.0)
+    run: Any = simulated(problem, dim=60, n_data=20)
+    assert run.error().total.value == 0.5
+    assert abs(run.q.z_score(dt.order_parameters(run.problem).q)) < 4
+
+
+def test_votes_are_those_of_every_choice_of_members() -> None:
+    rng = np.random.default_rng(0)
+    wrong = rng.random((5, 400)) < rng.random(400)  # (members, points)
+    shares = np.bincount(wrong.sum(axis=0), minlength=6) / 400
+    for K in range(1, 6):
+        chosen = [wrong[list(some)].mean(axis=0) for some in combinations(range(5), K)]
+        expected = np.mean([(share > 0.5) + 0.5 * (share == 0.5) for share in chosen])
+        assert majority(shares, K) == pytest.approx(expected)
+    run: Any = simulated(CLASSES)
+    assert run.error(dt.Vote(1)).total.value == pytest.approx(run.held_out().value)
+
+
 def test_records_hold_a_simulation() -> None:
     run = simulated(CLASSES, ensembles=DRAWN)
+    votes = from_record(to_record(run)).error(dt.Vote(2))
+    assert votes.total == run.error(dt.Vote(2)).total
     again = from_record(to_record(run))
     assert isinstance(again, ConvexSimulation)
     for ensemble in (dt.Ensemble(2), *DRAWN):
@@ -197,7 +237,21 @@ def test_quantities_that_do_not_exist_raise() -> None:
         run.error(1, "brier")
     with pytest.raises(ValueError, match="n_models must be"):
         run.held_out(7)
-    with pytest.raises(dt.DivergenceError, match="separable"):
-        simulated(replace(CLASSES, loss="max_margin", features_per_dim=0.2))
-    with pytest.raises(dt.DivergenceError, match="MaxMargin"):
+    with pytest.raises(ValueError, match="n_members must be at most n_init = 2"):
+        run.error(dt.Vote(3))
+    with pytest.raises(ValueError, match="measure must be one of misclassification, noisy"):
+        run.error(dt.Vote(2), "log_loss")
+    with pytest.raises(ValueError, match="parts of a vote"):
+        _ = run.error(dt.Vote(2)).noise
+    with pytest.raises(ValueError, match="ensemble must average"):
+        simulated(VALUES).error(dt.Vote(2))
+
+
+def test_draws_without_a_fit_are_listed() -> None:
+    margin = replace(CLASSES, flips=0.0, loss="max_margin", features_per_dim=0.8)
+    with pytest.raises(dt.DivergenceError, match=r"5 of 6 without one \(draws 0, 1, 2, 4, 5\)"):
+        simulated(margin)
+    values = simulated(replace(margin, loss="hinge", ridge=0.0)).draws.named().values()
+    assert all(np.isfinite(v).all() and len(v) == 6 for v in values)
+    with pytest.raises(dt.DivergenceError, match=r"6 of 6 .* a positive ridge"):
         simulated(replace(CLASSES, loss="logistic", ridge=0.0, features_per_dim=4.0))

@@ -30,7 +30,7 @@ from doubletrouble.diagnosis import (
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
-from doubletrouble.losses import MaxMargin
+from doubletrouble.losses import Logistic, MaxMargin
 from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, Measure, optimal_ridge
@@ -106,7 +106,8 @@ def advise(
     -----
     With losses other than the square loss of regression the best allocation is the best of up to
     1024 models, at widths of a fiftieth of N or more; the marginal values are central differences.
-    The margin of "max_margin" does not depend on the ridge, and it is refused.
+    The margin of "max_margin" does not depend on the ridge, and the weights of the logistic loss
+    diverge at ridge 0 on separable data: both raise ValueError.
 
     Examples
     --------
@@ -147,6 +148,12 @@ def advise(
 
     if isinstance(problem, Problem) and isinstance(problem.loss, MaxMargin):
         raise ValueError("loss must depend on the ridge for advise, got max_margin")
+    if isinstance(problem, Problem) and isinstance(problem.loss, Logistic) and not problem.ridge:
+        raise ValueError(
+            "ridge must be positive for advise with loss logistic, whose weights diverge at ridge "
+            "0 where a change makes the data separable, got 0: optimal_ridge(problem) is one, and "
+            "losses hinge and squared_hinge have a limit"
+        )
 
     unit = count_unit(problem, dim)
     now = AdviceOption.of("now", "now", problem, scheme, measure)

@@ -13,7 +13,8 @@ grid is extended by the numbers of models that leave a width of the order of N. 
 cheapest point is chosen: the fewest models, then the fewest features.
 
 Losses other than the square loss of regression cost a thousand times as much per point, so that
-`coarse_search` has fewer of them: K up to 1024, refined once, at widths of a fiftieth of N or more.
+`coarse_search` has fewer of them: K up to 1024, refined once. All their widths are a fiftieth of N
+or more.
 
 The theory depends on ratios. Where features and samples are counted, `round_to_counts` takes the
 affordable whole numbers of least error near the optimum.
@@ -343,7 +344,8 @@ def best_width_of_many(problem: AnyProblem, measure: ErrorMeasure | None = None)
     Of equally good widths, the least that is not below N: a plateau without ridge begins there.
     """
     P, N = width_of(problem), samples_of(problem)
-    grid = np.unique(np.append(_valid(_WIDTHS * N), [P, np.inf]))
+    ratios = _WIDTHS[_WIDTHS >= _NARROWEST] if has_any_loss(problem) else _WIDTHS
+    grid = np.unique(np.append(_valid(ratios * N), [P, np.inf]))
 
     def total(_: object, widths: FloatArray) -> FloatArray:
         return total_of(changed(problem, width=_valid(widths)), Ensemble(np.inf), measure)

@@ -3,10 +3,11 @@
 from doubletrouble.convex._fits import LinearFit as LinearFit
 from doubletrouble.convex._fits import LinearModel as LinearModel
 from doubletrouble.convex._labels import gaussian_mean as gaussian_mean
-from doubletrouble.convex._log_loss import label_entropy as label_entropy
-from doubletrouble.convex._log_loss import mean_slope as mean_slope
-from doubletrouble.convex._log_loss import mean_softplus as mean_softplus
+from doubletrouble.convex._measures import MEASURES as MEASURES
+from doubletrouble.convex._measures import ClassMeasure as ClassMeasure
+from doubletrouble.convex._measures import mean_slope as mean_slope
 from doubletrouble.convex._order_parameters import OrderParameters as OrderParameters
 from doubletrouble.convex._order_parameters import order_parameters as order_parameters
 from doubletrouble.convex._order_parameters import solved as solved
 from doubletrouble.convex._separability import separability as separability
+from doubletrouble.convex._separability import threshold_ratio as threshold_ratio

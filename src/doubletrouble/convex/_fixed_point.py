@@ -1,12 +1,38 @@
 r"""The order parameters of one member: a fixed point of three scalars.
 
-The features side (`_features`) and the data side (`_labels`) are closed by (V, q, a) for margin
-losses and by (V, R, b) for residual losses: V is the variance of the cavity output, q its power,
-a the tangent form of its correlation with the labels, R the test error and b the intercept. The
-equations are solved for log V, log q, log a (log R, b/S) by Newton's method with a Jacobian by
-differences, on all points of a block at once. The start is the fixed point of the square loss on
-the share of the samples that act as constraints, after a few damped iterations. Points that do not
-converge are continued from a large ridge (the maximum margin from few samples).
+**Features.** A member with ψ₁ = P/D random features answers the forces on its N training outputs,
+which have the mean response v̂, alignment m̂ with the target and power q̂ (`_labels`). With the
+moments μ₁, μ⋆ of the activation and the ridge ψ₂λ,
+
+    m = ρ m̂ (uX),    q = ρ m̂² Q(1/ψ₁) + q̂ T(1/ψ₁),    V = (u + μ⋆²/μ₁²) X,    X = μ₁² Y
+    u² μ₁²/ψ₁ + u (ω + μ₁² (1 - 1/ψ₁)) = ω,    ω = μ⋆²/ψ₁ + ψ₂λ/v̂,    1/Y = v̂ (ω + u μ₁²/ψ₁)
+
+and, for two members that share a fraction f of their features, with c = f/ψ₁, s = u X v̂ = 1 - u,
+
+    Q(c) = (uX)² + c u² μ₁² Y² (μ₁² u² + μ⋆²)/(1 - c s²)
+    T(c) = (uX)² + c Y² (μ₁² u² + μ⋆²)²/(1 - c s²).
+
+All is in units of V: v̂V, m̂V, q̂V² and Y/V are numbers of order one for ridges from 1e-300 to
+1e300. Products replace quotients, so that P = ∞, v̂ = 0 (the hinge loss at a huge ridge) and μ₁ = 0
+or μ⋆ = 0 are regular.
+
+**Unknowns.** Features and labels are closed by (V, q, a) for margin losses and by (V, R, b) for
+residual losses: V is the variance of the cavity output, q its power, a the tangent form of its
+correlation with the labels, R the test error and b the intercept. The equations are solved for
+log V, log q, log a (log R, b/S) by Newton's method with a Jacobian by differences, on all points of
+a block at once. The start is the fixed point of the square loss, for margin losses on the share of
+the samples that act as constraints and after a few damped iterations. Points that do not converge
+are continued from a large ridge (the maximum margin from few samples).
+
+**Interpolation.** Near P = N a residual loss with a small ridge has V and R that diverge, and both
+equations are differences of nearly equal numbers. With the rank P of the features (D for linear
+features with P > D), the share t of the response that labels lose and D₂ of their power
+(`Forces.lost`, `lost_power`),
+
+    v̂V = ψ₂ (1 - t),    rank/(v̂V) = (1 + z) D,    T v̂² = (1 - d) rank/D,    E (gV)² = R + τ² - D₂
+
+with z and d sums of positive terms (`_resistance`), the equations are balances of small terms,
+log(N/rank) = log(1 + ...), without a difference of numbers of order one.
 
 The setting, random features with convex losses in high dimension, is that of [loureiro2022], with
 the ridge λ N/D in place of λ. The closed forms of both sides are derived here.
@@ -14,23 +40,80 @@ the ridge λ N/D in place of λ. The closed forms of both sides are derived here
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from doubletrouble.convex._features import Response, response
-from doubletrouble.convex._labels import Forces, Labels, LearningPoints, MarginLabels
+from doubletrouble.convex._labels import (
+    Forces,
+    Labels,
+    LearningPoints,
+    MarginLabels,
+    ResidualLabels,
+    wrong_share,
+)
 from doubletrouble.errors import ConvergenceError
 
-_DAMPED = 8  # iterations before Newton's method
+_DAMPED = 6  # iterations before Newton's method
 _STEPS = 60  # of Newton's method
 _LONGEST = 1.2  # of a step, in logarithms
 _DONE = 3e-14  # residual at which iteration stops
 _ACCEPTED = 1e-9  # residual of a solution at the limit of rounding
 _STAGES = 40  # of a continuation
 _NOISELESS = 1e-24  # relative variance of the noise at the end of a path
-INFINITE = 1e100
+_CLOSE = 0.1  # |log(N/rank)| of interpolation
+_TINIEST = 5e-324
+
+
+@dataclass(slots=True, kw_only=True)
+class Response:
+    """The response of the features at a block of points, in units of V."""
+
+    unlearned: Any  # u
+    gain: Any  # uX/V
+    growth: Any  # (u + μ⋆²/μ₁²) X/V: one at the fixed point
+    inverse_width: Any  # 1/ψ₁
+    _signal: Any  # μ₁² (uY)² (μ₁² u² + μ⋆²)
+    _noise: Any  # (Y (μ₁² u² + μ⋆²))²
+
+    def signal(self, shared: Any = 1.0) -> Any:
+        """Q(f/ψ₁) - Q(0): the fluctuation of the learned signal over features shared."""
+        c = shared * self.inverse_width
+        return c * self._signal / self._rest(c)
+
+    def noise(self, shared: Any = 1.0) -> Any:
+        """T(f/ψ₁)."""
+        c = shared * self.inverse_width
+        return self.gain**2 + c * self._noise / self._rest(c)
+
+    def _rest(self, c: Any) -> Any:
+        """1 - c s², without the difference where P and D are equal."""
+        return 1 - c + c * self.unlearned * (2 - self.unlearned)
+
+
+def response(linear: float, nonlinear: float, inverse_width: Any, stiff: Any, v: Any) -> Response:
+    """The response to forces of response v̂V; `linear` is μ₁², `nonlinear` μ⋆², `stiff` ψ₂λV."""
+    shared = linear * inverse_width * v
+    w = nonlinear * inverse_width * v + stiff
+    b = w + linear * v * (1 - inverse_width)
+    root = np.sqrt(b * b + 4 * w * shared)
+    falling = b <= 0
+    # two forms of one root; the one that does not subtract
+    h = np.where(falling, 4 * w * shared / (root - b + _TINIEST), b + root)
+    u = np.where(falling, (root - b) / (2 * shared), 2 * w / h)
+    gain = 2 * linear / (h + 2 * shared)
+    rest = nonlinear * (h / (w * (h + 2 * shared))) if nonlinear else 0.0
+    strength = linear * u * u + nonlinear
+    return Response(
+        unlearned=u,
+        gain=gain,
+        growth=gain + rest,
+        inverse_width=inverse_width,
+        _signal=gain * gain * (strength / linear) if linear else 0.0 * u,
+        _noise=(u * gain + rest) ** 2,
+    )
 
 
 @dataclass(slots=True, kw_only=True, frozen=True)
@@ -38,7 +121,8 @@ class Equations:
     """The equations of a task, loss and activation; parameters that vary are `LearningPoints`."""
 
     labels: Labels
-    residual: bool  # whether the loss is one of residuals
+    residual: bool  # whether the unknowns are those of a loss of residuals
+    classes: bool  # whether labels are ±1
     intercept: bool
     hard: bool  # maximum margin: the ridge is only a scale
     linear: float  # μ₁²
@@ -48,13 +132,8 @@ class Equations:
         """V, q or R, and a or b."""
         V, spread = np.exp(unknowns[0]), np.exp(unknowns[1])
         if self.residual:
-            scale = np.sqrt(spread + (at.weights * at.variances).sum(axis=0))
-            return V, spread, unknowns[2] * scale
-        return V, spread, np.where(self.blind(at), 0.0, np.exp(unknowns[2]))
-
-    def blind(self, at: LearningPoints) -> Any:
-        """Where the outputs do not correlate with the labels at all."""
-        return (at.power == 0) | (at.flips == 0.5) | (self.linear == 0)
+            return V, spread, unknowns[2] * np.sqrt(spread + at.noise_power)
+        return V, spread, np.exp(unknowns[2]) if self.linear else 0.0 * V
 
     def sides(
         self, at: LearningPoints, unknowns: Any, coarse: bool = False
@@ -62,57 +141,164 @@ class Equations:
         """Both sides of the equations."""
         V, spread, third = self.state(at, unknowns)
         forces = self.labels.forces(at, V, spread, third, coarse=coarse)
+        return forces, self.response(at, V, forces.response)
+
+    def response(self, at: LearningPoints, V: Any, v: Any) -> Response:
+        """The response of the features to labels of response v̂V."""
         stiff = at.samples * at.ridge * V
-        return forces, response(
-            self.linear, self.nonlinear, at.inverse_width, stiff, forces.response
-        )
+        return response(self.linear, self.nonlinear, at.inverse_width, stiff, v)
 
     def mismatch(self, at: LearningPoints, unknowns: Any, coarse: bool = False) -> Any:
-        """One iteration of the equations less the unknowns, (3, n)."""
-        forces, features = self.sides(at, unknowns, coarse)
-        m, q, rho = forces.alignment, forces.power, at.power
-        noise, fluctuation = features.noise(), rho * m * m * features.signal()
-        third: Any = -unknowns[2]
-        if self.residual:
-            spread = rho * features.unlearned**2 + fluctuation + q * noise
-            if self.intercept:
-                V, power, _ = self.state(at, unknowns)
-                scale = np.sqrt(power + (at.weights * at.variances).sum(axis=0))
-                slack = V * (at.high - at.low)
-                third = forces.mean * (scale + slack) / (scale * slack)
-        else:
-            aligned = rho * (m * features.aligned) ** 2
-            rest = fluctuation + q * noise
-            spread = aligned + rest
-            # a² = m²/(q (ρ+τ²) - m²), without the difference
-            spare = at.power * rest + at.variances[0] * spread
-            tilt = 0.5 * np.log(rho * aligned / spare)
-            third = np.where(self.blind(at), third, tilt - unknowns[2])
-        return np.stack([np.log(features.growth), np.log(spread) - unknowns[1], third])
+        """One iteration of the equations less the unknowns, (3, n).
+
+        Near interpolation it is the logarithm of the ratio of both sides of the balances instead.
+        """
+        sides = self.sides(at, unknowns, coarse)
+        of_task = self._residual_mismatch if self.residual else self._margin_mismatch
+        return np.stack(of_task(at, unknowns, *sides))
+
+    def _margin_mismatch(
+        self, at: LearningPoints, unknowns: Any, forces: Forces, features: Response
+    ) -> tuple[Any, Any, Any]:
+        m, rho = forces.alignment, at.power
+        q_d = rho * (m * features.gain) ** 2
+        rest = rho * m * m * features.signal() + forces.power * features.noise()
+        spread, third = q_d + rest, -unknowns[2]
+        if self.linear:  # a² = m²/(q (ρ+τ²) - m²), without the difference
+            spare = rho * rest + at.label_noise * spread
+            third = 0.5 * np.log(rho * q_d / spare) - unknowns[2]
+        return np.log(features.growth), np.log(spread) - unknowns[1], third
+
+    def _residual_mismatch(
+        self, at: LearningPoints, unknowns: Any, forces: Forces, features: Response
+    ) -> tuple[Any, Any, Any]:
+        m, rho = forces.alignment, at.power
+        V, spread, b = self.state(at, unknowns)
+        bias = rho * features.unlearned**2 + rho * m * m * features.signal()
+        growth = np.log(features.growth)
+        power = np.log(bias + forces.power * features.noise()) - unknowns[1]
+        near = (np.abs(at.log_load) < _CLOSE) & (forces.lost < 0.5)
+        if np.any(near):
+            z, d = self._resistance(at, V, forces.response, features)
+            load, log_response = at.log_load, np.log1p(-forces.lost)
+            balance = _balance(
+                np.maximum(-load, 0) - log_response, np.maximum(load, 0), np.log1p(z)
+            )
+            growth = np.where(near, balance, growth)
+            log_kernel = np.log1p(-d) - load - 2 * log_response  # of ψ₂ T
+            kernel, spare = np.exp(log_kernel), -np.expm1(log_kernel)
+            given = (bias + kernel * (at.noise_power + b * b)) / spread
+            lost = kernel * forces.lost_power / spread
+            balance = _balance(given + np.maximum(-spare, 0), np.maximum(spare, 0), lost)
+            close = np.maximum(spare, 0) + lost < 0.5
+            power = np.where(near & close, balance, power)
+        third = -unknowns[2]
+        if self.intercept:
+            scale, slack = np.sqrt(spread + at.noise_power), V * (at.high - at.low)
+            third = forces.mean * (scale + slack) / (scale * slack)
+        return growth, power, third
+
+    def _resistance(
+        self, at: LearningPoints, V: Any, v: Any, features: Response
+    ) -> tuple[Any, Any]:
+        """Z and d of the features: what the ridge takes from their first and second moments."""
+        linear, u, i = self.linear, features.unlearned, at.inverse_width
+        stiff = at.samples * at.ridge * V
+        root = (self.nonlinear * i + linear * (1 - i + 2 * i * u)) * v + stiff
+        rise = stiff * (1 - u) / root  # du/dlog λ
+        strength = linear * u + self.nonlinear
+        z = stiff / (i * v * strength)
+        dz = z * (1 - linear * rise / strength)
+        if not self.nonlinear:  # the rank is D where P > D
+            deficient, floor = i < 1, stiff / (linear * v)
+            z = np.where(deficient, i * u + floor, z)
+            dz = np.where(deficient, i * rise + floor, dz)
+        return z, (z * (1 + z) + dz) / (1 + z) ** 2
 
     def start(self, at: LearningPoints) -> Any:
         """Unknowns at which the iteration starts, (3, n)."""
         share = 1.0 if self.residual else 0.45  # of samples that act as constraints when P < N
-        samples = share * at.samples
-        low, high = np.full(at.size, -740.0), np.full(at.size, 740.0)
-        for _ in range(18):
-            middle = 0.5 * (low + high)
-            v = samples / (1 + np.exp(-middle))
-            stiff = at.samples * at.ridge * np.exp(np.minimum(middle, 700.0))
-            growing = response(self.linear, self.nonlinear, at.inverse_width, stiff, v).growth > 1
-            low, high = np.where(growing, middle, low), np.where(growing, high, middle)
-        unknowns = np.stack([np.clip(middle, -600.0, 690.0), np.zeros(at.size), np.zeros(at.size)])
-        for turn in range(_DAMPED):
-            change = self.mismatch(at, unknowns, True)
-            change = np.where(np.isfinite(change), change, 0.0)
-            unknowns = unknowns + np.clip((0.9 if turn < 4 else 0.7) * change, -3.0, 3.0)
+        log_V = self._bisected(
+            at, lambda V: np.log(self.response(at, V, share * at.samples * V / (1 + V)).growth), 18
+        )
+        unknowns = np.stack([np.clip(log_V, -600.0, 690.0), 0.0 * log_V, 0.0 * log_V])
+        near = np.flatnonzero(self.residual & (np.abs(at.log_load) < _CLOSE) & (log_V > 0))
+        if not self.residual:  # hardly any information: a is proportional to it
+            weak = np.log(at.information) - 0.5 * np.log1p(at.label_noise)
+            unknowns[2] = np.minimum(weak, 0.0)
+        far = np.setdiff1d(np.arange(at.size), near)
+        if far.size:
+            some, x = at.take(far), unknowns[:, far]
+            for turn in range(_DAMPED):
+                change = self.mismatch(some, x, True)
+                change = np.where(np.isfinite(change), change, 0.0)
+                x = x + np.clip((0.9 if turn < 4 else 0.7) * change, -3.0, 3.0)
+            unknowns[:, far] = x
+        if near.size:
+            unknowns[:2, near] = self._near_start(at.take(near))
         return unknowns
+
+    def _near_start(self, at: LearningPoints) -> Any:
+        """Log V and log R near interpolation."""
+        load = at.log_load
+
+        def features(V: Any) -> tuple[Any, Any, Any]:
+            v = at.samples * V / (1 + V)
+            response = self.response(at, V, v)
+            given = at.power * (response.unlearned**2 + response.signal() * v * v) + at.noise_power
+            return *self._resistance(at, V, v, response), given
+
+        def square(V: Any) -> Any:
+            return np.log1p(1 / V) - load - np.log1p(features(V)[0])
+
+        def power(V: Any) -> Any:  # of the square loss
+            _, d, given = features(V)
+            return np.log(given) - np.log(-np.expm1(np.log1p(-d) - load))
+
+        log_V = self._bisected(at, square, 24)
+        log_R = power(np.exp(log_V))
+        if isinstance(self.labels, ResidualLabels) and not self.labels.softness:
+            # forces without a quadratic part lose their tails only, beyond β standard deviations:
+            # t ~ exp(-β²/2) = z + log(N/rank), and R 2t/β² is what is given, hV = β √R
+            slope = np.minimum(-at.low, at.high)
+
+            def tails(V: Any) -> tuple[Any, Any]:
+                z, _, given = features(V)
+                t = np.maximum(load + np.log1p(z), 1e-300)
+                beta = np.sqrt(np.maximum(-2 * np.log(t), 1.0))
+                return 2 * t * (slope * V / (beta * beta)) ** 2 / given, slope * V / beta
+
+            other = self._bisected(at, lambda V: -np.log(tails(V)[0]), 24)
+            V = np.exp(other)
+            spread = 2 * np.log(tails(V)[1])
+            # for P > N the tails may be lost already where the square loss interpolates
+            beyond = slope**2 * np.exp(2 * log_V - log_R) > 6 - 2 * np.log(-load)
+            narrow = (load + np.log1p(features(V)[0]) < 0.1) & ~((load < 0) & beyond)
+            log_V, log_R = np.where(narrow, other, log_V), np.where(narrow, spread, log_R)
+        return np.clip(log_V, -600.0, 690.0), np.where(np.isfinite(log_R), log_R, 0.0)
+
+    @staticmethod
+    def _bisected(at: LearningPoints, function: Callable[[Any], Any], steps: int) -> Any:
+        """Log V at which a function of V changes from positive to negative."""
+        low, high = np.full(at.size, -700.0), np.full(at.size, 700.0)
+        for _ in range(steps):
+            middle = 0.5 * (low + high)
+            growing = function(np.exp(middle)) > 0
+            low, high = np.where(growing, middle, low), np.where(growing, high, middle)
+        return 0.5 * (low + high)
+
+
+def _balance(more: Any, less: Any, lost: Any) -> Any:
+    """More - less - lost of positive terms, or the logarithm of the ratio where they are small."""
+    less = less + lost
+    return np.where(less < 0.5, np.log(more / less), more - less)
 
 
 @dataclass(slots=True, kw_only=True)
 class SolvedPoints:
     """Solved points: the unknowns, both sides, and the order parameters in the block's units."""
 
+    equations: Equations
     at: LearningPoints
     V: Any
     third: Any  # a or b
@@ -120,19 +306,14 @@ class SolvedPoints:
     features: Response
 
     @property
-    def aligned(self) -> Any:
-        """m²/ρ: the power of the mean output."""
-        return self.at.power * (self.forces.alignment * self.features.aligned) ** 2
+    def q_d(self) -> Any:
+        """m²/ρ: the power of the mean output, and the overlap of members that share nothing."""
+        return self.at.power * (self.forces.alignment * self.features.gain) ** 2
 
     @property
-    def unaligned(self) -> Any:
+    def bias(self) -> Any:
         """ρ u²: the bias of residual losses, whose mean output is (1 - u) times the target."""
         return self.at.power * self.features.unlearned**2
-
-    @property
-    def overlap(self) -> Any:
-        """m/ρ."""
-        return self.forces.alignment * self.features.aligned
 
     def fluctuation(self, shared_features: Any = 1.0) -> Any:
         """The part of q₁₂ - m²/ρ that comes from shared features alone."""
@@ -144,21 +325,36 @@ class SolvedPoints:
         """The excess q - m²/ρ over members that share nothing."""
         return self.fluctuation() + self.forces.power * self.features.noise()
 
-    def interpolating(self, equations: Equations, where: Any) -> SolvedPoints:
-        """The solution, with the limit of ridge 0 at P = N at some points: V and q are infinite."""
-        at, a = self.at, np.where(where, 0.0, self.third)
-        V = np.where(where, INFINITE**2, self.V)
-        linear = equations.labels.forces(at, V, np.ones_like(V), a)  # g V = e
-        forces = Forces(
-            response=np.where(where, at.samples, self.forces.response),
-            power=np.where(where, INFINITE * 1e10, self.forces.power),
-            alignment=np.where(where, linear.alignment, self.forces.alignment),
+    def spare(self, shared_features: Any) -> Any:
+        """1 - ψ₂ T(f/ψ₁), near interpolation without the difference."""
+        equations, at, features = self.equations, self.at, self.features
+        plain = 1 - at.samples * features.noise(shared_features)
+        if not equations.residual:
+            return plain
+        _, d = equations._resistance(at, self.V, self.forces.response, features)
+        kernel, exact = np.log1p(-d), shared_features == 1
+        if not equations.nonlinear:  # all features have the same span where P > D
+            u, c = features.unlearned, shared_features * at.inverse_width
+            whole = at.inverse_width <= 1
+            of_span = 2 * np.log1p(-u) + np.log1p(c * u * u / features._rest(c))
+            kernel, exact = np.where(whole, of_span, kernel), exact | whole
+        lost = -np.expm1(kernel - at.log_load - 2 * np.log1p(-self.forces.lost))
+        return np.where(
+            exact & (np.abs(at.log_load) < _CLOSE) & (self.forces.lost < 0.5), lost, plain
         )
-        stiff = np.where(where, 0.0, at.samples * at.ridge * V)
-        features = response(
-            equations.linear, equations.nonlinear, at.inverse_width, stiff, forces.response
+
+    def training(self) -> tuple[Any, Any]:
+        """The error on the training labels (squared residuals, or wrong signs) and the loss."""
+        equations, at, q_d, excess = self.equations, self.at, self.q_d, self.excess
+        spread = (self.bias if equations.residual else q_d) + excess
+        error, loss = equations.labels.training(at, self.V, spread, self.third)
+        if equations.residual and equations.classes:  # the square loss
+            a = np.sqrt(q_d / (excess + at.label_noise * (q_d + excess)))
+            error = wrong_share(at, self.V, np.sqrt(q_d + excess), a)
+        return tuple(
+            np.maximum(at.at_limits(v), 0.0)
+            for v in (error if equations.classes else error * at.unit, loss * at.loss_unit)
         )
-        return SolvedPoints(at=at, V=V, third=a, forces=forces, features=features)
 
     def take(self, index: Any) -> SolvedPoints:
         """The solutions at some of the points."""
@@ -168,6 +364,7 @@ class SolvedPoints:
             return type(block)(**{k: v[..., index] if np.ndim(v) else v for k, v in values.items()})
 
         return SolvedPoints(
+            equations=self.equations,
             at=self.at.take(index),
             V=self.V[index],
             third=self.third[index],
@@ -195,7 +392,9 @@ def solve(equations: Equations, at: LearningPoints) -> SolvedPoints:
             )
         forces, features = equations.sides(at, unknowns)
         V, _, third = equations.state(at, unknowns)
-    return SolvedPoints(at=at, V=V, third=third, forces=forces, features=features)
+    return SolvedPoints(
+        equations=equations, at=at, V=V, third=third, forces=forces, features=features
+    )
 
 
 def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any, Any]:
@@ -249,9 +448,7 @@ def _size(mismatch: Any) -> Any:
 
 def _continued(equations: Equations, at: LearningPoints) -> tuple[Any, Any]:
     """Points approached along a path from an easier problem, the first path that arrives."""
-    paths: dict[str, tuple[Any, Any]] = {
-        "ridge": (np.maximum(at.ridge, 3.0), np.maximum(at.ridge, 1e-12))
-    }
+    paths: dict[str, tuple[Any, Any]] = {"ridge": (np.maximum(at.ridge, 3.0), at.ridge)}
     if equations.hard:
         paths = {
             "samples": (np.minimum(at.samples, 0.1 / np.maximum(at.inverse_width, 1.0)), at.samples)
@@ -272,9 +469,15 @@ def _continued(equations: Equations, at: LearningPoints) -> tuple[Any, Any]:
         if not left.size:
             break
         some, start, end = at.take(left), easy[..., left], target[..., left]
-        there = equations.start(replace(some, **{name: start}))
+        there = before = equations.start(replace(some, **{name: start}))
         for stage in np.linspace(0.0, 1.0, _STAGES):
             value = np.exp((1 - stage) * np.log(start) + stage * np.log(end))
-            there, _ = newton(equations, replace(some, **{name: value}), there)
+            guess = there if name == "samples" else 2 * there - before
+            solved, misfit = newton(equations, replace(some, **{name: value}), guess)
+            failed = ~(misfit < _ACCEPTED)
+            if np.any(failed):
+                again, _ = newton(equations, replace(some, **{name: value}), there)
+                solved[:, failed] = again[:, failed]
+            there, before = solved, there
         unknowns[:, left], residual[left] = newton(equations, some, there)
     return unknowns, residual

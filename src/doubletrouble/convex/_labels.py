@@ -18,10 +18,8 @@ With a piecewise linear force (`losses`) moments are partial moments of these de
 form with the error function and Owen's T. They are differences: where the linear part is narrow
 (the hinge loss at a large ridge) they are integrated by Gauss's rule instead.
 
-**Logistic loss.** The proximal map z = ω + Vσ(-z) is analytic but for branch points at ω_c ± iπ and
--V - ω_c ± iπ, ω_c = ln E + 1 - 1/E, E = (√V/2 + √(1 + V/4))². The trapezoidal rule in
-asinh((ω - ω_c)/4) + asinh((ω + V + ω_c)/4), whose inverse is explicit, converges geometrically for
-every V.
+The forces of the logistic loss are in `_logistic`. A training output is the proximal point: with e
+the cavity residual, the residual after training is e - V g.
 
 **Two members** with outputs of covariance q₁₂ on a sample of both have ω = C + √(q - q₁₂) ε with a
 common C ~ N(0, q₁₂) and own ε: the mean product of their forces is one integral over C of
@@ -33,18 +31,20 @@ it has no large terms that cancel where the labels are nearly independent of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.special import erf, ndtr, owens_t, wrightomega
+from scipy.special import erf, ndtr, owens_t
 
 from doubletrouble.parameters import FloatArray
 
-_FAR = 40.0  # standard deviations: densities and tails are 0 beyond
-_ROOT_2PI = np.sqrt(2 * np.pi)
+FAR = 40.0  # standard deviations: densities and tails are 0 beyond
+ROOT_2PI = np.sqrt(2 * np.pi)
+_NEGLIGIBLE = 1e-70
+_NOISELESS = 1e-23  # variance, relative to that of the labels
 _LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
 
 
@@ -55,12 +55,19 @@ class LearningPoints:
     inverse_width: Any  # D/P
     samples: Any  # N/D of one member
     ridge: Any
+    log_load: Any  # log of N over the rank of the features
     power: Any  # ρ
-    flips: Any
     low: Any  # least and largest slope of the loss
     high: Any
-    weights: Any  # of the components of the noise, (k, n)
+    flips: Any  # p
+    information: Any  # 1 - 2p
+    label_noise: Any  # τ²/ρ of classes
+    fixed: Any  # variance of labels that is neither linear in the inputs nor noise
+    weights: Any  # of the components of the noise of residual losses, (k, n)
     variances: Any  # (k, n)
+    unit: Any  # of squared outputs
+    loss_unit: Any
+    limit: Any  # whether the ridge, or the information of the labels, stands for 0
 
     def take(self, index: Any) -> LearningPoints:
         """Some of the points."""
@@ -71,6 +78,22 @@ class LearningPoints:
         """The number of points."""
         return int(self.samples.size)
 
+    @property
+    def noise_power(self) -> Any:
+        """The variance of the labels beyond their linear part, for residual losses."""
+        return (self.weights * self.variances).sum(axis=0)
+
+    @property
+    def noisy(self) -> Any:
+        """Whether labels drawn twice at one input may differ."""
+        noise = self.noise_power > np.maximum(1.00001 * self.fixed, _NOISELESS)
+        return (self.flips > 0) | (self.label_noise > 0) | noise
+
+    def at_limits(self, value: Any) -> Any:
+        """Values at a surrogate replaced by their limits."""
+        near = np.where(self.limit & (np.abs(value) < _NEGLIGIBLE), 0.0, value)
+        return np.where(self.limit & (np.abs(near) > 1 / _NEGLIGIBLE), np.inf, near)
+
 
 @dataclass(slots=True, kw_only=True)
 class Forces:
@@ -80,6 +103,8 @@ class Forces:
     power: Any  # q̂V²
     alignment: Any  # m̂V
     mean: Any = 0.0  # E g V
+    lost: Any = 0.0  # for residual losses 1 - v̂V/ψ₂, and the power of e less that of gV
+    lost_power: Any = 0.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,7 +112,7 @@ class Pair:
     """The outputs of two members on a common sample, conditional on what they share."""
 
     V: Any
-    aligned: Any  # m²/ρ: of the part along the target (0 for residual losses)
+    base: Any  # m²/ρ, or the bias for the residuals of both
     excess: Any  # q₁₂ - m²/ρ
     own: Any  # q - q₁₂
     intercept: Any  # b
@@ -96,12 +121,12 @@ class Pair:
     @property
     def common(self) -> Any:
         """q₁₂, or the mean product of two residuals."""
-        return self.aligned + self.excess
+        return self.base + self.excess
 
 
 def density(x: Any) -> Any:
     """The standard normal density."""
-    return np.exp(-0.5 * x * x) / _ROOT_2PI
+    return np.exp(-0.5 * x * x) / ROOT_2PI
 
 
 @cache
@@ -124,6 +149,10 @@ class Labels:
         """The mean product of the forces on two members over V², and its slope in q₁₂."""
         raise NotImplementedError
 
+    def training(self, at: LearningPoints, V: Any, spread: Any, third: Any) -> tuple[Any, Any]:
+        """The error on training labels (squared residuals, or wrong signs), and the mean loss."""
+        raise NotImplementedError
+
 
 # --- piecewise linear forces ---------------------------------------------------------------------
 
@@ -133,6 +162,7 @@ class Clip:
     """V g(e) = clip(κ e, l V, h V), κ = V/(c + V), linear for e from `start` to `stop`."""
 
     ratio: Any  # κ
+    rest: Any  # 1 - κ
     start: Any
     stop: Any
     bottom: Any  # l V; 0 where it is not reached
@@ -143,7 +173,7 @@ class Clip:
         A = softness + V
         start, stop = at.low * A, at.high * A
         bottom, top = (np.where(np.isfinite(x), x, 0.0) * V for x in (at.low, at.high))
-        return cls(V / A, start, stop, bottom, top)
+        return cls(V / A, softness / A, start, stop, bottom, top)
 
     def take(self, index: Any) -> Clip:
         """The forces of some of the points."""
@@ -155,8 +185,8 @@ class Clip:
         start, stop = self.start[:, None], self.stop[:, None]
         ratio, bottom, top = self.ratio[:, None], self.bottom[:, None], self.top[:, None]
         with np.errstate(over="ignore"):
-            alpha = np.clip((start - e) / sd, -_FAR, _FAR)
-            beta = np.clip((stop - e) / sd, -_FAR, _FAR)
+            alpha = np.clip((start - e) / sd, -FAR, FAR)
+            beta = np.clip((stop - e) / sd, -FAR, FAR)
         below, inside = ndtr(alpha), ndtr(beta)
         slope = ratio * (inside - below)
         value = bottom * below + top * (1 - inside) + slope * e
@@ -169,6 +199,21 @@ class Clip:
             value[narrow] = bottom[narrow] + (ratio * (stop - start))[narrow] * (ndtr(at) @ w)
             slope[narrow] = (ratio * (stop - start) / sd)[narrow] * (density(at) @ w)
         return value, slope
+
+    def loss(self, e: Any, sd: Any) -> tuple[Any, Any]:
+        """E [x - V g(x)], x = e + sd ε, and its slope in e: small where the force is linear."""
+        sd, rest, ratio = (v[:, None] for v in (np.maximum(sd, 1e-150), self.rest, self.ratio))
+        below = _beyond((e - self.start[:, None]) / sd)
+        above = _beyond((self.stop[:, None] - e) / sd)
+        slope = rest + ratio * (below[0] + above[0])
+        return rest * e + ratio * sd * (above[1] - below[1]), slope
+
+
+def _beyond(x: Any) -> tuple[Any, Any, Any]:
+    """Moments E (z - x)^k over z > x of a standard normal z: k = 0, 1, and E (z² - x²)."""
+    x = np.minimum(x, FAR)
+    mass, edge = ndtr(-x), density(x)
+    return mass, np.maximum(edge - x * mass, 0.0), x * edge + (1 - x * x) * mass
 
 
 class ResidualLabels(Labels):
@@ -184,8 +229,8 @@ class ResidualLabels(Labels):
         clip, b = Clip.of(at, self.softness, V), third
         S = np.sqrt(spread + at.variances)  # (k, n)
         S = np.maximum(S, 1e-150)
-        alpha = np.clip((clip.start + b) / S, -_FAR, _FAR)
-        beta = np.clip((clip.stop + b) / S, -_FAR, _FAR)
+        alpha = np.clip((clip.start + b) / S, -FAR, FAR)
+        beta = np.clip((clip.stop + b) / S, -FAR, FAR)
         below, above = ndtr(alpha), ndtr(-beta)
         lower, upper = density(alpha), density(beta)
         inside = np.where(alpha > 0, ndtr(-alpha) - above, ndtr(beta) - below)
@@ -207,15 +252,51 @@ class ResidualLabels(Labels):
         # the root first: a force 1e250 is never reached
         ends = (clip.top * np.sqrt(above)) ** 2 + (clip.bottom * np.sqrt(below)) ** 2
         power = weights * (ends + k * k * second)
+        lost = clip.rest + k * (weights * (above + below)).sum(0)
         v = at.samples * response
-        return Forces(response=v, power=at.samples * power.sum(0), alignment=v, mean=mean)
+        return Forces(
+            response=v,
+            power=at.samples * power.sum(0),
+            alignment=v,
+            mean=mean,
+            lost=lost,
+            lost_power=self._lost_power(at, clip, S, alpha, beta, b),
+        )
+
+    @staticmethod
+    def _lost_power(at: LearningPoints, clip: Clip, S: Any, alpha: Any, beta: Any, b: Any) -> Any:
+        """E e² - E (gV)², the sum of positive terms but for those of an intercept."""
+        k, whole = clip.ratio, S * S + b * b
+        (_, first, second), (_, below, under) = _beyond(beta), _beyond(-alpha)
+        # (e² - stop²) and (e² - start²) beyond the ends, e = S x - b
+        beyond = S * S * (second + under) - 2 * b * S * (first - below)
+        return (at.weights * ((1 + k) * clip.rest * whole + k * k * beyond)).sum(0)
 
     def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
         """One integral over C for each component, or one in all for noise that is not shared."""
+        return self._mean(at, pair, lambda clip, e, sd: clip.smoothed(e, sd), _squares)
+
+    def lost_product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+        """The mean product of two residuals, less that of V g, and its slope in q₁₂."""
+
+        def pairs(e: Any, lost: Any, slope: Any) -> tuple[Any, Any]:
+            return lost * (2 * e - lost), slope * (2 - slope)
+
+        return self._mean(at, pair, lambda clip, e, sd: clip.loss(e, sd), pairs, 30.0)
+
+    def _mean(
+        self,
+        at: LearningPoints,
+        pair: Pair,
+        smooth: Callable[[Clip, Any, Any], tuple[Any, Any]],
+        combine: Callable[[Any, Any, Any], tuple[Any, Any]],
+        reach: float = 9.0,
+    ) -> tuple[Any, Any]:
         clip, b = Clip.of(at, self.softness, pair.V), pair.intercept
         value, slope = np.zeros(at.size), np.zeros(at.size)
-        shares = [(at.weights[k], at.variances[k]) for k in range(len(at.weights))]
-        outer = shares if pair.same_labels else [(1.0, 0.0)]
+        own_noise = np.maximum(at.variances - at.fixed, 0.0)
+        shares = list(zip(at.weights, own_noise, strict=True))
+        outer = [(w, v + at.fixed) for w, v in shares] if pair.same_labels else [(1.0, at.fixed)]
         inner = [(1.0, 0.0)] if pair.same_labels else shares
         for weight, variance in outer:
             sd = np.sqrt(pair.common + variance)
@@ -231,24 +312,55 @@ class ResidualLabels(Labels):
                     share, inner_variance = (
                         np.broadcast_to(v, at.size)[i] for v in (share, inner_variance)
                     )
-                    h, dh = own.smoothed(e, np.sqrt(pair.own[i] + inner_variance))
+                    h, dh = smooth(own, e, np.sqrt(pair.own[i] + inner_variance))
                     H, dH = H + share[:, None] * h, dH + share[:, None] * dh
-                return H * H, dH * dH
+                return combine(e, H, dH)
 
             centres = [(clip.start + b, width), (clip.stop + b, width)]
-            one, by = gaussian_mean(integrand, sd, centres)
+            one, by = gaussian_mean(integrand, sd, centres, reach)
             value, slope = value + weight * one, slope + weight * by
         return value, slope
 
+    def training(self, at: LearningPoints, V: Any, spread: Any, third: Any) -> tuple[Any, Any]:
+        """The mean of (e - V g)², and of the loss there."""
+        b, c, clip = third, self.softness, Clip.of(at, self.softness, V)
+        S = np.sqrt(spread + at.variances)
+        alpha = np.clip((clip.start + b) / S, -FAR, FAR)
+        beta = np.clip((clip.stop + b) / S, -FAR, FAR)
 
-def partial_moments(z: Any, a: Any, flips: Any) -> tuple[Any, Any, Any]:
+        def moments(low: Any, high: Any) -> tuple[Any, Any, Any]:
+            """∫ e^k over e = S x - b, x from low to high."""
+            mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+            edge, tilt = density(low) - density(high), low * density(low) - high * density(high)
+            first = S * edge - b * mass
+            return mass, first, b * b * mass - 2 * b * S * edge + S * S * (mass + tilt)
+
+        inside = moments(alpha, beta)
+        squares, losses = clip.rest**2 * inside[2], (c / 2) * inside[2] / (c + V) ** 2
+        for slope, stop, tail in (
+            (at.high, clip.top, moments(beta, np.full_like(beta, FAR))),
+            (at.low, clip.bottom, moments(np.full_like(alpha, -FAR), alpha)),
+        ):
+            mass, first, second = tail
+            reached = mass > 0  # a force that is never reached may be infinite
+            force, stop = np.where(reached, slope, 0.0), np.where(reached, stop, 0.0)
+            squares = squares + second - 2 * stop * first + stop**2 * mass
+            losses = losses + force * (first - stop * mass) - 0.5 * c * force**2 * mass
+        return (at.weights * squares).sum(0), (at.weights * losses).sum(0)
+
+
+def _squares(_: Any, value: Any, slope: Any) -> tuple[Any, Any]:
+    return value * value, slope * slope
+
+
+def partial_moments(z: Any, a: Any, at: LearningPoints) -> tuple[Any, Any, Any]:
     """Moments of order 0, 1, 2 up to z of the skew normal law of t/√q."""
-    k = 1 - 2 * flips
+    k, flips = at.information, at.flips
     root = np.sqrt(1 + a * a)
-    far = np.clip(z, -_FAR, _FAR)
+    far = np.clip(z, -FAR, FAR)
     cdf, phi = ndtr(far), density(far)
-    tilted = phi * ndtr(np.clip(a * far, -_FAR, _FAR))
-    steep = np.clip(far * root, -_FAR, _FAR)
+    tilted = phi * ndtr(np.clip(a * far, -FAR, FAR))
+    steep = np.clip(far * root, -FAR, FAR)
     plain = cdf - 2 * owens_t(far, a)
     c = np.sqrt(2 / np.pi)
     zeroth = 2 * flips * cdf + k * plain
@@ -272,20 +384,20 @@ class MarginLabels(Labels):
         clip, a = Clip.of(at, self.softness, V), third
         r, root = np.sqrt(spread), np.sqrt(1 + third * third)
         ends = np.stack([1 - clip.stop, 1 - clip.start]) / r  # (2, n)
-        ends = np.clip(ends, -_FAR, _FAR)
-        (P0, P1), first, second = partial_moments(ends, a, at.flips)
+        ends = np.clip(ends, -FAR, FAR)
+        (P0, P1), first, second = partial_moments(ends, a, at)
         E, F = first[1] - first[0], second[1] - second[0]
         inside, squares = P1 - P0, P1 - P0 - 2 * r * E + spread * F
-        tails, slopes = ndtr(ends * root), density(np.clip(ends * root, -_FAR, _FAR))
+        tails, slopes = ndtr(ends * root), density(np.clip(ends * root, -FAR, FAR))
         narrower = tails[1] - tails[0] + r / root * (slopes[1] - slopes[0])
         narrow = np.flatnonzero((ends[1] - ends[0]) * (1 + a) < 1)
         if narrow.size:
             x, w = gauss(12)
             lo, wide = ends[0, narrow, None], (ends[1] - ends[0])[narrow, None]
-            nodes, scale, p = lo + wide * x, r[narrow, None], at.flips[narrow, None]
+            nodes, scale = lo + wide * x, r[narrow, None]
             tilt, steep = a[narrow, None], root[narrow, None]
             e = scale * wide * (1 - x) + clip.start[narrow, None]
-            mass = wide * w * 2 * density(nodes) * (p + (1 - 2 * p) * ndtr(tilt * nodes))
+            mass = wide * w * 2 * density(nodes) * positive_label(at, tilt * nodes, narrow)
             inside[narrow], squares[narrow] = mass.sum(-1), (mass * e * e).sum(-1)
             narrower[narrow] = (wide * w * steep * density(steep * nodes) * e).sum(-1)
         k = clip.ratio
@@ -297,7 +409,7 @@ class MarginLabels(Labels):
         return Forces(
             response=at.samples * k * inside,
             power=at.samples * power,
-            alignment=at.samples * _label_power(at) * mean,
+            alignment=at.samples * label_power(at) * mean,
         )
 
     def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
@@ -311,10 +423,10 @@ class MarginLabels(Labels):
             C = sd[i][:, None] * x
             H, dH = own.smoothed(1 - C, width[i])
             if pair.same_labels:
-                plus = shared_label(at, tilt, x, i)
+                plus = positive_label(at, tilt[i][:, None] * x, i)
                 return 2 * plus * H * H, 2 * plus * dH * dH
-            there = _mirrored(x, (H, dH), lambda: own.smoothed(1 + C, width[i]))
-            labels = _OwnLabels.of(at, pair, tilt, x, i)
+            there = mirrored(x, (H, dH), lambda: own.smoothed(1 + C, width[i]))
+            labels = OwnLabels.of(at, pair, tilt, x, i)
             return labels.products(C, width[i], (H, dH), there)
 
         centres = [(1 - clip.start, width), (1 - clip.stop, width)]
@@ -322,34 +434,51 @@ class MarginLabels(Labels):
             centres += [(clip.start - 1, width), (clip.stop - 1, width)]
         return gaussian_mean(integrand, sd, [*centres, (0.0 * sd, sd / np.maximum(tilt, 1e-9))])
 
+    def training(self, at: LearningPoints, V: Any, spread: Any, third: Any) -> tuple[Any, Any]:
+        """The share of labels on the wrong side, t < -V min(1/c, h), and the mean loss."""
+        a, c, r, clip = third, self.softness, np.sqrt(spread), Clip.of(at, self.softness, V)
+        wrong = wrong_share(at, V * np.minimum(np.divide(1.0, c), at.high), r, a)
+        ends = np.clip(np.stack([1 - clip.stop, 1 - clip.start]) / r, -FAR, FAR)
+        (P0, P1), (E0, E1), (F0, F1) = partial_moments(ends, a, at)
+        squares = P1 - P0 - 2 * r * (E1 - E0) + r * r * (F1 - F0)
+        reached = P0 > 0
+        force, stop = np.where(reached, at.high, 0.0), np.where(reached, clip.top, 0.0)
+        beyond = force * ((1 - stop) * P0 - r * E0) - 0.5 * c * force**2 * P0
+        return wrong, 0.5 * c * squares / (c + V) ** 2 + beyond
 
-def _mirrored(x: Any, here: tuple[Any, Any], there: Callable[[], tuple[Any, Any]]) -> Any:
+
+def wrong_share(at: LearningPoints, shift: Any, r: Any, a: Any) -> Any:
+    """The share of training labels on the wrong side: P(t < -shift)."""
+    wrong, _, _ = partial_moments(np.clip(-shift / r, -FAR, FAR), a, at)
+    return np.maximum(wrong, 0.0)
+
+
+def mirrored(x: Any, here: tuple[Any, Any], there: Callable[[], tuple[Any, Any]]) -> Any:
     """A function at -x: its values in reverse where the nodes x are symmetric."""
     if np.array_equal(x, -x[:, ::-1]):
         return tuple(value[:, ::-1] for value in here)
     return there()
 
 
-def _label_power(at: LearningPoints) -> Any:
-    return (1 - 2 * at.flips) * np.sqrt(2 / (np.pi * (at.power + at.variances[0])))
+def label_power(at: LearningPoints) -> Any:
+    return at.information * np.sqrt(2 / (np.pi * (at.power + at.label_noise)))
+
+
+def positive_label(at: LearningPoints, field: Any, i: Any) -> Any:
+    """The probability p + (1-2p) Φ(field) of the label +1, at (points i, nodes)."""
+    return at.flips[i, None] + at.information[i, None] * ndtr(np.clip(field, -FAR, FAR))
 
 
 def tilt_of(at: LearningPoints, pair: Pair) -> Any:
     """The tilt a₁ of C: a label is +1 with probability Φ(a₁ C/√q₁₂) before flips."""
-    spare = at.power * pair.excess + at.variances[0] * pair.common
+    spare = at.power * pair.excess + at.label_noise * pair.common
     with np.errstate(divide="ignore", invalid="ignore"):
-        tilt = np.sqrt(at.power * pair.aligned / spare)
-    return np.where(pair.aligned > 0, np.minimum(tilt, 1e12), 0.0)
-
-
-def shared_label(at: LearningPoints, tilt: Any, x: Any, i: Any) -> Any:
-    """The probability that a label of both members is +1, given C."""
-    p = at.flips[i][:, None]
-    return p + (1 - 2 * p) * ndtr(np.clip(tilt[i][:, None] * x, -_FAR, _FAR))
+        tilt = np.sqrt(at.power * pair.base / spare)
+    return np.where(pair.base > 0, np.minimum(tilt, 1e12), 0.0)
 
 
 @dataclass(slots=True)
-class _OwnLabels:
+class OwnLabels:
     """Two labels drawn independently at one input, given C."""
 
     plus: Any  # probabilities that both are +1, both -1, and that they are +1 and -1
@@ -359,10 +488,10 @@ class _OwnLabels:
     product: Any  # E y₁y₂
 
     @classmethod
-    def of(cls, at: LearningPoints, pair: Pair, tilt: Any, x: Any, i: Any) -> _OwnLabels:
-        p, noise = at.flips[i][:, None], at.variances[0][i]
-        k, q = 1 - 2 * p, 1 - p
-        h = np.clip(tilt[i][:, None] * x, -_FAR, _FAR)
+    def of(cls, at: LearningPoints, pair: Pair, tilt: Any, x: Any, i: Any) -> OwnLabels:
+        p, noise = at.flips[i][:, None], at.label_noise[i]
+        k, q = at.information[i][:, None], 1 - p
+        h = np.clip(tilt[i][:, None] * x, -FAR, FAR)
         mean, apart = erf(np.sqrt(0.5) * h), np.zeros_like(h)
         product = np.ones_like(h)
         if np.any(noise > 0):
@@ -413,215 +542,20 @@ def _owen_to_one(h: Any, wide: Any) -> Any:
     return wide * total / (2 * np.pi)
 
 
-# --- logistic forces -----------------------------------------------------------------------------
-
-
-def logistic_force(omega: Any, V: Any) -> tuple[Any, Any]:
-    """V σ(-z) and -∂(V σ(-z))/∂ω at the proximal point z = ω + V σ(-z)."""
-    mirrored = omega < -0.5 * V  # ω → -(ω + V), z → -z: z is positive then
-    start = np.where(mirrored, -(omega + V), omega)
-    z = start + wrightomega(np.log(V) - 0.2 - start)
-    for _ in range(4):
-        e = np.exp(-z)
-        s = e / (1 + e)
-        w = V * s
-        z = z - (z - start - w) / (1 + w * (1 - s))
-    e = np.exp(-z)
-    s = e / (1 + e)
-    w = V * s * (1 - s)
-    return np.where(mirrored, V * (1 - s), V * s), w / (1 + w)
-
-
-def _corner(V: Any) -> Any:
-    """The real part ω_c of the branch points."""
-    E = (0.5 * np.sqrt(V) + np.sqrt(1 + 0.25 * V)) ** 2
-    return np.log(E) + 1 - 1 / E
-
-
-@dataclass(slots=True)
-class _Line:
-    """Nodes along ω from -reach to reach, equidistant in the variable T of the module's rule."""
-
-    V: Any
-    reach: Any
-    corner: Any  # ω_c
-
-    @classmethod
-    def of(cls, V: Any, reach: Any) -> _Line:
-        return cls(V, reach, _corner(V))
-
-    def variable(self, omega: Any) -> Any:
-        """T at ω."""
-        V, c = self.V, self.corner
-        return np.arcsinh((omega - c) / 4) + np.arcsinh((omega + V + c) / 4)
-
-    def slope(self, omega: Any) -> Any:
-        """dω/dT."""
-        V, c = self.V, self.corner
-        return 1 / (1 / np.hypot(omega - c, 4) + 1 / np.hypot(omega + V + c, 4))
-
-    def counts(self, step: Any) -> Any:
-        """Nodes of each point at most `step` apart in T."""
-        span = self.variable(self.reach) - self.variable(-self.reach)
-        tiny = np.ceil(2 * self.reach / (step * self.slope(0 * self.reach))) + 1
-        return np.where(self.reach < _TINY_REACH, tiny, np.ceil(span / step) + 1)
-
-    def take(self, index: Any) -> _Line:
-        """The lines of some points."""
-        return _Line(self.V[index], self.reach[index], self.corner[index])
-
-    def nodes(self, count: int) -> tuple[Any, Any]:
-        """ω and the weights dω, (points, nodes)."""
-        low, high = self.variable(-self.reach), self.variable(self.reach)
-        half = 0.5 * (low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, count))
-        V, corner = self.V[:, None], self.corner[:, None]
-        k = corner + 0.5 * V
-        sinh, cosh = np.sinh(half), np.cosh(half)
-        # |ω + V/2| = |tanh| √(16 cosh² + k²), and its distance from k without cancellation
-        far = np.abs(sinh) * np.sqrt(16 + (k / cosh) ** 2) + k
-        near = (4 * sinh - k / cosh) * ((4 * sinh + k / cosh) / far)
-        omega = np.where(half > 0, corner + near, -(V + corner) - near)
-        spacing = ((high - low) / (count - 1))[:, None]
-        spacing = spacing / (1 / np.hypot(near, 4) + 1 / np.hypot(far, 4))
-        tiny = self.reach < _TINY_REACH  # the force is linear there: equal distances in ω
-        if np.any(tiny):
-            omega[tiny] = self.reach[tiny, None] * np.linspace(-1.0, 1.0, count)
-            spacing[tiny] = (2 * self.reach[tiny] / (count - 1))[:, None]
-        return omega, spacing
-
-
-def _blocks(counts: Any, most: float = 2e4) -> list[tuple[Any, int]]:
-    """Points of similar numbers of nodes, in blocks of `most` nodes: indices, and their number."""
-    levels = np.ceil(4 * np.log2(np.maximum(counts, 16.0)))
-    blocks = []
-    for level in np.unique(levels):
-        index, count = np.flatnonzero(levels == level), int(2 ** (level / 4)) + 1
-        size = max(1, int(most / count))
-        blocks += [(index[k : k + size], count) for k in range(0, index.size, size)]
-    return blocks
-
-
-def skew_nodes(
-    at: LearningPoints, V: Any, r: Any, a: Any, *, coarse: bool = False
-) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Blocks of points i with nodes t, their weights in the law of t = y ω, and V σ(-z) there."""
-    for i, omega, mass in _normal_nodes(V, r, a, coarse):
-        p = at.flips[i, None]
-        tilted = ndtr((a / r)[i, None] * omega)
-        force, _ = logistic_force(omega, V[i, None])
-        yield i, omega, 2 * mass * (p + (1 - 2 * p) * tilted), force
-
-
-def _normal_nodes(V: Any, r: Any, a: Any, coarse: bool) -> Iterator[tuple[Any, Any, Any]]:
-    """Blocks of points with nodes ω, and their weights in N(0, r²)."""
-    line = _Line.of(V, 8.7 * r)
-    slopes = [np.sqrt(1 + a * a) * line.slope(0 * r), line.slope(2 * r), line.slope(-2 * r)]
-    fine = r / np.maximum.reduce(slopes)
-    counts = line.counts(np.minimum(0.3, fine) if coarse else np.minimum(0.1, 0.5 * fine))
-    counts = np.where(np.isfinite(counts), np.minimum(counts, _MOST_NODES), 16.0)
-    for i, count in _blocks(counts):
-        omega, spacing = line.take(i).nodes(count)
-        scale = 1 / r[i, None]
-        yield i, omega, density(omega * scale) * (spacing * scale)
-
-
-class LogisticLabels(Labels):
-    """The logistic loss."""
-
-    def forces(
-        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
-    ) -> Forces:
-        """The moments of t = y ω by the trapezoidal rule."""
-        a, r = third, np.sqrt(spread)
-        sums = np.empty((3, at.size))
-        for i, omega, mass in _normal_nodes(V, r, a, coarse):
-            force, slope = logistic_force(omega, V[i, None])
-            tilted, p = (a / r)[i, None] * omega, at.flips[i, None]
-            skew = 2 * mass * (p + (1 - 2 * p) * ndtr(tilted))
-            sums[0, i] = (skew * slope).sum(-1)
-            sums[1, i] = (skew * force * force).sum(-1)
-            sums[2, i] = (mass * np.exp(-0.5 * tilted * tilted) * force).sum(-1)
-        sums *= at.samples
-        alignment = _label_power(at) * np.sqrt(1 + a * a) * sums[2]
-        return Forces(response=sums[0], power=sums[1], alignment=alignment)
-
-    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
-        """The integral over C of products of G, itself an integral over ω."""
-        V, sd, own = pair.V, np.sqrt(pair.common), np.sqrt(pair.own)
-        tilt = tilt_of(at, pair)
-        corner = _corner(V)
-        width = np.sqrt(pair.own + 4)  # a layer of the logistic force itself has the width 2
-        # nodes of ω that serve every C, or nodes around each C where the law given C is narrow
-        line = _Line.of(V, 8.7 * (sd + own))
-        ends = np.maximum(line.slope(line.reach), line.slope(-line.reach))
-        counts = line.counts(np.minimum(0.1, 0.55 * own / np.maximum(ends, 1e-300)))
-        local = ~(counts < 600)
-
-        def integrand(x: Any, i: Any) -> tuple[Any, Any]:
-            C = sd[i][:, None] * x
-            value, slope = smoothed(C, i)
-            if pair.same_labels:
-                plus = shared_label(at, tilt, x, i)
-                return 2 * plus * value * value, 2 * plus * slope * slope
-            there = _mirrored(x, (value, slope), lambda: smoothed(-C, i))
-            labels = _OwnLabels.of(at, pair, tilt, x, i)
-            return labels.products(C, width[i], (value, slope), there)
-
-        def smoothed(C: Any, i: Any) -> tuple[Any, Any]:
-            """G(C) and -G'(C) at (points, nodes)."""
-            result = np.empty((*C.shape, 2))
-            for part in (True, False):
-                some = np.flatnonzero(local[i] == part)
-                if not some.size:
-                    continue
-                method = around if part else along
-                sizes = inner_counts(i[some]) if part else counts[i[some]]
-                for k, count in _blocks(sizes, 4e4 / C.shape[1]):
-                    result[some[k]] = method(C[some[k]], i[some[k]], count)
-            return result[..., 0], result[..., 1]
-
-        def inner_counts(i: Any) -> Any:
-            return np.minimum(17.4 / np.minimum(0.6, 0.7 / np.maximum(own[i], 1e-9)), _MOST_NODES)
-
-        def along(C: Any, i: Any, count: int) -> Any:
-            omega, spacing = line.take(i).nodes(count)
-            force, slope = logistic_force(omega, V[i, None])
-            s = own[i]
-            weights = spacing / (s[:, None] * _ROOT_2PI)
-            moments = np.stack([force * weights, slope * weights], axis=-1)
-            scale = np.sqrt(0.5) / s[:, None]
-            kernel = (scale * C)[:, :, None] - (scale * omega)[:, None, :]
-            np.multiply(kernel, kernel, out=kernel)  # in place: half of the time of an overlap
-            np.negative(kernel, out=kernel)
-            return np.exp(kernel, out=kernel) @ moments
-
-        def around(C: Any, i: Any, count: int) -> Any:
-            nodes = np.linspace(-8.7, 8.7, count)
-            weights = density(nodes) * (nodes[1] - nodes[0])
-            omega = C[..., None] + own[i][:, None, None] * nodes
-            return np.stack([f @ weights for f in logistic_force(omega, V[i, None, None])], axis=-1)
-
-        centres = [(corner, width), (-V - corner, width), (0.0 * sd, sd / np.maximum(tilt, 1e-9))]
-        if not pair.same_labels:
-            centres += [(-corner, width), (V + corner, width)]
-        return gaussian_mean(integrand, sd, centres)
-
-
-_MOST_NODES = 4000
-_TINY_REACH = 1e-2
-
-
 # --- integrals over what two members share -------------------------------------------------------
 
 Integrand = Callable[[Any, Any], tuple[Any, Any]]
 
 
-def gaussian_mean(integrand: Integrand, sd: Any, centres: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+def gaussian_mean(
+    integrand: Integrand, sd: Any, centres: list[tuple[Any, Any]], reach: float = 9.0
+) -> tuple[Any, Any]:
     """Means over C = sd x, x ~ N(0, 1), of a function smooth but for layers.
 
     A layer at a centre has the profile of a normal distribution function of a width, given as
     (centre, width) in units of C. `integrand(x, i)` is the function of points i at nodes x.
-    Without sharp layers the trapezoidal rule is used, with them Gauss's rule on panels.
+    Without sharp layers the trapezoidal rule is used, with them Gauss's rule on panels, up to
+    `reach` standard deviations.
     """
     safe = np.maximum(sd, 1e-150)
     sharpest = np.minimum.reduce([width for _, width in centres])
@@ -634,12 +568,12 @@ def gaussian_mean(integrand: Integrand, sd: Any, centres: list[tuple[Any, Any]])
             continue
         sharp = not np.isfinite(high)
         h = 0.75 / np.sqrt(np.max(inverse[points]))
-        count = int(np.ceil(9.0 / h)) if not sharp else 300
+        count = int(np.ceil(reach / h)) if not sharp else 300
         size = max(1, int(1.5e4 / count))
         for k in range(0, points.size, size):
             i = points[k : k + size]
             if sharp:
-                x, weights = _panels(safe[i], [(c[i], w[i]) for c, w in centres])
+                x, weights = _panels(safe[i], [(c[i], w[i]) for c, w in centres], reach)
             else:
                 x = np.broadcast_to(h * np.arange(-count, count + 1), (i.size, 2 * count + 1))
                 weights = h * density(x)
@@ -648,17 +582,20 @@ def gaussian_mean(integrand: Integrand, sd: Any, centres: list[tuple[Any, Any]])
     return value, slope
 
 
-_BASE = np.array([-9.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 6.0, 9.0])
+_BASE = np.concatenate([[0.0, 2.0, 4.0, 6.0], np.arange(9.0, 30.0, 1.5)])
 _LAYER = np.array([-6.5, -4.0, -2.0, 0.0, 2.0, 4.0, 6.5])
 
 
-def _panels(sd: Any, centres: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+def _panels(sd: Any, centres: list[tuple[Any, Any]], reach: float) -> tuple[Any, Any]:
     """Nodes and weights of Gauss's rule between breakpoints at the layers."""
-    breaks = [np.broadcast_to(_BASE, (sd.size, _BASE.size))]
+    base = _BASE[reach >= _BASE]
+    base = np.concatenate([-base[:0:-1], base])
+    most = base[-1]
+    breaks = [np.broadcast_to(base, (sd.size, base.size))]
     with np.errstate(over="ignore", invalid="ignore"):
         for centre, width in centres:
             at = (centre[:, None] + width[:, None] * _LAYER) / sd[:, None]
-            breaks.append(np.clip(np.nan_to_num(at, nan=9.0), -9.0, 9.0))
+            breaks.append(np.clip(np.nan_to_num(at, nan=most), -most, most))
     edges = np.sort(np.concatenate(breaks, axis=1), axis=1)
     wide = np.diff(edges, axis=1)[:, :, None]
     x, w = gauss(14)

@@ -4,32 +4,23 @@ Blocks of points are solved in units in which the labels have power one: labels 
 `noise`/`signal` only, and residual losses are rescaled. A ridge of 0 or inf is a limit: the
 equations are solved at a surrogate ridge, and values beyond 1e±70 there are 0 or inf. For
 classification the directions of the weights, and the errors that depend on them only, have
-limits too.
+limits too; those of labels without information (p = 1/2, or no signal) are the limits p → 1/2, or
+τ²/ρ → ∞.
 """
 
 from __future__ import annotations  # help() then shows the alias Value
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from doubletrouble.convex._fixed_point import Equations, SolvedPoints, solve
-from doubletrouble.convex._labels import (
-    Labels,
-    LearningPoints,
-    LogisticLabels,
-    MarginLabels,
-    ResidualLabels,
-)
+from doubletrouble.convex._labels import Labels, LearningPoints, MarginLabels, ResidualLabels
+from doubletrouble.convex._logistic import LogisticLabels
 from doubletrouble.convex._overlaps import excess_overlap
 from doubletrouble.convex._separability import active_fraction
-from doubletrouble.convex._training import (
-    logistic_training,
-    margin_training,
-    residual_training,
-)
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import Logistic, Loss, MaxMargin
 from doubletrouble.parameters import FloatArray, Numeric, Parameter, Value, checked
@@ -39,7 +30,7 @@ BLOCK = 2048  # points solved at once
 
 _LEAST, _MOST = 1e-300, 1e100  # ridges
 _SURROGATE = 1e-250  # for ridge 0
-_NEGLIGIBLE = 1e-70
+_UNINFORMED = 1e-40  # for 1 - 2p = 0
 _NOISELESS = 1e-24  # relative variance of the noise in place of 0, for linear networks
 
 _FRACTION = Parameter(
@@ -54,7 +45,8 @@ class OrderParameters:
     `m` = E ν h is the overlap of its output h with the target ν at a test point, `q` = E h² its
     power, `V` the variance of the cavity output (the response to a shift of one label), and
     `intercept` the fitted constant of a quantile loss. All test errors follow from m, q and the
-    overlaps q₁₂ = E h₁ h₂ of two members, `overlap`.
+    overlaps q₁₂ = E h₁ h₂ of two members, `overlap`; `q_d` = m²/ρ is that of members that share
+    nothing.
 
     >>> import doubletrouble as dt
     >>> dt.order_parameters(dt.Problem(task="classification", loss="hinge", ridge=0.1))
@@ -65,8 +57,8 @@ class OrderParameters:
     q: Value
     V: Value
     intercept: Value = 0.0
-    mean_power: Value = 0.0  # m²/ρ: q₁₂ of members that share nothing
-    _members: tuple[_Block, ...] = field(default=(), repr=False)
+    q_d: Value = 0.0
+    _blocks: tuple[SolvedPoints, ...] = field(default=(), repr=False)
     _shape: tuple[int, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
@@ -94,12 +86,13 @@ class OrderParameters:
         f2 = checked("shared_samples", shared_samples, _FRACTION)
         if not isinstance(shared_noise, bool):
             raise TypeError(f"shared_noise must be True or False, got {shared_noise!r}")
-        result = self.mean_power + self.excess(f1, f2, shared_noise=shared_noise)
+        result = self.q_d + self.excess(f1, f2, shared_noise=shared_noise)
         return result if np.ndim(result) else float(result)
 
     def training(self) -> tuple[Any, Any]:
         """The training error (squared residuals, or wrong signs) and the mean loss."""
-        parts = [block.training() for block in self._members]
+        with np.errstate(all="ignore"):
+            parts = [block.training() for block in self._blocks]
         error, loss = (np.concatenate(v).reshape(self._shape) for v in zip(*parts, strict=True))
         return error, loss
 
@@ -115,56 +108,22 @@ class OrderParameters:
             for f in (shared_features, shared_samples)
         )
         result, start = np.empty(index.size), 0
-        for block in self._members:
-            inside = np.flatnonzero((index >= start) & (index < start + block.size))
+        for block in self._blocks:
+            size = block.at.size
+            inside = np.flatnonzero((index >= start) & (index < start + size))
             for k in range(0, inside.size, BLOCK):
                 i = inside[k : k + BLOCK]
-                result[i] = block.excess(index[i] - start, f1[i], f2[i], shared_noise)
-            start += block.size
+                own = index[i] - start
+                every = own.size == size and np.array_equal(own, np.arange(size))
+                some = block if every else block.take(own)
+                value = excess_overlap(some, f1[i], f2[i], shared_noise)
+                result[i] = some.at.at_limits(value * some.at.unit)
+            start += size
         return result.reshape(shape)
 
 
 def _shown(value: Any) -> str:
     return f"{value:.6g}" if not np.ndim(value) else np.array2string(np.asarray(value), precision=6)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Block:
-    """A solved block of points, with the units of its outputs."""
-
-    equations: Equations
-    solution: SolvedPoints
-    unit: FloatArray  # of squared outputs
-    loss_unit: FloatArray  # of the loss
-    limit: Any  # whether the ridge is a surrogate
-
-    @property
-    def size(self) -> int:
-        return int(self.unit.size)
-
-    def at_limits(self, value: Any, index: Any = slice(None)) -> Any:
-        """Values at a surrogate ridge replaced by their limits."""
-        limit = self.limit[index]
-        near = np.where(limit & (np.abs(value) < _NEGLIGIBLE), 0.0, value)
-        return np.where(limit & (np.abs(near) > 1 / _NEGLIGIBLE), np.inf, near)
-
-    def training(self) -> tuple[Any, Any]:
-        labels = self.equations.labels
-        with np.errstate(all="ignore"):
-            if isinstance(labels, ResidualLabels):
-                error, loss = residual_training(self.solution, labels.softness)
-                error = error * self.unit
-            elif isinstance(labels, MarginLabels):
-                error, loss = margin_training(self.solution, labels.softness)
-            else:
-                error, loss = logistic_training(self.solution)
-            return tuple(np.maximum(self.at_limits(v), 0.0) for v in (error, loss * self.loss_unit))
-
-    def excess(self, index: Any, f1: Any, f2: Any, shared_noise: bool) -> Any:
-        every = index.size == self.size and np.array_equal(index, np.arange(self.size))
-        solution = self.solution if every else self.solution.take(index)
-        value = excess_overlap(self.equations, solution, f1, f2, shared_noise)
-        return self.at_limits(value * self.unit[index], index)
 
 
 def order_parameters(problem: Problem) -> OrderParameters:
@@ -187,7 +146,7 @@ def solved(
 ) -> OrderParameters:
     """The order parameters of members with `samples` per dimension, of a shape.
 
-    Without `limits` values at a surrogate ridge stay as they are.
+    Without `limits` values at a surrogate of a limit stay as they are.
     """
     if np.any(np.asarray(problem.nonlinear_signal) != 0):
         raise ValueError(
@@ -210,34 +169,35 @@ def solved(
     for start in range(0, math.prod(shape), BLOCK):
         part = {name: value[start : start + BLOCK] for name, value in flat.items()}
         with np.errstate(all="ignore"):
-            block, signal, scale = _block(equations, loss, part, weights)
-            solution = block.solution
-            m = solution.at.power * solution.overlap
-            q = solution.aligned + solution.excess
-            intercept = solution.third * np.sqrt(block.unit) if equations.residual else 0.0 * m
-            block.limit &= limits
-            numbers = (m * signal, q * block.unit, solution.V * scale, intercept)
-            mean_power = solution.aligned * block.unit
-            results.append(tuple(map(block.at_limits, (*numbers, mean_power))))
+            at = _points(equations, problem, part, weights)
+            if equations.hard or (isinstance(loss, Logistic) and np.any(part["ridge"] == 0)):
+                _check_separability(equations, loss, part, at)
+            block = solve(equations, at)
+            at.limit &= limits
+            root = np.sqrt(at.unit)
+            q_d, q = block.q_d * at.unit, (block.q_d + block.excess) * at.unit
+            V = block.V * (root if equations.residual and not loss.softness else 1.0)
+            V = block.V / part["ridge"] if equations.hard else V
+            intercept = block.third * root if equations.residual else 0.0 * V
+            m = part["signal"] * np.sqrt(q_d)
+            if problem.task == "classification":
+                m = np.where(_blind(part), 0.0, m)
+            results.append(tuple(map(at.at_limits, (m, q, V, intercept, q_d))))
         blocks.append(block)
-    m, q, V, b, power = (np.concatenate(v).reshape(shape) for v in zip(*results, strict=True))
-    return OrderParameters(
-        m=_plain(m),
-        q=_plain(q),
-        V=_plain(V),
-        intercept=_plain(b),
-        mean_power=_plain(power),
-        _members=tuple(blocks),
-        _shape=shape,
-    )
+    m, q, V, b, q_d = (_plain(np.concatenate(v).reshape(shape)) for v in zip(*results, strict=True))
+    return OrderParameters(m=m, q=q, V=V, intercept=b, q_d=q_d, _blocks=tuple(blocks), _shape=shape)
 
 
 def _plain(array: FloatArray) -> Value:
     return array if array.ndim else float(array)
 
 
+# --- from parameters to equations ----------------------------------------------------------------
+
+
 def _equations(problem: Problem, loss: Loss) -> Equations:
-    residual = problem.task == "regression"
+    # labels ±1 enter the square loss by their second moments only: it is one of residuals
+    residual = not loss.margin
     if isinstance(loss, Logistic):
         labels: Labels = LogisticLabels()
     else:
@@ -246,6 +206,7 @@ def _equations(problem: Problem, loss: Loss) -> Equations:
     return Equations(
         labels=labels,
         residual=residual,
+        classes=problem.task == "classification",
         intercept=loss.intercept,
         hard=isinstance(loss, MaxMargin),
         linear=sigma.linear**2,
@@ -253,80 +214,106 @@ def _equations(problem: Problem, loss: Loss) -> Equations:
     )
 
 
-def _block(
-    equations: Equations, loss: Loss, values: dict[str, FloatArray], weights: FloatArray
-) -> tuple[_Block, Any, Any]:
-    """Solve a block; the units of m and of V come with it."""
-    given, samples, signal = values["ridge"], values["samples"], values["signal"]
-    limit = (given == 0) | np.isinf(given)
-    inverse_width, flips = 1 / values["features_per_dim"], values["flips"].copy()
-    variances = np.stack([values[f"sd{k}"] ** 2 for k in range(weights.size)])
+def _blind(values: dict[str, FloatArray]) -> Any:
+    """Where labels of classes carry no information."""
+    return (values["signal"] == 0) | (values["flips"] == 0.5)
+
+
+def _points(
+    equations: Equations, problem: Problem, values: dict[str, FloatArray], weights: FloatArray
+) -> LearningPoints:
+    """The parameters of a block in the units of the equations, with surrogates for limits."""
+    loss: Any = problem.loss
+    given, samples, width = values["ridge"], values["samples"], values["features_per_dim"]
+    ones, zeros = np.ones_like(given), np.zeros_like(given)
+    # linear features have the rank min(P, D); log(N/rank) is exact near 0
+    rank = width if equations.nonlinear else np.minimum(width, 1.0)
+    log_load = np.where(np.isinf(rank), -np.inf, np.log1p((samples - rank) / rank))
     ridge = np.clip(np.where(given == 0, _SURROGATE, given), _LEAST, _MOST)
-    ones = np.ones_like(given)
-    low: Any
-    high: Any
     low, high = (0.0, 0.0) if isinstance(loss, Logistic) else loss.slopes
-    scale = ones
-    if equations.residual:
-        unit = signal**2 + weights @ variances
-        unit = np.where(unit > 0, unit, 1.0)
-        root = np.sqrt(unit)
-        power, variances = signal**2 / unit, variances / unit
-        if equations.nonlinear == 0:  # without noise, the target may be recovered exactly
-            variances = np.maximum(variances, _NOISELESS)
-        if loss.softness:  # quadratic near 0: the slopes scale, else the loss
-            low, high = low / root, high / root
-        else:
-            ridge, scale = ridge * root, root
-        m_unit = unit
-    else:
-        unit, power, m_unit = ones, ones, signal
-        seen = signal > 0
-        flips[~seen] = 0.5  # labels are independent of the inputs
-        variances = np.where(seen, variances / np.where(seen, signal, 1.0) ** 2, 0.0)
-    if equations.hard:
-        ridge, scale = ones, 1 / given
-    if loss.margin:
-        share = 1 / (1 + variances[0])
-        fraction, inverse_rank = active_fraction(
-            inverse_width, share, flips, equations.linear, equations.nonlinear
-        )
-        separable = samples * fraction * inverse_rank < 1
-        if equations.hard and not separable.all():
-            raise ValueError(
-                "samples_per_dim must be less than N⋆/D = features_per_dim · "
-                "doubletrouble.separability(problem) for loss max_margin, got "
-                f"{samples[~separable][0]:g} where N⋆/D is "
-                f"{(1 / (fraction * inverse_rank))[~separable][0]:g}"
-            )
-        if isinstance(loss, Logistic) and np.any(separable & (given == 0)):
-            raise DivergenceError(
-                "ridge must be positive for loss logistic on separable data (N < N⋆), got 0: its "
-                "weights diverge; losses.MaxMargin() is the limit of their direction"
-            )
-    # P = N as the ridge vanishes: losses with forces of both signs interpolate, with infinite q
-    peak = (given < 1e-100) & (samples * inverse_width == 1) & (np.asarray(low) < 0)
-    peak &= (equations.nonlinear > 0) | (inverse_width >= 1)  # features of full rank
-    limit |= peak
     at = LearningPoints(
-        inverse_width=inverse_width,
+        inverse_width=1 / width,
         samples=samples,
-        ridge=np.where(peak, 1.0, ridge),
-        power=power,
-        flips=flips,
+        ridge=ones if equations.hard else ridge,
+        log_load=log_load,
+        power=ones,
         low=low * ones,
         high=high * ones,
-        weights=np.broadcast_to(weights[:, None], variances.shape),
-        variances=variances,
+        flips=values["flips"],
+        information=ones,
+        label_noise=zeros,
+        fixed=zeros,
+        weights=np.broadcast_to(weights[:, None], (weights.size, given.size)),
+        variances=np.zeros((weights.size, given.size)),
+        unit=ones,
+        loss_unit=ones,
+        limit=(given == 0) | np.isinf(given),
     )
-    solution = solve(equations, at)
-    if np.any(peak):
-        solution = solution.interpolating(equations, peak)
-    block = _Block(
-        equations=equations,
-        solution=solution,
-        unit=unit,
-        loss_unit=unit if loss.softness else np.sqrt(unit),
-        limit=limit,
+    if problem.task == "classification":
+        return _of_classes(at, equations.residual, values)
+    return _of_numbers(at, equations, loss, values)
+
+
+def _of_classes(
+    at: LearningPoints, residual: bool, values: dict[str, FloatArray]
+) -> LearningPoints:
+    """Labels ±1, which depend on `noise`/`signal` only.
+
+    Labels without information are the limit of labels with hardly any.
+    """
+    signal, p = values["signal"], at.flips
+    seen = signal > 0
+    noise = np.where(seen, (values["sd0"] / np.where(seen, signal, 1.0)) ** 2, 1 / _UNINFORMED**2)
+    k = np.where(p == 0.5, _UNINFORMED, 1 - 2 * p)
+    at = replace(at, information=k, label_noise=noise, limit=at.limit | _blind(values))
+    if not residual:
+        return at
+    # the square loss has E ν y, and E y₁y₂ of labels drawn twice at one input
+    power = k * k * (2 / np.pi) / (1 + noise)
+    repeated = k * k * (2 / np.pi) * np.arcsin(1 / (1 + noise))
+    return replace(
+        at, power=power, variances=(1 - power)[None], fixed=np.maximum(repeated - power, 0.0)
     )
-    return block, m_unit, scale
+
+
+def _of_numbers(
+    at: LearningPoints, equations: Equations, loss: Loss, values: dict[str, FloatArray]
+) -> LearningPoints:
+    """Labels of regression, rescaled to power one."""
+    signal, weights = values["signal"], at.weights[:, 0]
+    variances = np.stack([values[f"sd{k}"] ** 2 for k in range(weights.size)])
+    unit = signal**2 + weights @ variances
+    unit = np.where(unit > 0, unit, 1.0)
+    root, variances = np.sqrt(unit), variances / unit
+    if equations.nonlinear == 0:  # without noise, the target may be recovered exactly
+        variances = np.maximum(variances, _NOISELESS)
+    at = replace(at, power=signal**2 / unit, variances=variances, unit=unit)
+    if loss.softness:  # quadratic near 0: the slopes scale, else the loss
+        return replace(at, low=at.low / root, high=at.high / root, loss_unit=unit)
+    return replace(at, ridge=at.ridge * root, loss_unit=root)
+
+
+def _check_separability(
+    equations: Equations, loss: Loss, values: dict[str, FloatArray], at: LearningPoints
+) -> None:
+    """Raise an error where a margin loss has no minimum."""
+    fraction, inverse_rank = active_fraction(
+        at.inverse_width,
+        1 / (1 + at.label_noise),
+        at.flips,
+        equations.linear,
+        equations.nonlinear,
+    )
+    separable = at.samples * fraction * inverse_rank < 1
+    if equations.hard and not separable.all():
+        raise ValueError(
+            "samples_per_dim must be less than N⋆/D = features_per_dim · "
+            "doubletrouble.separability(problem) for loss max_margin, got "
+            f"{at.samples[~separable][0]:g} where N⋆/D is "
+            f"{(1 / (fraction * inverse_rank))[~separable][0]:g}"
+        )
+    if isinstance(loss, Logistic) and np.any(separable & (values["ridge"] == 0)):
+        raise DivergenceError(
+            "ridge must be positive for loss logistic on separable data (N < N⋆), got 0: its "
+            "weights diverge; losses.MaxMargin() is the limit of their direction"
+        )

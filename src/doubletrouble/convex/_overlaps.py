@@ -6,7 +6,8 @@ For members that share the fractions f₁ of their features and f₂ of their sa
     Δ = ρ m̂² [Q(f₁/ψ₁) - Q(0)] + f₂ q̂₁₂(Δ) T(f₁/ψ₁)
 
 with q̂₁₂ the mean product of the forces on both (`_labels`). It is convex and increasing in Δ, so
-that Newton's method from the left converges monotonically.
+that Newton's method from the left converges monotonically. Where f₁ = f₂ = 1 and P is near N, both
+sides are nearly equal: the equation is then solved for what labels lose, as in `_fixed_point`.
 
 [loureiro2022] has the joint law of learners on correlated features. The form with one scalar, for
 any shared fractions and for labels drawn independently, is derived here.
@@ -14,12 +15,13 @@ any shared fractions and for labels drawn independently, is derived here.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from doubletrouble.convex._fixed_point import INFINITE, Equations, SolvedPoints
-from doubletrouble.convex._labels import Pair
+from doubletrouble.convex._fixed_point import SolvedPoints
+from doubletrouble.convex._labels import Pair, ResidualLabels
 from doubletrouble.errors import ConvergenceError
 
 _STEPS = 80
@@ -28,98 +30,127 @@ _ROUNDING = 1e-9  # below it a step that does not fall is rounding
 
 
 def excess_overlap(
-    equations: Equations,
-    solution: SolvedPoints,
-    shared_features: Any,
-    shared_samples: Any,
-    shared_noise: bool,
+    solution: SolvedPoints, shared_features: Any, shared_samples: Any, shared_noise: bool
 ) -> Any:
     """q₁₂ - m²/ρ of two members at every point."""
-    at, features = solution.at, solution.features
+    at = solution.at
     # features that are infinitely many are their mean: the same for all members
     f1 = np.where(at.inverse_width == 0, 1.0, shared_features)
     f2 = np.broadcast_to(np.asarray(shared_samples, dtype=np.float64), f1.shape)
-    most, base = solution.excess, solution.fluctuation(f1)
-    noisy = (at.flips > 0) | (at.variances > 0).any(axis=0)
-    same = np.ones_like(noisy) if shared_noise else ~noisy
-    excess = np.where(f2 == 0, base, most)
-    strength = f2 * at.samples * features.noise(f1)
-    infinite = (most >= INFINITE) & ~same & (f1 == 1) & (f2 == 1)
+    excess = np.where(f2 == 0, solution.fluctuation(f1), solution.excess)
+    same = np.full(f1.shape, True) if shared_noise else ~at.noisy
     for equal in (True, False):
-        todo = (f2 > 0) & (same == equal) & ~infinite
+        todo = (f2 > 0) & (same == equal)
         if equal:
             todo &= (f1 < 1) | (f2 < 1)
         index = np.flatnonzero(todo)
         if index.size:
-            excess[index] = _root(equations, solution, index, base, strength, most, equal)
-    peak = np.flatnonzero(infinite)
-    if peak.size:  # both are infinite: their ratio is that of the forces
-        own, shared = (
-            _gap(equations, solution, peak, base, strength, most, v) for v in (False, True)
-        )
-        excess[peak] = most[peak] * own / shared
+            every = index.size == todo.size
+            some = solution if every else solution.take(index)
+            excess[index] = _Pairs.of(some, f1[index], f2[index], equal).root()
     return excess
 
 
-def _gap(
-    equations: Equations,
-    solution: SolvedPoints,
-    index: Any,
-    base: Any,
-    strength: Any,
-    most: Any,
-    same_labels: bool,
-) -> Any:
-    pair = _pair(equations, solution, index, base[index], most, same_labels)
-    value, _ = equations.labels.product(solution.at.take(index), pair)
-    return strength[index] * value + base[index]
+@dataclass(slots=True, kw_only=True)
+class _Pairs:
+    """The equation of the excess of two members, at every point."""
 
+    solution: SolvedPoints
+    same_labels: bool
+    least: Any  # of the excess: what shared features alone give
+    most: Any  # the excess of one member with itself
+    strength: Any  # f₂ ψ₂ T(f₁/ψ₁)
+    spare: Any  # 1 - strength
+    base: Any  # m²/ρ, or the bias for residuals
+    lossless: Any  # near interpolation, where the equation is one of what labels lose
 
-def _pair(
-    equations: Equations, solution: SolvedPoints, i: Any, x: Any, most: Any, same_labels: bool
-) -> Pair:
-    aligned = solution.unaligned if equations.residual else solution.aligned
-    b = solution.third if equations.residual else np.zeros_like(most)
-    return Pair(
-        V=solution.V[i],
-        aligned=aligned[i],
-        excess=x,
-        own=np.maximum(most[i] - x, 0.0),
-        intercept=b[i],
-        same_labels=same_labels,
-    )
+    @classmethod
+    def of(cls, solution: SolvedPoints, f1: Any, f2: Any, same_labels: bool) -> _Pairs:
+        at, residual = solution.at, solution.equations.residual
+        strength = f2 * at.samples * solution.features.noise(f1)
+        spare, lossless = 1 - strength, np.full(f1.shape, False)
+        if residual:
+            lossless = (f2 == 1) & (solution.forces.lost < 0.5) & (np.abs(spare) < 0.1)
+            if np.any(lossless):
+                spare = np.where(lossless, solution.spare(f1), spare)
+        return cls(
+            solution=solution,
+            same_labels=same_labels,
+            least=solution.fluctuation(f1),
+            most=solution.excess,
+            strength=strength,
+            spare=spare,
+            base=solution.bias if residual else solution.q_d,
+            lossless=lossless,
+        )
 
+    def root(self) -> Any:
+        """The excess, by Newton's method from the left."""
+        result, last = self.least.copy(), np.full(self.least.size, np.inf)
+        low, high = self.least.copy(), self.most.copy()
+        active = np.arange(result.size)
+        with np.errstate(all="ignore"):
+            for _ in range(_STEPS):
+                x, most = result[active], self.most[active]
+                move = self._step(active, x)
+                low[active] = np.where(move > 0, x, low[active])
+                high[active] = np.where(move < 0, x, high[active])
+                left, right = low[active], np.maximum(high[active], low[active])
+                new, slack = x + move, _ROUNDING * right
+                newton = (new >= left - slack) & (new <= right + slack)
+                new = np.where(newton, np.clip(new, left, right), 0.5 * (left + right))
+                step, before = np.abs(new - x), last[active]
+                result[active], last[active] = new, step
+                near = _NEAR * new + 1e-20 * most
+                # steps of Newton's method fall quadratically: the next is step·(step/before)²
+                following = np.where(step < 1e-2 * before, step * (step / before) ** 2, np.inf)
+                done = np.minimum(step, np.where(np.isfinite(before), following, np.inf)) <= near
+                rounded = newton & (step <= _ROUNDING * new) & (step >= 0.3 * before)
+                rounded |= right - left <= _NEAR * new
+                active = active[~done & ~rounded]
+                if not active.size:
+                    return result
+        raise ConvergenceError(
+            f"an overlap did not converge in {_STEPS} steps",
+            last=result,
+            residual=float(np.max(last[active])),
+        )
 
-def _root(
-    equations: Equations,
-    solution: SolvedPoints,
-    index: Any,
-    base: Any,
-    strength: Any,
-    most: Any,
-    same_labels: bool,
-) -> Any:
-    result, active = base[index], np.arange(index.size)
-    last = np.full(index.size, np.inf)  # steps
-    with np.errstate(all="ignore"):
-        for _ in range(_STEPS):
-            i, x = index[active], result[active]
-            pair = _pair(equations, solution, i, x, most, same_labels)
-            value, slope = equations.labels.product(solution.at.take(i), pair)
-            value, slope = strength[i] * value, strength[i] * slope
-            gap = base[i] + value - x
-            new = x + gap / np.maximum(1 - slope, 1e-12)
-            new = np.clip(new, base[i], most[i])
-            result[active] = new
-            step = np.abs(new - x)
-            rounded = (step <= _ROUNDING * new) & (step >= 0.3 * last[active])
-            last[active] = step
-            small = np.where(most[i] < INFINITE, 1e-20 * most[i], 0.0)  # beside q
-            active = active[~(step <= _NEAR * new + small) & ~rounded]
-            if not active.size:
-                return result
-    raise ConvergenceError(
-        f"an overlap did not converge in {_STEPS} steps",
-        last=result,
-        residual=float(np.max(last[active])),
-    )
+    def _step(self, active: Any, x: Any) -> Any:
+        """The step of Newton's method from an excess x."""
+        step = np.empty_like(x)
+        lossless = self.lossless[active]
+        for part in (True, False):
+            k = np.flatnonzero(lossless == part)
+            if not k.size:
+                continue
+            i, here = active[k], x[k]
+            step[k] = (self._lossless_step if part else self._plain_step)(i, here)
+        return step
+
+    def _plain_step(self, i: Any, x: Any) -> Any:
+        value, slope = self.solution.equations.labels.product(*self._pair(i, x))
+        gap = self.least[i] + self.strength[i] * value - x
+        return gap / np.maximum(1 - self.strength[i] * slope, 1e-12)
+
+    def _lossless_step(self, i: Any, x: Any) -> Any:
+        at, pair = self._pair(i, x)
+        labels = self.solution.equations.labels
+        assert isinstance(labels, ResidualLabels)
+        lost, slope = labels.lost_product(at, pair)
+        power = pair.base + pair.intercept**2 + (at.noise_power if self.same_labels else at.fixed)
+        k, spare = self.strength[i], self.spare[i]
+        return (self.least[i] + k * (power - lost) - x * spare) / (spare + k * slope)
+
+    def _pair(self, i: Any, x: Any) -> tuple[Any, Pair]:
+        solution = self.solution
+        every = i.size == self.least.size
+        b = solution.third if solution.equations.residual else 0.0 * self.least
+        return solution.at if every else solution.at.take(i), Pair(
+            V=solution.V[i],
+            base=self.base[i],
+            excess=x,
+            own=np.maximum(self.most[i] - x, 0.0),
+            intercept=b[i],
+            same_labels=self.same_labels,
+        )

@@ -12,6 +12,7 @@ result of [cover1965]. Features of the linear activation have the rank min(P, D)
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,38 @@ def separability(problem: Problem) -> Value:
     return result.copy() if problem.shape else float(result)
 
 
+def threshold_ratio(problem: Problem) -> Value:
+    """Return P/N⋆ at the N/D of a problem: the least width at which its data are separable.
+
+    The width and the ridge of the problem have no effect. Linear features have the rank D at most:
+    inf means that no width is enough.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(samples_per_dim=2.0, task="classification")
+    >>> round(threshold_ratio(problem), 4)
+    0.3842
+    """
+    problem = replace(problem, features_per_dim=1.0, ridge=1.0)
+    samples = np.broadcast_to(np.asarray(problem.samples_per_dim, dtype=np.float64), problem.shape)
+
+    def separable(log_width: Any) -> Any:
+        width = np.exp(log_width)
+        return width * np.asarray(separability(replace(problem, features_per_dim=width))) > samples
+
+    # N⋆ increases with P, and is at least twice the rank of the features
+    low = np.log(samples) - 40
+    high = np.log(np.maximum(samples / 2, 1.0)) + 1e-9
+    possible = separable(high)
+    for _ in range(64):
+        middle = 0.5 * (low + high)
+        above = separable(middle)
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    result = np.where(possible, np.exp(0.5 * (low + high)) / samples, np.inf)
+    return result if problem.shape else float(result)
+
+
 def active_fraction(
     inverse_width: Any, share: Any, flips: Any, linear: float, nonlinear: float
 ) -> tuple[Any, Any]:
@@ -62,7 +95,7 @@ def active_fraction(
         b = 1 - inverse_width * (1 + ratio)
         c = 2 * inverse_width * ratio
         root = np.sqrt(b * b + 2 * c)
-        up = np.abs(b) + root  # two forms of one root, as in `_features`
+        up = np.abs(b) + root  # two forms of one root, as in `_fixed_point`
         s = np.where(b > 0, up / (up + c), 2 / (2 + up))
     else:
         s = 0.0 * inverse_width

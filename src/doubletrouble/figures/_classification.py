@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble.convex import threshold_ratio
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
@@ -29,7 +30,6 @@ from doubletrouble.figures._panel import (
     number_list,
     table,
 )
-from doubletrouble.figures._separability import threshold_ratio
 from doubletrouble.figures._settings import (
     RANGE,
     ClassSettings,
@@ -96,7 +96,7 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
     drawing.log_axes(axes, panel.x, ylabel=ERROR)
     axes.set_yscale("linear")
     drawing.threshold(axes)
-    drawing.threshold(axes, threshold_ratio(panel.problem), SEPARABLE)
+    drawing.threshold(axes, float(threshold_ratio(panel.problem)), SEPARABLE)
     names = {line.label: line.label.partition("_K")[0] for line in panel.lines}
     strokes = dict(zip(dict.fromkeys(names.values()), drawing.strokes(), strict=False))
     looks = {}
@@ -200,7 +200,7 @@ def draw_causes(axes: "drawing.Axes", panel: Panel) -> None:
             )
         below = above
     axes.plot(panel.x, panel.line("total").y, **drawing.PARTS["total"].line, label=LABELS["total"])
-    drawing.threshold(axes, threshold_ratio(panel.problem), SEPARABLE)
+    drawing.threshold(axes, float(threshold_ratio(panel.problem)), SEPARABLE)
     axes.grid(visible=False)
     axes.set_ylim(0.0, 0.5)
     axes.set_title(drawing.members_label(panel.n_members), loc="right")

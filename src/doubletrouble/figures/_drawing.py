@@ -59,6 +59,8 @@ _RC: dict[str, Any] = {
     "ytick.direction": "out",
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
+    "xtick.minor.pad": 5.0,  # labels of minor ticks, which are shorter, in line with the others
+    "ytick.minor.pad": 5.0,
     "xtick.minor.width": 0.5,
     "ytick.minor.width": 0.5,
     "lines.linewidth": 1.5,

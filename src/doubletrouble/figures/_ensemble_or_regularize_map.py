@@ -6,7 +6,9 @@ with infinitely many features the best penalty is zero if F²/τ² > μ₁²/μ�
 ensemble; below that ratio it is better than the ensemble.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from doubletrouble.theory import exact_error, optimal_ridge
 
 # Purple where the ensemble is better, orange where it is worse; pale, for labels to be read.
 _COLORS = [*drawing.shades("#7a6bb0", "#eeecf6", 7), *drawing.shades("#fff4e6", "#e08a2e", 6)]
+_EDGE, _BORDER = "#b07a3a", 2.2  # color of hatches, width of the line of equal errors
 _GAINS_AT, _LOSSES_AT = (3.2, 4.2), 35.0  # F/τ (alternating) and P/N of the contour labels
 LEVELS = (-0.6, -0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
 
@@ -85,33 +88,10 @@ def table(data: RidgeMap) -> Table:
 
 def draw(axes: "drawing.Axes", data: RidgeMap) -> None:
     """Draw the map on the given axes."""
-    x, y, z = data.ratios, data.snrs, data.excess
-    axes.contourf(x, y, z, levels=LEVELS, colors=_COLORS, extend="both", zorder=0)
-    worse = axes.contourf(x, y, z, levels=[0, np.inf], colors="none", hatches=["//"], zorder=0)
-    worse.set_edgecolor("#b07a3a")
-    worse.set_linewidth(0.0)
-    axes.contour(
-        x, y, z, levels=LEVELS, colors=drawing.INK, linewidths=0.7, linestyles="solid", zorder=1
-    )
-    axes.contour(x, y, z, levels=[0.0], colors="#000000", linewidths=2.2, zorder=2)
+    x, y = data.ratios, data.snrs
+    draw_regions(axes, x, y, data.excess, LEVELS, _COLORS)
     drawing.contour_labels(axes, label_positions(data), percent)
-    drawing.legend_line(
-        axes,
-        "Contours: error of the ensemble relative to that of the single model",
-        color=drawing.INK,
-        linewidth=0.7,
-    )
-    drawing.legend_line(axes, "Equal errors", color="#000000", linewidth=2.2)
-    drawing.legend_area(axes, "Ensemble better", facecolor=_COLORS[2])
-    drawing.legend_area(
-        axes,
-        "Single model better",
-        facecolor=_COLORS[-3],
-        hatch="//",
-        edgecolor="#b07a3a",
-        linewidth=0.0,
-    )
-    axes.grid(visible=False)
+    legend_regions(axes, "error", better=_COLORS[2], worse=_COLORS[-3])
     drawing.log_axes(axes, x, ylabel=r"Signal-to-noise ratio, $F/\tau$")
     axes.set_ylim(y.min(), y.max())
     drawing.threshold(axes)
@@ -127,6 +107,35 @@ def draw(axes: "drawing.Axes", data: RidgeMap) -> None:
             ha="left",
             annotation_clip=False,
         )
+
+
+def draw_regions(
+    axes: "drawing.Axes",
+    x: FloatArray,
+    y: FloatArray,
+    excess: FloatArray,
+    levels: Sequence[float],
+    colors: Sequence[str],
+) -> None:
+    """Draw the contours of a relative difference, hatched where the single model is better."""
+    axes.contourf(x, y, excess, levels=levels, colors=colors, extend="both", zorder=0)
+    worse = axes.contourf(x, y, excess, levels=[0, np.inf], colors="none", hatches=["//"], zorder=0)
+    worse.set_edgecolor(_EDGE)
+    worse.set_linewidth(0.0)
+    thin: Any = {"colors": drawing.INK, "linewidths": 0.7, "linestyles": "solid"}
+    axes.contour(x, y, excess, levels=levels, **thin, zorder=1)
+    axes.contour(x, y, excess, levels=[0.0], colors="#000000", linewidths=_BORDER, zorder=2)
+    axes.grid(visible=False)
+
+
+def legend_regions(axes: "drawing.Axes", error: str, *, better: str, worse: str) -> None:
+    """Add the legend of `draw_regions`: `error` is the name of what is compared."""
+    contours = f"Contours: {error} of the ensemble relative to that of the single model"
+    drawing.legend_line(axes, contours, color=drawing.INK, linewidth=0.7)
+    drawing.legend_line(axes, f"Equal {error}s", color="#000000", linewidth=_BORDER)
+    drawing.legend_area(axes, "Ensemble better", facecolor=better)
+    hatches: Any = {"hatch": "//", "edgecolor": _EDGE, "linewidth": 0.0}
+    drawing.legend_area(axes, "Single model better", facecolor=worse, **hatches)
 
 
 def label_positions(data: RidgeMap) -> list[tuple[float, float | None, float | None]]:

@@ -10,7 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from doubletrouble.figures import _drawing as drawing
-from doubletrouble.figures._ensemble_or_regularize_map import percent
+from doubletrouble.figures._ensemble_or_regularize_map import (
+    draw_regions,
+    legend_regions,
+    percent,
+)
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Table, at_ratio, log_grid
 from doubletrouble.figures._settings import RANGE, ClassSettings, GridBounds, setting
@@ -20,7 +24,6 @@ from doubletrouble.theory import exact_error, optimal_ridge
 
 LEVELS = (-0.4, -0.3, -0.2, -0.1, -0.05, 0.0, 0.02, 0.03)
 _COLORS = [*drawing.shades("#7a6bb0", "#eeecf6", 6), *drawing.shades("#fff4e6", "#eebb80", 3)]
-_EDGE = "#b07a3a"  # of hatches
 _GAINS_AT, _LOSSES_AT = (0.05, 0.15), 25.0  # p (alternating) and P/N of the labels of contours
 
 
@@ -98,17 +101,9 @@ def table(maps: Sequence[LossMap]) -> Table:
 
 def draw(axes: "drawing.Axes", data: LossMap) -> None:
     """Draw the map of one loss on the given axes."""
-    x, y, z = data.ratios, data.flips, data.excess
-    axes.contourf(x, y, z, levels=LEVELS, colors=_COLORS, extend="both", zorder=0)
-    worse = axes.contourf(x, y, z, levels=[0, np.inf], colors="none", hatches=["//"], zorder=0)
-    worse.set_edgecolor(_EDGE)
-    worse.set_linewidth(0.0)
-    axes.contour(
-        x, y, z, levels=LEVELS, colors=drawing.INK, linewidths=0.7, linestyles="solid", zorder=1
-    )
-    axes.contour(x, y, z, levels=[0.0], colors="#000000", linewidths=2.0, zorder=2)
+    x, y = data.ratios, data.flips
+    draw_regions(axes, x, y, data.excess, LEVELS, _COLORS)
     drawing.contour_labels(axes, label_positions(data), percent)
-    axes.grid(visible=False)
     drawing.log_axes(axes, x, ylabel="Flipped labels, $p$")
     axes.set(yscale="linear", ylim=(float(y.min()), float(y.max())))
     axes.set_title(drawing.loss_label(str(data.problem.loss)), loc="right")
@@ -131,19 +126,9 @@ def label_positions(data: LossMap) -> list[tuple[float, float | None, float | No
 
 def plot(maps: Sequence[LossMap]) -> "drawing.Figure":
     """Draw the figure: a map for each loss."""
-    with drawing.new_figure(height=3.4) as figure:
+    with drawing.new_figure(height=3.6) as figure:
         first, *_ = drawing.side_by_side(figure, maps, draw)
-        drawing.legend_line(first, "Contours: difference", color=drawing.INK, linewidth=0.7)
-        drawing.legend_line(first, "Equal rates", color="#000000", linewidth=2.0)
-        drawing.legend_area(first, "Ensemble better", facecolor=_COLORS[1])
-        drawing.legend_area(
-            first,
-            "Single model better",
-            facecolor=_COLORS[-2],
-            hatch="//",
-            edgecolor=_EDGE,
-            linewidth=0.0,
-        )
+        legend_regions(first, "rate", better=_COLORS[1], worse=_COLORS[-2])
         problem = maps[0].problem
         ridge, samples = (
             float(np.asarray(problem.ridge)),
@@ -153,7 +138,7 @@ def plot(maps: Sequence[LossMap]) -> "drawing.Figure":
             rf"Ensemble: $K\to\infty$, $\lambda={drawing.scientific(ridge)}$;$\quad$"
             rf"single model: $K=1$, best $\lambda$;$\quad$$N/D={samples:g}$"
         )
-        drawing.figure_legend(figure, title=title, narrow=0.75)
+        drawing.figure_legend(figure, title=title, ncols=2)
     return figure
 
 
@@ -174,7 +159,7 @@ FIGURE = FigureSpec(
         "Three maps, for square, hinge and logistic loss, over features per sample P/N and the "
         "share of flipped labels. In each the ensemble is better on the left and below, by more "
         "than 40 % for few features and clean labels; a border rises from the right edge, at a "
-        "few percent of flipped labels, to P/N = 1 to 2 at 45 %, and beyond it the single model is "
+        "few percent of flipped labels, to P/N = 2 to 3 at 45 %, and beyond it the single model is "
         "better by up to 4 %."
     ),
     settings=LossMapSettings(),
@@ -182,7 +167,7 @@ FIGURE = FigureSpec(
     plot=plot,
     table=table,
     presets={
-        "laptop": {"ratio_range": (0.1, 50.0, 15), "flip_range": (0.0, 0.45, 10)},
+        "laptop": {"ratio_range": (0.1, 50.0, 22), "flip_range": (0.0, 0.45, 14)},
         "paper": {"ratio_range": (0.1, 50.0, 61), "flip_range": (0.0, 0.45, 37)},
     },
 )

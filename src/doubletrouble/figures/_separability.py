@@ -6,13 +6,12 @@ that the features represent makes N⋆ larger, and flipped labels make it smalle
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from doubletrouble import glossary
-from doubletrouble.convex import separability
+from doubletrouble.convex import separability, threshold_ratio
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Table, log_grid, number_list
@@ -49,24 +48,6 @@ class SeparabilitySettings(FigureSettings):
     flip_range: GridBounds = setting((0.0, 0.5, 51), "p", f"share of flipped labels: {RANGE}")
 
 
-def threshold_ratio(problem: Problem) -> float:
-    """The P/N of a problem at which its N samples are the most that P features separate.
-
-    >>> round(threshold_ratio(Problem(task="classification", samples_per_dim=2.0)), 4)
-    0.3842
-    """
-    samples = float(np.asarray(problem.samples_per_dim))
-
-    def spare(log_width: float) -> float:
-        width = float(np.exp(log_width))
-        at = replace(problem, features_per_dim=width)
-        return float(np.log(width * separability(at) / samples))
-
-    # N⋆ increases with P, and is at least 2P
-    low, high = np.log(samples) - 12, np.log(samples / 2) + 1e-9
-    return float(np.exp(brentq(spare, low, high, xtol=1e-13))) / samples
-
-
 def separability_data(settings: SeparabilitySettings) -> SeparabilityMap:
     """Return the threshold of each activation along N⋆/D, and a map for the first activation.
 
@@ -89,7 +70,7 @@ def separability_data(settings: SeparabilitySettings) -> SeparabilityMap:
             )
             most = widths * np.asarray(separability(problem))  # N⋆/D
             curves.append(Line(f"{name}_flips{flips:g}", most, widths / most))
-            marked.append(threshold_ratio(problem))
+            marked.append(float(threshold_ratio(problem)))
     first = Problem(
         task="classification",
         activation=settings.activations[0],

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from doubletrouble.convex import separability
+from doubletrouble.convex import threshold_ratio
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import MaxMargin, loss
@@ -28,6 +28,7 @@ N_POINTS = 61
 _CURVES = 64  # that are kept
 _NEAR = np.array([0.8, 0.88, 0.94, 1.0, 1.06, 1.14, 1.25])  # widths next to the threshold
 _ABOVE = 1.01  # the first width of a maximum-margin curve, in units of the threshold
+_NEVER = 1e9  # the threshold of classes that no width separates
 _LOCK = threading.Lock()
 
 
@@ -112,14 +113,7 @@ class LossRequest:
         """The least width P/N at which a fit without ridge fits every label."""
         if not loss(self.loss).margin:
             return 1.0
-        # N⋆ = P separability(P) grows with P; N⋆ >= 2P
-        low, high = math.log(1e-9), math.log(0.5)
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            x = math.exp(middle)
-            below = x * separability(self.problem(x)) < 1
-            low, high = (middle, high) if below else (low, middle)
-        return math.exp(0.5 * (low + high))
+        return min(float(threshold_ratio(self.problem(1.0))), _NEVER)
 
 
 def _code(value: Any) -> str:
@@ -153,6 +147,11 @@ def _along(request: LossRequest) -> dict[str, Any]:
     first = _ABOVE * threshold if isinstance(loss(request.loss), MaxMargin) else low
     x = np.unique([*np.geomspace(low, high, N_POINTS), *threshold * _NEAR, first])
     x = x[(x >= first) & (x <= high)]
+    if not x.size:
+        raise ValueError(
+            f"samples must be fewer for loss max_margin, got {request.samples:g}: the classes are "
+            "not separable at any width"
+        )
     if loss(request.loss).margin and not request.ridge:  # the weights have no limit there
         x = x[x != threshold]
     problem = request.problem(x)

@@ -18,20 +18,24 @@ part of the features, and closed or sampled for the rest. By rotation invariance
 | q1            | other    | same   | same  |
 | q_init        | other    | same   | other |
 | q_features    | same     | other  | other |
-| q_apart       | other    | other  | other |
+| q_d           | other    | other  | other |
 
 Members that draw samples, or features from a bank, have twins as in `_terms`: learners that share
 the choice of samples, or the bank. Their overlaps are q_twin (same noise) and q_twin_noise.
 
-**By cause.** The power of the mean score of K members, q1 + (q - q1)/K for an ensemble, is q_apart
-and a part for each cause (`power_parts`): these are the parts of the squared error. The rate of
-misclassification of a centred Gaussian score of power Q, and overlap m with the teacher, is
+**By cause.** The power of the mean score of K members, q1 + (q - q1)/K for an ensemble, is q_d and
+a part for each cause (`power_parts`): these are the parts of the squared error. The measures of
+classes, and their parts, are those of `convex.ClassMeasure`. As a check, the error is also counted
+at test points that were held out.
 
-    e(Q) = arccos(m/√(ρ Q))/π,        ρ = F²
+**Majority votes** are counted at these points. Where w of the J learners with the same data are
+wrong, a majority of K of them is wrong with the probability of a hypergeometric number: the mean
+over all choices of K is unbiased for K ≤ J, and the numbers of points with each w are enough.
 
-It is 0 for the mean predictor, Q = m²/ρ, and each cause in turn (sampling, initialization, the
-members' own choices, noise) adds the difference of e before and after its part of the power. As a
-check, the error is also counted at test points that were held out.
+**Draws without a fit.** The maximum margin of data that are not separable, and the weights of the
+logistic loss without ridge on separable data, do not exist. Near N = N⋆ some draws of a finite
+model are separable and others are not. No draw is left out, which would be a selection by norm:
+the simulation raises an error with the draws concerned.
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
@@ -43,9 +47,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from doubletrouble.convex import LinearModel
 from doubletrouble.ensembles import Divide, Scheme
+from doubletrouble.errors import DivergenceError
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Mixture, Problem
 from doubletrouble.simulation._draws import FeatureSet, draw_data, draw_features
@@ -61,6 +67,8 @@ from doubletrouble.simulation._plan import SimulationPlan
 N_HELD_OUT = 1000
 """Test points at which errors are counted, in each draw."""
 
+_BY_VOTES = ("wrong_votes", "noisy_wrong_votes")  # arrays with a last axis
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OverlapDraws:
@@ -71,13 +79,17 @@ class OverlapDraws:
     q_noise: FloatArray
     q1: FloatArray
     q_init: FloatArray
-    q_apart: FloatArray
+    q_d: FloatArray
     intercept: FloatArray
     held_out: FloatArray  # error at points held out: of one learner
     held_out_mean: FloatArray  # of the mean of all learners with the same data
     q_features: FloatArray | None = None  # of members with all of the data, or a block of it
     q_twin: FloatArray | None = None  # of members that draw from a common set
     q_twin_noise: FloatArray | None = None
+    # shares of points held out at which 0, 1, … J of the learners with the same data are wrong, for
+    # classes: against the clean sign, and against labels with noise, before flips
+    wrong_votes: FloatArray | None = None
+    noisy_wrong_votes: FloatArray | None = None
 
     def named(self) -> dict[str, FloatArray]:
         """Every overlap by its name."""
@@ -95,43 +107,63 @@ class OverlapDraws:
     ) -> Self:
         """Every overlap as a function of the list of its values in several."""
         values = [one.named() for one in several]
-        return cls(**{name: function([one[name] for one in values]) for name in values[0]})
+
+        def of(name: str) -> FloatArray:
+            arrays = [one[name] for one in values]
+            if name not in _BY_VOTES:
+                return function(arrays)
+            counts = range(arrays[0].shape[-1])
+            return np.stack([function([a[..., w] for a in arrays]) for w in counts], axis=-1)
+
+        return cls(**{name: of(name) for name in values[0]})
 
 
 def power_parts(scheme: Scheme, at: OverlapDraws, n_models: Any) -> dict[str, Any]:
-    """The power of the mean of K members over q_apart by cause, in the order of the chain."""
+    """The power of the mean of K members over q_d by cause, in the order of the chain."""
     share = 1 / n_models
     if at.q_twin is None or at.q_twin_noise is None:
         disjoint = has_disjoint_samples(scheme)
         of_data = share if disjoint else 1.0
         noise = at.q1 - at.q_init
         return {
-            "sampling": of_data * (at.q_init - at.q_apart),
+            "sampling": of_data * (at.q_init - at.q_d),
             "initialization": share * (at.q_noise - at.q_init),
             "noise": of_data * noise + share * (at.q - at.q_noise - noise),
         }
     if scheme.shares_features:  # twins are two members
         noise = at.q_twin - at.q_twin_noise
         return {
-            "sampling": at.q_init - at.q_apart,
+            "sampling": at.q_init - at.q_d,
             "initialization": at.q_twin_noise - at.q_init,
             "resampling": share * (at.q_noise - at.q_twin_noise),
             "noise": noise + share * (at.q - at.q_noise - noise),
         }
     noise = at.q1 - at.q_init
     return {
-        "sampling": at.q_init - at.q_apart,
+        "sampling": at.q_init - at.q_d,
         "initialization": share * (at.q_noise - at.q_twin_noise),
         "resampling": share * (at.q_twin_noise - at.q_init),
         "noise": noise + share * (at.q - at.q_noise - noise),
     }
 
 
-def wrong_sign(m: Any, q: Any, power: Any) -> Any:
-    """arccos(m/√(power q))/π, the rate at which two centred Gaussian numbers differ in sign."""
-    square = np.asarray(power * q)
-    cosine = m / np.sqrt(np.where(square > 0, square, np.inf))
-    return np.arccos(np.clip(cosine, -1.0, 1.0)) / np.pi
+def majority(wrong_votes: FloatArray, n_members: Any) -> FloatArray:
+    """The rate at which a majority of K of J votes is wrong; ties count half.
+
+    `wrong_votes` are the shares of points with 0, 1, … J wrong votes, the last axis. Numbers of
+    members broadcast with the axes before it.
+
+    >>> majority(np.array([0.5, 0.3, 0.1, 0.1]), [1, 2, 3]).round(4)
+    array([0.2667, 0.2667, 0.2   ])
+    """
+    from scipy.stats import hypergeom
+
+    J = wrong_votes.shape[-1] - 1
+    K, wrong = np.asarray(n_members, dtype=np.float64)[..., None], np.arange(J + 1)
+    half = K / 2
+    chosen = hypergeom(J, wrong, K)
+    above, below = chosen.sf(np.floor(half)), chosen.cdf(np.ceil(half) - 1)
+    return np.asarray(np.sum(wrong_votes * 0.5 * (1 + above - below), axis=-1))
 
 
 def jackknife(function: Callable[..., Any], *draws: FloatArray) -> FloatArray:
@@ -153,6 +185,7 @@ def draw_labels(
     """Labels for outputs of the teacher, (N,), with two draws of the noise; one without noise."""
     noise, flips = problem.noise, float(np.asarray(problem.flips))
     count = 2 if np.any(problem.noise_sd) or flips else 1
+    blind = not np.any(problem.signal) and not np.any(problem.noise_sd)
     labels = []
     for _ in range(count):
         normal = rng.standard_normal(teacher.shape)
@@ -163,6 +196,7 @@ def draw_labels(
             noisy = teacher + normal * np.asarray(noise)
         if problem.task == "classification":
             wrong = rng.random(teacher.shape) < flips
+            noisy = normal if blind else noisy  # the sign of 0 is drawn
             noisy = np.where((noisy > 0) != wrong, 1.0, -1.0)
         labels.append(noisy)
     return tuple(labels)
@@ -234,14 +268,37 @@ class _FittedLearners:
             q_noise=mean(one, noisy=False),
             q1=mean(other, noisy=True),
             q_init=mean(other, noisy=False),
-            q_apart=np.asarray(products[~same_set & ~same_data].mean()),
+            q_d=np.asarray(products[~same_set & ~same_data].mean()),
             intercept=np.asarray(np.mean(self.intercepts)),
             held_out=np.asarray(np.mean(errors)),
             held_out_mean=np.asarray(np.mean([self._held_out(problem, held, g) for g in groups])),
             q_features=None if drawn else np.asarray(products[features].mean()),
             q_twin=mean(twin, noisy=True) if drawn else None,
             q_twin_noise=mean(twin, noisy=False) if drawn else None,
+            **({} if drawn else self._wrong_votes(problem, held, groups)),
         )
+
+    def _wrong_votes(
+        self, problem: Problem, held: FloatArray, groups: Sequence[Any]
+    ) -> dict[str, FloatArray]:
+        """Shares of points held out by the number of wrong votes, over learners of each group."""
+        if problem.task != "classification":
+            return {}
+        scores = np.stack(self.held_out)
+        size, noise = int(np.sum(groups[0])), float(np.asarray(problem.noise_sd))
+        # the probability that the label with noise has the sign of the teacher
+        sure = ndtr(np.abs(held) / noise) if noise else np.ones_like(held)
+        tables = []
+        for group in groups:
+            wrong = np.sum((scores[group] > 0) != (held > 0), axis=0)
+            clean = np.bincount(wrong, minlength=size + 1)
+            right, other = (
+                np.bincount(wrong, weights=weight, minlength=size + 1)
+                for weight in (sure, 1 - sure)
+            )
+            tables.append((clean, right + other[::-1]))
+        clean, noisy = np.mean(tables, axis=0) / held.size
+        return {"wrong_votes": clean, "noisy_wrong_votes": noisy}
 
     def _held_out(self, problem: Problem, held: FloatArray, which: Any) -> float:
         """The error of the mean of some learners at points held out, without label noise."""
@@ -337,7 +394,11 @@ def _fits(
             model, n = LinearModel(phi), len(phi)
             for noise, y in enumerate(labels[own.data]):
                 for ridge, table in zip(ridges, tables, strict=True):
-                    fit = model.fit(y[own.rows], plan.problem.loss, n * width * ridge / plan.dim)
+                    try:
+                        alpha = n * width * ridge / plan.dim
+                        fit = model.fit(y[own.rows], plan.problem.loss, alpha)
+                    except DivergenceError as error:
+                        raise DivergenceError(f"at P = {width} and N = {n}, {error}") from None
                     a = fit.weights
                     assert a is not None
                     table.keys.append((member.which, member.twin, own.choice, own.data, noise))

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.convex import label_entropy, mean_softplus
+from doubletrouble.convex import MEASURES, ClassMeasure
 from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
     EnsembleLike,
     MemberTerms,
     Scheme,
+    Vote,
     checked_weights,
     combine,
 )
-from doubletrouble.parameters import FloatArray, Numeric, common_shape
+from doubletrouble.parameters import FloatArray, Numeric, common_shape, refuse
 from doubletrouble.problems import Member, Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
 from doubletrouble.simulation._ensembles import (
@@ -28,7 +29,7 @@ from doubletrouble.simulation._ensembles import (
     same_terms,
     single_ensemble,
 )
-from doubletrouble.simulation._overlaps import OverlapDraws, jackknife, power_parts, wrong_sign
+from doubletrouble.simulation._overlaps import OverlapDraws, jackknife, majority, power_parts
 from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
 
 
@@ -233,7 +234,7 @@ def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> Membe
 # --- other losses than the square loss -----------------------------------------------------------
 
 
-_MEASURES = ("misclassification", "noisy", "squared", "log_loss")
+_VOTE_TOTAL_ONLY = "the parts of a vote must be computed by theory: its total alone is counted"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -291,7 +292,7 @@ class ConvexSimulation(Simulation):
             raise TypeError(f"shared_noise must be True or False, got {shared_noise!r}")
         at = self.draws
         if not shared_samples:
-            draws: Any = at.q_features if shared_features else at.q_apart
+            draws: Any = at.q_features if shared_features else at.q_d
         elif shared_noise:
             draws = at.q if shared_features else at.q1
         else:
@@ -305,9 +306,18 @@ class ConvexSimulation(Simulation):
         "misclassification", the default, or "squared" against the clean sign, "noisy" or "log_loss"
         against labels with noise and flips: definitions and parts are those of `exact_error`.
         Standard errors of rates and of the log loss are by the jackknife over draws.
+
+        Rates are those of the overlaps averaged over draws. Where the norms of learners differ
+        between draws by large factors, as near N = N⋆ at a small ridge, they are above the mean
+        rate of the learners, `held_out`.
+
+        `Vote(K)`, for K up to `n_init`, is counted at points held out: its total is estimated, and
+        its parts are not. The measure is "misclassification" or "noisy".
         """
+        if isinstance(ensemble, Vote):
+            return self._vote_error(ensemble, measure)
         classes = self.problem.task == "classification"
-        known = _MEASURES if classes else ("squared",)
+        known = MEASURES if classes else ("squared",)
         measure = known[0] if measure is None else measure
         if measure not in known:
             raise ValueError(
@@ -319,34 +329,20 @@ class ConvexSimulation(Simulation):
         powers = power_parts(scheme, at, np.asarray(scheme.n_members))
         if measure == "squared":
             return ErrorTerms(**self._estimates(powers, at), coordinates=self._coordinates(scheme))
-        p, power = self.problem, float(np.square(np.asarray(self.problem.signal)))
-        noisy = measure != "misclassification"
-        spread = power + float(np.square(p.noise_sd)) if noisy else power
-        flips = (float(np.asarray(p.flips)) if power else 0.5) if noisy else 0.0
-        blind = not power or np.asarray(p.flips) == 0.5
+        measured, signal = ClassMeasure.of(self.problem, measure), np.asarray(self.problem.signal)
+        blind = not signal or np.asarray(self.problem.flips) == 0.5
 
-        def rate(m: Any, q: Any) -> Any:
-            return flips + (1 - 2 * flips) * wrong_sign(m, q, spread)
+        def value(m: Any, q: Any) -> Any:
+            along = m / np.where(signal > 0, signal, np.inf)
+            return measured.value(along, q - along**2)
 
-        def log_loss(m: Any, q: Any) -> Any:
-            aligned = (1 - 2 * flips) * m / math.sqrt(2 * math.pi * (spread or 1.0))
-            return mean_softplus(np.sqrt(np.maximum(q, 0.0))) - aligned
+        def estimated(excess: Any) -> Any:
+            if measure != "log_loss" and np.ndim(excess) == 0:  # the rate of the mean predictor
+                return np.full_like(at.q_d, 0.5 if blind else float(measured.bayes))
+            return jackknife(value, *np.broadcast_arrays(at.m, at.q_d + excess))
 
-        if measure == "log_loss":
-            variance = float(np.square(p.noise_sd)) / power if power else 0.0
-            value, bayes = log_loss, float(label_entropy(flips, variance))
-            before = jackknife(value, at.m, at.q_apart)
-        else:
-            value, noise = rate, math.sqrt(spread - power)
-            bayes = flips + (1 - 2 * flips) * math.atan2(noise, math.sqrt(power)) / math.pi
-            before = np.full_like(at.q_apart, 0.5 if blind else bayes)
-        score, parts = at.q_apart, {}
-        others = {"bias": before - bayes, "bayes": bayes}
-        for name, part in powers.items():
-            score = score + part
-            m, q = np.broadcast_arrays(at.m, score)
-            new = jackknife(value, m, q)
-            parts[name], before = new - before, new
+        parts = measured.parts(estimated, powers)
+        others = {name: parts.pop(name) for name in ("bias", "bayes")}
         return ErrorTerms(
             **self._estimates(parts, at, others), coordinates=self._coordinates(scheme)
         )
@@ -357,10 +353,10 @@ class ConvexSimulation(Simulation):
         at, share = self._deepened(scheme), 1 / np.asarray(scheme.n_members)
         assert at.q_features is not None
         of_data = share if has_disjoint_samples(scheme) else 1.0
-        both = at.q_noise - at.q_init - at.q_features + at.q_apart
+        both = at.q_noise - at.q_init - at.q_features + at.q_d
         parts = {
-            "initialization": share * (at.q_features - at.q_apart),
-            "sampling": of_data * (at.q_init - at.q_apart),
+            "initialization": share * (at.q_features - at.q_d),
+            "sampling": of_data * (at.q_init - at.q_d),
             "initialization_sampling": share * both,
             "noise_sampling": of_data * (at.q1 - at.q_init),
             "noise_initialization_sampling": share * (at.q - at.q_noise - at.q1 + at.q_init),
@@ -373,18 +369,47 @@ class ConvexSimulation(Simulation):
         """Estimates of all parts of one shape; without `others`, of the squared error."""
         if others is None:
             others, power = {}, np.square(self.problem.signal)
-            others["bias"] = power - 2 * at.m + at.q_apart
+            others["bias"] = power - 2 * at.m + at.q_d
             others["bayes"] = np.square(self.problem.test_noise)
             if self.problem.task == "classification":  # E |ν| = √(2ρ/π)
                 signal = np.asarray(self.problem.signal)
                 overlap = at.m / np.where(signal > 0, signal, np.inf)
-                others["bias"] = 1 - 2 * math.sqrt(2 / math.pi) * overlap + at.q_apart
+                others["bias"] = 1 - 2 * math.sqrt(2 / math.pi) * overlap + at.q_d
         every = {**parts, **others}
         shape = np.broadcast_shapes(at.m.shape, *(np.shape(value) for value in every.values()))
         return {
             name: self.estimate(np.array(np.broadcast_to(value, shape)))
             for name, value in every.items()
         }
+
+    def realized(self, ensemble: EnsembleLike = 1) -> Scheme:
+        """The ensemble at the sizes realized, to compare with theory."""
+        return ensemble if isinstance(ensemble, Vote) else super().realized(ensemble)
+
+    def _vote_error(self, vote: Vote, measure: str | None) -> ErrorTerms[Estimate]:
+        """The rate of a majority, counted at points held out."""
+        if self.problem.task != "classification":
+            raise ValueError(f"ensemble must average for {self.problem.task}, got {vote!r}")
+        measure = MEASURES[0] if measure is None else measure
+        if measure not in MEASURES[:2]:
+            names = ", ".join(MEASURES[:2])
+            raise ValueError(f"measure must be one of {names} for a vote, got {measure!r}")
+        members = np.asarray(vote.n_members)
+        wanted = f"at most n_init = {self.n_init} to count votes"
+        refuse("n_members", members, members > self.n_init, wanted)
+        at, flips = self._deepened(vote), 0.0
+        votes = at.wrong_votes
+        if measure == "noisy":
+            votes, flips = at.noisy_wrong_votes, float(np.asarray(self.problem.flips))
+        if votes is None:
+            raise ValueError("the simulation must be repeated for votes, got one without them")
+        rate = flips + (1 - 2 * flips) * majority(votes, members)
+        return ErrorTerms.identified(
+            parts={},
+            total=self.estimate(rate),
+            missing=dict.fromkeys(ErrorTerms.names(), _VOTE_TOTAL_ONLY),
+            coordinates=self._coordinates(vote),
+        )
 
     def held_out(self, n_models: int = 1) -> Estimate:
         """The error counted at test points that were held out: of 1 model, or of `n_init` averaged.
@@ -397,7 +422,7 @@ class ConvexSimulation(Simulation):
 
     def _deepened(self, scheme: Scheme) -> OverlapDraws:
         """The overlaps of an ensemble, with axes for an array of numbers of members."""
-        terms: Any = self.terms_of(scheme)
+        terms: Any = self.draws if isinstance(scheme, Vote) else self.terms_of(scheme)
         count, *shape = self.draws.m.shape
         common_shape({"the simulation": tuple(shape), "ensemble": np.shape(scheme.n_members)})
         deep = (1 for _ in range(np.ndim(scheme.n_members) - len(shape)))

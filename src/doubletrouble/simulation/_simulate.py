@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from doubletrouble.ensembles import Divide, Scheme
+from doubletrouble.errors import DivergenceError
+from doubletrouble.losses import MaxMargin
 from doubletrouble.problems import Problem
 from doubletrouble.runs import progress_bar
 from doubletrouble.simulation._devices import ArrayDevice, Dtype, Result
@@ -23,7 +25,15 @@ from doubletrouble.simulation._ensembles import has_no_samples, is_division, n_m
 from doubletrouble.simulation._members import draw
 from doubletrouble.simulation._overlaps import OverlapDraws
 from doubletrouble.simulation._overlaps import draw as draw_overlaps
-from doubletrouble.simulation._plan import MODELS, Ensembles, Model, Numbers, TestAverage, plan
+from doubletrouble.simulation._plan import (
+    MODELS,
+    Ensembles,
+    Model,
+    Numbers,
+    SimulationPlan,
+    TestAverage,
+    plan,
+)
 from doubletrouble.simulation._result import ConvexSimulation, DrawnEnsemble, Simulation
 from doubletrouble.simulation._terms import SimulatedTerms
 
@@ -42,6 +52,32 @@ def all_draws(
             results.append(result)
             bar.update()
     return results
+
+
+def _draw_or_divergence(planned: SimulationPlan, rng: np.random.Generator) -> Any:
+    """The overlaps of one draw, or the error of the first fit that has no minimum."""
+    try:
+        return draw_overlaps(planned, rng)
+    except DivergenceError as error:
+        return error
+
+
+def _refuse_diverged(problem: Problem, draws: Sequence[Any]) -> None:
+    """Raise DivergenceError with the draws that have no fit: without them, rates are biased."""
+    failed = {k: one for k, one in enumerate(draws) if isinstance(one, DivergenceError)}
+    if not failed:
+        return
+    shown = ("draw " if len(failed) == 1 else "draws ") + ", ".join(map(str, list(failed)[:10]))
+    shown += ", …" if len(failed) > 10 else ""
+    remedy = (
+        "loss 'hinge' at ridge 0 is the maximum margin where there is one, and a minimum elsewhere"
+        if isinstance(problem.loss, MaxMargin)
+        else "a positive ridge has a minimum in every draw"
+    )
+    raise DivergenceError(
+        f"every draw must have a minimum, got {len(failed)} of {len(draws)} without one ({shown}): "
+        f"{next(iter(failed.values()))}; {remedy}"
+    )
 
 
 def simulate(
@@ -118,6 +154,14 @@ def simulate(
     Simulation
         Every term of every draw, with methods for the error by cause.
 
+    Raises
+    ------
+    ValueError
+        For settings that cannot be simulated.
+    DivergenceError
+        Where a draw has no fit: the maximum margin of data that are not separable, or the logistic
+        loss without ridge on separable data. The message lists the draws; none is left out.
+
     Examples
     --------
     >>> from doubletrouble import Problem
@@ -149,8 +193,9 @@ def simulate(
     planned = replace(checked, device=ArrayDevice.of(device, dtype))
     rngs = np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
     convex = not planned.problem.is_ridge_regression
-    one_draw: Any = draw_overlaps if convex else draw
+    one_draw: Any = _draw_or_divergence if convex else draw
     draws = all_draws(partial(one_draw, planned), rngs, device=planned.device, progress=progress)
+    _refuse_diverged(problem, draws)
 
     def terms(scheme: Scheme) -> Any:
         kind: Any = OverlapDraws if convex else SimulatedTerms

@@ -12,15 +12,9 @@ members (f₁, f₂) and one member with itself (1, 1), each part is shared + ow
 
 **Measures.** For regression the error is ρ - 2m + q*, q* being the power of the mean score: the
 parts add up to it, and for the square loss they are those of the closed form. For classes a measure
-is a function e(q*) of the power at fixed m, and a part is the difference of two consecutive powers
-of the chain: non-negative, dependent on the order, with a sum equal to the error.
-
-    misclassification   arccos(m/√(ρ q*))/π, against the clean sign
-    noisy               p + (1-2p) arccos(m/√((ρ+τ²) q*))/π, against labels with noise and flips
-    squared             1 - 2m √(2/(πρ)) + q*, against the clean sign
-    log_loss            E log(1 + exp(√q* z)) - (1-2p) m/√(2π(ρ+τ²)), against noisy labels
-
-The 0/1 error of the mean predictor, q* = m²/ρ, is 0 for a linear target: all of it is fluctuation.
+is a function of q_d = m²/ρ and q*, and its parts are those of `convex.ClassMeasure`. The 0/1 error
+of the mean predictor, q* = q_d, is 0 for a linear target: all of it is fluctuation, also for labels
+without information (p = 1/2), where the parts are the limits p → 1/2.
 
 **Majority vote.** Given the common part C ~ N(0, q₁₂) of the scores, votes are independent and
 positive with probability Φ(C/√(q - q₁₂)). The chain replaces members by their means over the
@@ -34,14 +28,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, expit, ndtr
+from scipy.special import betainc, erf, ndtr
 
 from doubletrouble.convex import (
+    ClassMeasure,
     OrderParameters,
     gaussian_mean,
-    label_entropy,
     mean_slope,
-    mean_softplus,
     separability,
     solved,
 )
@@ -112,11 +105,28 @@ class _Ensemble:
     def excess(self, f1: Any, f2: Any, *, same_noise: bool) -> Any:
         """q₁₂ - m²/ρ of two members."""
         same_noise = same_noise or not self.noisy
-        # arrays are those of `pair`, which live as long as this object
-        key = (*(id(f) if np.ndim(f) else float(f) for f in (f1, f2)), same_noise)
+        key = self._key(f1, f2, same_noise=same_noise)
         if key not in self.known:
             self.known[key] = self.one.excess(f1, f2, shared_noise=same_noise)
         return self.known[key]
+
+    def _solve_together(self, pairs: list[tuple[Any, Any]]) -> None:
+        """Overlaps with labels drawn independently: a batch costs little more than one of them."""
+        if not self.noisy:
+            return
+        missing = {self._key(*pair, same_noise=False): pair for pair in pairs}
+        missing = {key: pair for key, pair in missing.items() if key not in self.known}
+        f1, f2 = (
+            np.stack([np.broadcast_to(pair[k], self.shape) for pair in missing.values()])
+            for k in (0, 1)
+        )
+        values = self.one.excess(f1, f2, shared_noise=False)
+        self.known |= dict(zip(missing, values, strict=True))
+
+    @staticmethod
+    def _key(f1: Any, f2: Any, *, same_noise: bool) -> Any:
+        # arrays are those of `pair`, which live as long as this object
+        return (*(id(f) if np.ndim(f) else float(f) for f in (f1, f2)), same_noise)
 
     @property
     def single(self) -> bool:
@@ -136,6 +146,7 @@ class _Ensemble:
     def parts(self, *, interactions: bool = False) -> dict[str, Any]:
         """The squared error of the mean score by cause."""
         pairs = (self.pair(), (1.0, 1.0))
+        self._solve_together([*pairs, (0.0, self.pair()[1])])
         shared, one = (self.cross_terms(*pair, interactions=interactions) for pair in pairs)
         own = {
             f.name: np.maximum(getattr(one, f.name) - getattr(shared, f.name), 0.0)
@@ -179,68 +190,10 @@ class _Ensemble:
     @property
     def bias(self) -> Any:
         """The squared error of the mean predictor."""
-        power = np.asarray(self.one.mean_power)
+        q_d = np.asarray(self.one.q_d)
         if self.problem.task == "regression":
-            return (np.asarray(self.problem.signal) - np.sqrt(power)) ** 2
-        return _Classes.of(self.problem, "squared", power).value(0.0)
-
-
-# --- measures ------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True, kw_only=True)
-class _Classes:
-    """Measures of the scores of classes, for a target of unit power."""
-
-    measure: str
-    flips: Any
-    variance: Any  # τ²/ρ
-    mean_power: Any  # m²/ρ
-    learnable: Any  # whether the labels depend on the inputs
-
-    @classmethod
-    def of(cls, problem: Problem, measure: str, mean_power: Any) -> _Classes:
-        signal, noise = np.asarray(problem.signal), np.asarray(problem.noise_sd)
-        seen = signal > 0
-        with np.errstate(all="ignore"):
-            variance = np.where(seen, (noise / np.where(seen, signal, 1.0)) ** 2, 0.0)
-        flips = np.where(seen, problem.flips, 0.5)
-        return cls(
-            measure=measure,
-            flips=flips,
-            variance=variance,
-            mean_power=np.asarray(mean_power),
-            learnable=np.asarray(mean_power) > 0,
-        )
-
-    def angle(self, excess: Any, variance: Any) -> Any:
-        """The angle of the score to the label's field, over π; 1/2 without correlation."""
-        power = self.mean_power
-        across = np.sqrt(excess + variance * (power + excess))
-        angle = np.arctan2(across, np.sqrt(power)) / np.pi
-        return np.where(self.learnable, angle, 0.5)
-
-    def value(self, excess: Any) -> Any:
-        """The measure of a score of power m²/ρ + excess."""
-        p, power = self.flips, self.mean_power
-        if self.measure == "misclassification":
-            return self.angle(excess, 0.0)
-        if self.measure == "noisy":
-            return p + (1 - 2 * p) * self.angle(excess, self.variance)
-        if self.measure == "squared":
-            return 1 - 2 * np.sqrt(2 * power / np.pi) + power + excess
-        aligned = (1 - 2 * p) * np.sqrt(power / (2 * np.pi * (1 + self.variance)))
-        return mean_softplus(np.sqrt(power + excess)) - aligned
-
-    @property
-    def bayes(self) -> Any:
-        """The least value of the measure, due to flipped and noisy test labels."""
-        p = self.flips
-        if self.measure == "noisy":
-            return p + (1 - 2 * p) * np.arctan(np.sqrt(self.variance)) / np.pi
-        if self.measure == "log_loss":
-            return label_entropy(p, self.variance)
-        return 0.0
+            return (np.asarray(self.problem.signal) - np.sqrt(q_d)) ** 2
+        return ClassMeasure.of(self.problem, "squared").value(np.sqrt(q_d), 0.0)
 
 
 # --- calibration ---------------------------------------------------------------------------------
@@ -250,10 +203,11 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     """The power of the mean score, its tilt towards the label, and the slope of calibration."""
     with np.errstate(all="ignore"):
         ensemble = _Ensemble.of(problem, scheme)
-        classes = _Classes.of(problem, "noisy", ensemble.one.mean_power)
-        excess, power = ensemble.mean_excess(), classes.mean_power
+        classes, power = ClassMeasure.of(problem, "noisy"), np.asarray(ensemble.one.q_d)
+        excess = ensemble.mean_excess()
         across = excess + classes.variance * (power + excess)
-        tilt = np.where(classes.learnable, np.sqrt(power / across), 0.0)
+        learned = (power > 0) & (classes.flips < 0.5)
+        tilt = np.where(learned, np.sqrt(power / across), 0.0)
         sd = np.sqrt(power + excess)
         # log-odds b f are best where b q E σ'(b √q z) = (1-2p) m/√(2π(ρ+τ²)), in c = b √q
         pull = (1 - 2 * classes.flips) * tilt / np.sqrt((1 + tilt**2) * 2 * np.pi)
@@ -269,19 +223,41 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     return at_limits(parts, ensemble.shape)
 
 
+_PIECES = np.concatenate([[0.0], np.geomspace(1e-8, 9.0, 400)])  # of z, for one zero at most
+
+
 def _calibration_error(sd: Any, tilt: Any, flips: Any, shape: tuple[int, ...]) -> Any:
-    """E |σ(f) - P(y = 1 | f)| over scores f = sd z: twice that over z > 0."""
-    s, a, p = (np.broadcast_to(v, shape)[..., None] for v in (sd, tilt, flips))
-    z = np.concatenate([[0.0], np.geomspace(1e-6, 9.0, 4000)])  # from the steepest of scores on
-    actual = p + (1 - 2 * p) * ndtr(a * z)
-    gap = np.abs(expit(s * z) - actual) * 2 * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-    return np.trapezoid(gap, z, axis=-1)
+    """E |σ(f) - P(y = 1 | f)| over scores f = sd z: twice that over z > 0, split at the zeros."""
+    s, a, p = (np.broadcast_to(v, shape).reshape(-1, 1) for v in (sd, tilt, flips))
+
+    def gap(z: Any) -> Any:  # both less 1/2: σ(f) - 1/2 = tanh(f/2)/2
+        return 0.5 * (np.tanh(0.5 * s * z) - (1 - 2 * p) * erf(math.sqrt(0.5) * a * z))
+
+    low = np.broadcast_to(_PIECES[:-1], (s.size, _PIECES.size - 1))
+    high = np.broadcast_to(_PIECES[1:], low.shape)
+    sign = np.sign(gap(low))
+    crossing = sign * np.sign(gap(high)) < 0
+    left, right = low, high
+    for _ in range(60 if np.any(crossing) else 0):
+        middle = 0.5 * (left + right)
+        same = np.sign(gap(middle)) == sign
+        left, right = np.where(same, middle, left), np.where(same, right, middle)
+    zero = np.where(crossing, left, high)  # without a zero the second part is empty
+    x, w = np.polynomial.legendre.leggauss(8)
+    total: Any = 0.0
+    for start, stop in ((low, zero), (zero, high)):
+        half = 0.5 * (stop - start)
+        for node, weight in zip(x, w, strict=True):
+            z = start + half * (1 + node)
+            density = 2 * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+            total = total + (half * weight * np.abs(gap(z)) * density).sum(-1)
+    return total.reshape(shape)
 
 
 # --- the best ridge ------------------------------------------------------------------------------
 
 _NODES = 10.0 ** np.arange(-10.0, 8.25, 0.5)
-_GOLDEN = (3 - math.sqrt(5)) / 2
+_GOLDEN = (3 - math.sqrt(5)) / 2  # scipy.optimize minimizes at one point, this at all at once
 
 
 def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
@@ -350,8 +326,9 @@ def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[s
         elif problem.task == "regression":
             parts = ensemble.parts()
         else:
-            classes = _Classes.of(problem, measure, ensemble.one.mean_power)
-            parts = _chain(classes, ensemble.parts())
+            classes, along = ClassMeasure.of(problem, measure), np.sqrt(ensemble.one.q_d)
+            chain = classes.parts(lambda excess: classes.value(along, excess), ensemble.parts())
+            parts = _positive(chain)
     return at_limits(parts, ensemble.shape)
 
 
@@ -388,7 +365,7 @@ def total_error(problem: Problem, scheme: Scheme, measure: str) -> Any:
         excess = ensemble.mean_excess()
         if problem.task == "regression":
             return ensemble.bias + excess + np.square(problem.test_noise)
-        return _Classes.of(problem, measure, ensemble.one.mean_power).value(excess)
+        return ClassMeasure.of(problem, measure).value(np.sqrt(ensemble.one.q_d), excess)
 
 
 def at_limits(parts: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
@@ -400,48 +377,39 @@ def at_limits(parts: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
     return {name: np.array(part) if shape else float(part) for name, part in whole.items()}
 
 
-def _chain(classes: _Classes, parts: dict[str, Any]) -> dict[str, Any]:
-    """Differences of the measure along the chain of mean scores."""
-    excess: Any = 0.0 * classes.mean_power
-    last, bayes = classes.value(excess), classes.bayes
-    result = {"bias": np.maximum(last - bayes, 0.0), "bayes": bayes}
-    for name in ("sampling", "initialization", "resampling", "noise"):
-        if name not in parts:
-            continue
-        excess = excess + parts[name]
-        value = classes.value(excess)
-        result[name], last = np.maximum(value - last, 0.0), value
-    return result
+def _positive(parts: dict[str, Any]) -> dict[str, Any]:
+    """Parts that are differences: below 0 by rounding only."""
+    return {name: np.maximum(part, 0.0) for name, part in parts.items()}
 
 
 def _vote_parts(ensemble: _Ensemble, measure: str) -> dict[str, Any]:
     E, K = ensemble.excess, np.asarray(ensemble.scheme.n_members)
     one = E(1.0, 1.0, same_noise=True), E(1.0, 1.0, same_noise=False)
     two = E(0.0, 1.0, same_noise=True), E(0.0, 1.0, same_noise=False)
-    classes = _Classes.of(ensemble.problem, measure, ensemble.one.mean_power)
-    bayes, bias, noiseless = classes.bayes, classes.value(0.0), classes.value(two[1])
-    votes = [_vote(classes, K, *pair) for pair in zip(two, one, strict=True)]
-    return {
-        "noise": np.maximum(votes[0] - votes[1], 0.0),
-        "initialization": np.maximum(votes[1] - noiseless, 0.0),
-        "sampling": np.maximum(noiseless - bias, 0.0),
-        "bias": np.maximum(bias - bayes, 0.0),
+    classes, q_d = ClassMeasure.of(ensemble.problem, measure), np.asarray(ensemble.one.q_d)
+    bayes, along = classes.bayes, np.sqrt(q_d)
+    bias, noiseless = classes.value(along, 0.0), classes.value(along, two[1])
+    votes = [_vote(classes, K, q_d, *pair) for pair in zip(two, one, strict=True)]
+    parts = {
+        "noise": votes[0] - votes[1],
+        "initialization": votes[1] - noiseless,
+        "sampling": noiseless - bias,
+        "bias": bias - bayes,
         "bayes": bayes,
     }
+    return _positive(parts)
 
 
-def _vote(classes: _Classes, n_members: Any, common: Any, own: Any) -> Any:
+def _vote(classes: ClassMeasure, n_members: Any, q_d: Any, common: Any, own: Any) -> Any:
     """The 0/1 error of the majority of K votes; ties count half."""
-    noisy = classes.measure == "noisy"
+    noisy = classes.name == "noisy"
     variance = classes.variance if noisy else 0.0
-    shape = np.broadcast_shapes(
-        *map(np.shape, (common, own, n_members, classes.mean_power, variance))
-    )
+    shape = np.broadcast_shapes(*map(np.shape, (common, own, n_members, q_d, variance)))
 
     def flat(value: Any) -> Any:
         return np.broadcast_to(np.asarray(value, dtype=np.float64), shape).reshape(-1)
 
-    x, K, power = flat(common), flat(n_members), flat(classes.mean_power)
+    x, K, power = flat(common), flat(n_members), flat(q_d)
     sd, width = np.sqrt(power + x), np.sqrt(np.maximum(flat(own) - x, 0.0))
     spare = x + flat(variance) * (power + x)
     tilt = np.where(power > 0, np.sqrt(power / np.maximum(spare, 1e-300)), 0.0)

@@ -138,7 +138,8 @@ def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None
         from doubletrouble.theory import _any_loss
 
         name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
-        return np.asarray(_any_loss.total_error(problem, scheme, name))
+        total = np.asarray(_any_loss.total_error(problem, scheme, name))
+        return np.asarray(_any_loss.at_limits({"total": total}, total.shape)["total"])
     return np.asarray(exact_error(problem, scheme, measure).total)
 
 

@@ -261,8 +261,10 @@ def _central_difference(
         total_of(replace(problem, **scaled(factor)), scheme, measure)
         for factor in (math.exp(_LOG_STEP), math.exp(-_LOG_STEP))
     )
+    diverges = np.isinf(total_of(problem, scheme, measure))
     with np.errstate(invalid="ignore"):
-        slope = np.where(np.isinf(size), 0.0, (up - down) / (2 * _LOG_STEP * size))
+        slope = np.where(diverges, -np.inf, (up - down) / (2 * _LOG_STEP * size))
+        slope = np.where(np.isinf(size), 0.0, slope)
     return slope if slope.ndim else float(slope)
 
 

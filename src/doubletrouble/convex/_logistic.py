@@ -1,0 +1,225 @@
+r"""The forces of labels with the logistic loss, by quadrature.
+
+The proximal map z = ω + Vσ(-z) is analytic but for branch points at ω_c ± iπ and -V - ω_c ± iπ,
+ω_c = ln E + 1 - 1/E, E = (√V/2 + √(1 + V/4))². The trapezoidal rule in
+asinh((ω - ω_c)/4) + asinh((ω + V + ω_c)/4), whose inverse is explicit, converges geometrically for
+every V.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import wrightomega
+
+from doubletrouble.convex._labels import (
+    ROOT_2PI,
+    Forces,
+    Labels,
+    LearningPoints,
+    OwnLabels,
+    Pair,
+    density,
+    gaussian_mean,
+    label_power,
+    mirrored,
+    positive_label,
+    tilt_of,
+    wrong_share,
+)
+
+_MOST_NODES = 4000
+_TINY_REACH = 1e-2
+
+
+def logistic_force(omega: Any, V: Any) -> tuple[Any, Any]:
+    """V σ(-z) and -∂(V σ(-z))/∂ω at the proximal point z = ω + V σ(-z)."""
+    mirrored = omega < -0.5 * V  # ω → -(ω + V), z → -z: z is positive then
+    start = np.where(mirrored, -(omega + V), omega)
+    z = start + wrightomega(np.log(V) - 0.2 - start)
+    for _ in range(4):
+        e = np.exp(-z)
+        s = e / (1 + e)
+        w = V * s
+        z = z - (z - start - w) / (1 + w * (1 - s))
+    e = np.exp(-z)
+    s = e / (1 + e)
+    w = V * s * (1 - s)
+    return np.where(mirrored, V * (1 - s), V * s), w / (1 + w)
+
+
+def _corner(V: Any) -> Any:
+    """The real part ω_c of the branch points."""
+    E = (0.5 * np.sqrt(V) + np.sqrt(1 + 0.25 * V)) ** 2
+    return np.log(E) + 1 - 1 / E
+
+
+@dataclass(slots=True)
+class _Line:
+    """Nodes along ω from -reach to reach, equidistant in the variable T of the module's rule."""
+
+    V: Any
+    reach: Any
+    corner: Any  # ω_c
+
+    @classmethod
+    def of(cls, V: Any, reach: Any) -> _Line:
+        return cls(V, reach, _corner(V))
+
+    def variable(self, omega: Any) -> Any:
+        """T at ω."""
+        V, c = self.V, self.corner
+        return np.arcsinh((omega - c) / 4) + np.arcsinh((omega + V + c) / 4)
+
+    def slope(self, omega: Any) -> Any:
+        """dω/dT."""
+        V, c = self.V, self.corner
+        return 1 / (1 / np.hypot(omega - c, 4) + 1 / np.hypot(omega + V + c, 4))
+
+    def counts(self, step: Any) -> Any:
+        """Nodes of each point at most `step` apart in T."""
+        span = self.variable(self.reach) - self.variable(-self.reach)
+        tiny = np.ceil(2 * self.reach / (step * self.slope(0 * self.reach))) + 1
+        return np.where(self.reach < _TINY_REACH, tiny, np.ceil(span / step) + 1)
+
+    def take(self, index: Any) -> _Line:
+        """The lines of some points."""
+        return _Line(self.V[index], self.reach[index], self.corner[index])
+
+    def nodes(self, count: int) -> tuple[Any, Any]:
+        """ω and the weights dω, (points, nodes)."""
+        low, high = self.variable(-self.reach), self.variable(self.reach)
+        half = 0.5 * (low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, count))
+        V, corner = self.V[:, None], self.corner[:, None]
+        k = corner + 0.5 * V
+        sinh, cosh = np.sinh(half), np.cosh(half)
+        # |ω + V/2| = |tanh| √(16 cosh² + k²), and its distance from k without cancellation
+        far = np.abs(sinh) * np.sqrt(16 + (k / cosh) ** 2) + k
+        near = (4 * sinh - k / cosh) * ((4 * sinh + k / cosh) / far)
+        omega = np.where(half > 0, corner + near, -(V + corner) - near)
+        spacing = ((high - low) / (count - 1))[:, None]
+        spacing = spacing / (1 / np.hypot(near, 4) + 1 / np.hypot(far, 4))
+        tiny = self.reach < _TINY_REACH  # the force is linear there: equal distances in ω
+        if np.any(tiny):
+            omega[tiny] = self.reach[tiny, None] * np.linspace(-1.0, 1.0, count)
+            spacing[tiny] = (2 * self.reach[tiny] / (count - 1))[:, None]
+        return omega, spacing
+
+
+def _blocks(counts: Any, most: float = 2e4) -> list[tuple[Any, int]]:
+    """Points of similar numbers of nodes, in blocks of `most` nodes: indices, and their number."""
+    levels = np.ceil(4 * np.log2(np.maximum(counts, 16.0)))
+    blocks = []
+    for level in np.unique(levels) if levels.size > 1 else levels:
+        index, count = np.flatnonzero(levels == level), int(2 ** (level / 4)) + 1
+        size = max(1, int(most / count))
+        blocks += [(index[k : k + size], count) for k in range(0, index.size, size)]
+    return blocks
+
+
+def _normal_nodes(V: Any, r: Any, a: Any, coarse: bool) -> Iterator[tuple[Any, Any, Any]]:
+    """Blocks of points with nodes ω, and their weights in N(0, r²)."""
+    line = _Line.of(V, 8.7 * r)
+    slopes = [np.sqrt(1 + a * a) * line.slope(0 * r), line.slope(2 * r), line.slope(-2 * r)]
+    fine = r / np.maximum.reduce(slopes)
+    counts = line.counts(np.minimum(0.3, fine) if coarse else np.minimum(0.1, 0.5 * fine))
+    counts = np.where(np.isfinite(counts), np.minimum(counts, _MOST_NODES), 16.0)
+    for i, count in _blocks(counts):
+        omega, spacing = line.take(i).nodes(count)
+        scale = 1 / r[i, None]
+        yield i, omega, density(omega * scale) * (spacing * scale)
+
+
+class LogisticLabels(Labels):
+    """The logistic loss."""
+
+    def forces(
+        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+    ) -> Forces:
+        """The moments of t = y ω by the trapezoidal rule."""
+        a, r = third, np.sqrt(spread)
+        sums = np.empty((3, at.size))
+        for i, omega, mass in _normal_nodes(V, r, a, coarse):
+            force, slope = logistic_force(omega, V[i, None])
+            tilted = (a / r)[i, None] * omega
+            skew = 2 * mass * positive_label(at, tilted, i)
+            sums[0, i] = (skew * slope).sum(-1)
+            sums[1, i] = (skew * force * force).sum(-1)
+            sums[2, i] = (mass * np.exp(-0.5 * tilted * tilted) * force).sum(-1)
+        sums *= at.samples
+        alignment = label_power(at) * np.sqrt(1 + a * a) * sums[2]
+        return Forces(response=sums[0], power=sums[1], alignment=alignment)
+
+    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+        """The integral over C of products of G, itself an integral over ω."""
+        V, sd, own = pair.V, np.sqrt(pair.common), np.sqrt(pair.own)
+        tilt = tilt_of(at, pair)
+        corner = _corner(V)
+        width = np.sqrt(pair.own + 4)  # a layer of the logistic force itself has the width 2
+        # nodes of ω that serve every C, or nodes around each C where the law given C is narrow
+        line = _Line.of(V, 8.7 * (sd + own))
+        ends = np.maximum(line.slope(line.reach), line.slope(-line.reach))
+        counts = line.counts(np.minimum(0.1, 0.55 * own / np.maximum(ends, 1e-300)))
+        local = ~(counts < 600)
+
+        def integrand(x: Any, i: Any) -> tuple[Any, Any]:
+            C = sd[i][:, None] * x
+            value, slope = smoothed(C, i)
+            if pair.same_labels:
+                plus = positive_label(at, tilt[i][:, None] * x, i)
+                return 2 * plus * value * value, 2 * plus * slope * slope
+            there = mirrored(x, (value, slope), lambda: smoothed(-C, i))
+            labels = OwnLabels.of(at, pair, tilt, x, i)
+            return labels.products(C, width[i], (value, slope), there)
+
+        def smoothed(C: Any, i: Any) -> tuple[Any, Any]:
+            """G(C) and -G'(C) at (points, nodes)."""
+            result = np.empty((*C.shape, 2))
+            for part in (True, False):
+                some = np.flatnonzero(local[i] == part)
+                if not some.size:
+                    continue
+                method = around if part else along
+                sizes = inner_counts(i[some]) if part else counts[i[some]]
+                for k, count in _blocks(sizes, 4e4 / C.shape[1]):
+                    result[some[k]] = method(C[some[k]], i[some[k]], count)
+            return result[..., 0], result[..., 1]
+
+        def inner_counts(i: Any) -> Any:
+            return np.minimum(17.4 / np.minimum(0.6, 0.7 / np.maximum(own[i], 1e-9)), _MOST_NODES)
+
+        def along(C: Any, i: Any, count: int) -> Any:
+            omega, spacing = line.take(i).nodes(count)
+            force, slope = logistic_force(omega, V[i, None])
+            s = own[i]
+            weights = spacing / (s[:, None] * ROOT_2PI)
+            moments = np.stack([force * weights, slope * weights], axis=-1)
+            scale = np.sqrt(0.5) / s[:, None]
+            kernel = (scale * C)[:, :, None] - (scale * omega)[:, None, :]
+            np.multiply(kernel, kernel, out=kernel)  # in place: half of the time of an overlap
+            np.negative(kernel, out=kernel)
+            return np.exp(kernel, out=kernel) @ moments
+
+        def around(C: Any, i: Any, count: int) -> Any:
+            nodes = np.linspace(-8.7, 8.7, count)
+            weights = density(nodes) * (nodes[1] - nodes[0])
+            omega = C[..., None] + own[i][:, None, None] * nodes
+            return np.stack([f @ weights for f in logistic_force(omega, V[i, None, None])], axis=-1)
+
+        centres = [(corner, width), (-V - corner, width), (0.0 * sd, sd / np.maximum(tilt, 1e-9))]
+        if not pair.same_labels:
+            centres += [(-corner, width), (V + corner, width)]
+        return gaussian_mean(integrand, sd, centres)
+
+    def training(self, at: LearningPoints, V: Any, spread: Any, third: Any) -> tuple[Any, Any]:
+        """The share of labels on the wrong side, t < -V/2, and the mean loss."""
+        a, r = third, np.sqrt(spread)
+        loss = np.empty_like(V)
+        for i, omega, mass in _normal_nodes(V, r, a, coarse=False):
+            force, _ = logistic_force(omega, V[i, None])
+            skew = 2 * mass * positive_label(at, (a / r)[i, None] * omega, i)
+            loss[i] = (skew * np.logaddexp(0.0, -(omega + force))).sum(-1)
+        return wrong_share(at, 0.5 * V, r, a), loss
