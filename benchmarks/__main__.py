@@ -10,6 +10,7 @@ BENCHMARKS = (
     "import_time",
     "advice_speed",
     "flow_speed",
+    "spectra_speed",
     "simulation_speed",
     "simulation_gpu",
     "lazy_speed",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
-from doubletrouble.parameters import FloatArray, declarations
+from doubletrouble.parameters import FloatArray, declarations, declared
 from tests.schemes import ensemble, supported
 from tests.selection import full_beyond
 
@@ -130,9 +130,10 @@ def random_spectrum(rng: Rng, count: int = 40) -> dt.SpectralProblem:
 
 def point(problem: Any, index: int) -> Any:
     """One point of a problem of arrays."""
-    values = {name: getattr(problem, name) for name in declarations(problem)}
-    spectrum = ("eigenvalues", "target_powers", "tail")
-    return replace(problem, **{k: v[index] for k, v in values.items() if k not in spectrum})
+    fields = {f.name: getattr(problem, f.name) for f, _ in declared(problem)}
+    vectors = {f.name for f, _ in declared(problem) if f.metadata["vector"]}
+    arrays = {k: v for k, v in fields.items() if np.ndim(v) and k not in vectors}
+    return replace(problem, **{name: value[index] for name, value in arrays.items()})
 
 
 # --- properties ----------------------------------------------------------------------------------

@@ -318,20 +318,20 @@ def _levels(law: SpectralLaw, decades: int) -> Levels:
 
 def _resolved(law: SpectralLaw, size: float, rule: _Rule) -> Levels:
     """The levels of a law by one rule."""
+    smallest = float(law._log_eigenvalue(1.0)) + _UNDERFLOW
     # y is at most 1/l(2 S); without a bound, where all modes can be learned, all have levels
-    last = max(
-        float(law._log_eigenvalue(2 * size)) + _LINEAR, law._log_eigenvalue(1.0) + _UNDERFLOW
-    )
+    last = max(float(law._log_eigenvalue(2 * size)) + _LINEAR, smallest)
     cut = law.n_modes if 2 * size >= law.n_modes else min(law._rank(last), law.n_modes)
     if math.isinf(law._smooth_from):
-        cut = min(math.ceil(cut), law.n_modes)
+        cut = min(math.ceil(min(cut, law._rank(smallest))), law.n_modes)
         negligible = law._rank(
             float(law._log_eigenvalue(cut)) + _ROUNDING * max(1, 0.5 / law.source)
         )
         ranks = np.arange(1.0, min(math.ceil(negligible), law.n_modes) + 1)
         weights, beyond = np.ones_like(ranks), (0.0, 0.0)
     else:
-        cut = max(cut, 2 * _head(law, 1, rule))
+        first = max((1.0, *(knee for knee in law._knees if knee < cut)))
+        cut = max(cut, 2 * _head(law, first, rule))
         if math.isinf(law.n_modes):
             ranks, weights = _quadrature(law, cut, False, rule)
             beyond = law._beyond(cut)

@@ -1,4 +1,4 @@
-"""Levels that stand for many modes: multiplicities, laws and compressed lists against long lists."""
+"""Multiplicities, laws and compressed lists against explicit lists of modes."""
 
 import math
 from collections.abc import Callable
@@ -65,7 +65,10 @@ LEVELS: dict[str, Any] = {
 POINT: dict[str, Any] = {"n_features": 60.0, "n_samples": 40.0, "ridge": 1e-2, "noise": 0.2}
 GROUPED = dt.SpectralProblem(**LEVELS, multiplicities=COUNTS, tail=0.05, **POINT)
 REPEATED = dt.SpectralProblem(
-    **{name: np.repeat(values, COUNTS) for name, values in LEVELS.items()}, tail=0.05, **POINT
+    eigenvalues=np.repeat(LEVELS["eigenvalues"], COUNTS),
+    target_powers=np.repeat(LEVELS["target_powers"], COUNTS),
+    tail=0.05,
+    **POINT,
 )
 
 Results = dict[str, Any]
@@ -75,10 +78,9 @@ def results(problem: dt.SpectralProblem) -> Results:
     """Values of every function that takes a spectral problem."""
     two = [problem, replace(problem, n_features=30.0, n_samples=20.0)]
     optimum, advice = dt.optimal_ridge(problem, 3), dt.advise(problem, 3)
-    # the order of the list of 231 equal modes and that of five levels differ: so does rounding
     return {
         "parts": [parts(problem, scheme) for scheme in SCHEMES],
-        "anova": [list(dt.anova(problem, scheme).parts.values()) for scheme in SCHEMES[:5]],
+        "anova": [v for scheme in SCHEMES for v in dt.anova(problem, scheme).parts.values()],
         "training": [dt.training_error(problem, scheme) for scheme in SCHEMES],
         "optimum": [optimum.ridge, optimum.error.total],
         "flow": dt.gradient_flow(problem, [0.1, 10.0, 1e4], 3).total,
@@ -114,7 +116,7 @@ def test_saturated_levels_with_fractional_multiplicities() -> None:
 
 def test_isotropic_problem_is_one_level() -> None:
     problem = dt.Problem(features_per_dim=[0.5, 1.0, 3.0], samples_per_dim=1.3, noise=0.5)
-    flat = dt.SpectralProblem.from_problem(problem, dim=10**9)
+    flat = dt.SpectralProblem.from_problem(problem, dim=10**7)
     assert np.shape(flat.eigenvalues) == (1,)
     assert difference(dt.exact_error(flat, 3).total, dt.exact_error(problem, 3).total) < 1e-12
 
@@ -147,7 +149,7 @@ def laws(n_modes: float) -> list[SpectralLaw]:
 @pytest.mark.parametrize("law", laws(1e4), ids=str)
 def test_law_of_finitely_many_modes_equals_its_list(law: SpectralLaw) -> None:
     short, long = at_sizes(eigenvalues=0.0, target_powers=0.0, law=law), listed(law)
-    assert np.size(short.eigenvalues) < 1000
+    assert np.size(short.eigenvalues) < 2500
     for scheme in SCHEMES:
         assert difference(parts(short, scheme), parts(long, scheme)) < 3e-11, scheme
 
@@ -246,7 +248,7 @@ def test_error_falls_as_the_power_of_the_law() -> None:
 
 def sum_error(levels: spectra.Levels, values: FloatArray, powers: FloatArray) -> float:
     """The largest relative error of sums over modes, against a list in extended precision."""
-    y = np.geomspace(1e-2, 1e6, 12).astype(np.longdouble)
+    y: Any = np.geomspace(1e-2, 1e6, 12).astype(np.longdouble)
     exact = spectra.Levels(
         eigenvalues=values.astype(np.longdouble),
         target_powers=powers.astype(np.longdouble),
@@ -282,13 +284,13 @@ def lists() -> list[tuple[FloatArray, FloatArray]]:
     """A power law; random eigenvalues and powers; and zeros, with power on few modes."""
     rng = np.random.default_rng(0)
     ranks = np.arange(1.0, 20_001)
-    noisy = ranks**-1.1 * rng.exponential(size=ranks.size)
+    noisy: FloatArray = ranks**-1.1 * rng.exponential(size=ranks.size)
     return [
         (ranks**-1.5, ranks**-2.2),
         (np.exp(3 * rng.normal(size=ranks.size)), rng.exponential(size=ranks.size)),
         (
             np.where(rng.random(ranks.size) < 0.2, 0.0, noisy),
-            1.0 * (rng.random(ranks.size) < 1e-3),
+            np.where(rng.random(ranks.size) < 1e-3, 1.0, 0.0),
         ),
     ]
 
@@ -370,4 +372,4 @@ def test_invalid_arguments_are_named(name: str, call: Callable[[], object]) -> N
 
 def test_law_must_be_a_law() -> None:
     with pytest.raises(TypeError, match="law must be a SpectralLaw, got str"):
-        dt.SpectralProblem(**LEVELS, law="power", **POINT)
+        dt.SpectralProblem(**LEVELS, law="power", **POINT)  # type: ignore[arg-type]

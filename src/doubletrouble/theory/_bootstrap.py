@@ -79,11 +79,6 @@ class Averages:
         )
 
 
-_LOG_V_NODES = np.linspace(-12.0, 12.0, 97)  # beyond them log V and the odds differ by constants
-_LOG_ODDS = np.log(Averages.at(_LOG_V_NODES).used / DISTINCT / Averages.at(_LOG_V_NODES).idle)
-"""Log odds that a distinct sample is used, at these log V."""
-
-
 @dataclass(slots=True, kw_only=True)
 class BootstrapPoint:
     """A member on a bootstrap sample: its fixed point, and averages over the weights."""
@@ -209,15 +204,14 @@ class _Learner:
     def leverage(self) -> Any:
         """Solve for log V, by Newton's method in a bracket.
 
-        The start is V at which the distinct samples are used as by a learner that has each once.
+        The start is the leverage z/(N B) of a learner that has the distinct samples once each.
         """
         distinct = self.samples * DISTINCT
         point = self.spectrum.solve(self.features, distinct, self.features - distinct, self.ridge)
         high = np.minimum(np.maximum(_MOST_RIDGE - np.log(self.ridge), 1.0), _LOG_V)
         low = -_LOG_V + 0.0 * high
         unused = point.unused_samples
-        odds = np.log(self.spectrum.degrees(point)[0]) - np.log(distinct * unused)
-        start = odds + np.interp(odds, _LOG_ODDS, _LOG_V_NODES - _LOG_ODDS)
+        start = np.log(self.spectrum.degrees(point)[0]) - np.log(self.samples * unused)
         log_v = np.minimum(np.maximum(start, low), high)
         some: Any = np.arange(log_v.size) if np.ndim(log_v) else ()
         few, here = self, log_v
