@@ -204,15 +204,26 @@ def label_product(
     # ν given both outputs: mean m (ω₁ + ω₂)/(q + q₁₂), variance 1 - 2 m²/(q + q₁₂)
     spread2 = 1 - 2 * m**2 / (q + q12)
     plus = ndtr(m * (x[:, None] + x[None]) / (q + q12) / np.sqrt(spread2 + tau**2))
+    both = {(1, 1): plus, (1, -1): 0.0 * plus, (-1, -1): 1 - plus}  # chances of clean labels
+    if tau > 0 and not same:
+        mean, node = m * (x[:, None] + x[None]) / (q + q12), np.sqrt(2 * spread2)
+        both = dict.fromkeys(both, 0.0 * plus)
+        for z, weight in zip(*np.polynomial.hermite.hermgauss(140), strict=True):
+            sides = {y: ndtr(y * (mean + node * z) / tau) for y in (1, -1)}
+            for y1, y2 in both:
+                both[y1, y2] += weight / np.sqrt(np.pi) * sides[y1] * sides[y2]
+    both[-1, 1] = both[1, -1]
     forces = {y: y * force(y * x)[0] for y in (1, -1)}
     total = 0.0
     for y1 in (1, -1):
         for y2 in (1, -1):
             if same:
                 chance = (y1 == y2) * (p + (1 - 2 * p) * (plus if y1 > 0 else 1 - plus))
-            else:  # flips only: both clean signs are equal
-                flip1, flip2 = (p if y < 0 else 1 - p for y in (y1, y2))
-                chance = flip1 * flip2 * plus + (1 - flip1) * (1 - flip2) * (1 - plus)
+            else:
+                chance = sum(
+                    both[c1, c2] * (p if c1 != y1 else 1 - p) * (p if c2 != y2 else 1 - p)
+                    for c1, c2 in both
+                )
             total += forces[y1] @ (law * chance) @ forces[y2]
     return float(at["psi2"] * total)
 
@@ -238,7 +249,7 @@ def classes(at: dict[str, Any]) -> dict[str, float]:
     v, m_hat, _ = label_forces(at, V, m, q)
     kernel = features.aligned(lam, v) ** 2
     result = {"m": m, "q": q, "V": V, "residual": float(np.abs(mismatch(found.x)).max())}
-    names = {"q1": True} | ({"q_init": False} if at["flips"] > 0 and at["tau"] == 0 else {})
+    names = {"q1": True} | ({"q_init": False} if at["flips"] > 0 or at["tau"] > 0 else {})
     for name, same in names.items():
 
         def step(x: Any, same: bool = same) -> Any:

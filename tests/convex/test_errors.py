@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from scipy.special import entr, ndtr
 
 import doubletrouble as dt
 from doubletrouble.ensembles import as_ensemble
+from doubletrouble.theory import total_of
 from doubletrouble.theory._any_loss import anova_parts, error_parts
 from tests.convex.test_order_parameters import CASES, classes, random_problem
 from tests.schemes import ensemble, supported
@@ -110,12 +112,27 @@ def test_parts_are_not_negative_and_sum_to_the_error(task: str, loss: str, name:
         for part, value in error.parts.items():
             assert (np.asarray(value) >= 0).all(), (measure, part)
             assert np.isfinite(value).all()
+        # negative differences would be cut off, and missing in the sum
+        total = total_of(problem, as_ensemble(members), measure)  # type: ignore[arg-type]
+        np.testing.assert_allclose(error.total, total, rtol=1e-10)
     squared, effects = (
         dt.exact_error(problem, members, measure="squared"),
         dt.anova(problem, members),
     )
     np.testing.assert_allclose(effects.total, squared.total, rtol=1e-10)
     np.testing.assert_allclose(effects.sampling, squared.sampling, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("flips", "noise"), [(0.0, 0.5), (0.1, 0.0), (0.2, 1.5)])
+def test_least_log_loss_is_the_entropy_of_labels(flips: float, noise: float) -> None:
+    def entropy(x: float) -> float:
+        clean = float(ndtr(x / noise)) if noise else float(x > 0)
+        p = flips + (1 - 2 * flips) * clean
+        return float(entr(p) + entr(1 - p)) * math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+
+    expected = quad(entropy, -10, 0, epsabs=1e-13)[0] + quad(entropy, 0, 10, epsabs=1e-13)[0]
+    error = dt.exact_error(classes(flips=flips, noise=noise, ridge=0.1), measure="log_loss")
+    assert error.bayes == pytest.approx(expected, rel=1e-10)
 
 
 def test_misclassification_has_no_bias() -> None:

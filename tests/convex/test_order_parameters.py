@@ -2,13 +2,17 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
 import doubletrouble as dt
 from doubletrouble.convex import threshold_ratio
+from doubletrouble.convex._overlaps import _Pairs
 from doubletrouble.parameters import FloatArray
 from tests.convex.oracle import STORED
 
@@ -62,6 +66,27 @@ def test_raw_definitions(row: dict[str, Any]) -> None:
     for name, value in ours.items():
         if name in row:
             assert value == pytest.approx(row[name], rel=1e-9), name
+
+
+@pytest.mark.parametrize("loss", ["huber:0.3", "absolute", "quantile:0.95"])
+def test_both_forms_of_the_pair_equation_have_one_root(loss: str) -> None:
+    """Near P = N that of lost labels is used; away from rounding the other one is as accurate."""
+    rng = np.random.default_rng(2)
+    samples = 10 ** rng.uniform(-0.5, 0.5, 200)
+    problem = dt.Problem(
+        loss=loss,
+        features_per_dim=samples * rng.uniform(0.9, 1.1, 200),
+        samples_per_dim=samples,
+        ridge=10 ** rng.uniform(-5, -2, 200),
+        noise=rng.uniform(0.1, 1.0, 200),
+    )
+    (solution,) = dt.order_parameters(problem)._blocks
+    ones = np.ones(200)
+    pairs = _Pairs.of(solution, ones, ones, False)
+    near = pairs.lossless
+    assert near.sum() > 50
+    plain = replace(pairs, lossless=np.zeros_like(near), spare=1 - pairs.strength)
+    np.testing.assert_allclose(pairs.root()[near], plain.root()[near], rtol=1e-9)
 
 
 # --- every point ---------------------------------------------------------------------------------
@@ -273,10 +298,13 @@ def test_an_infinite_ridge_predicts_zero() -> None:
     noise = dt.Mixture([(0.9, 0.5), (0.1, 4.0)])
     zero = dt.order_parameters(dt.Problem(loss="quantile:0.9", ridge=math.inf, noise=noise))
     assert (zero.m, zero.q, zero.V) == (0.0, 0.0, 0.0)
-    rng = np.random.default_rng(0)
-    sd = np.where(rng.random(10**6) < 0.9, math.hypot(1, 0.5), math.hypot(1, 4.0))
-    quantile = np.quantile(sd * rng.standard_normal(10**6), 0.9)
-    assert zero.intercept == pytest.approx(quantile, abs=0.02)
+    quantile = brentq(
+        lambda x: 0.9 * ndtr(x / math.hypot(1, 0.5)) + 0.1 * ndtr(x / math.hypot(1, 4.0)) - 0.9,
+        0.0,
+        9.0,
+        xtol=1e-14,
+    )
+    assert zero.intercept == pytest.approx(quantile, rel=1e-12)
     # the direction of a classifier has a limit
     far, limit = (dt.exact_error(classes(loss="hinge", ridge=r), 2) for r in (1e9, math.inf))
     assert limit.total == pytest.approx(far.total, rel=1e-8)
