@@ -212,6 +212,23 @@ LossLike: TypeAlias = str | Loss
 def loss(given: LossLike) -> Loss:
     """Return the loss for a name ("hinge", "huber:1.35", "quantile:0.9") or a `Loss`.
 
+    Parameters
+    ----------
+    given : str or Loss
+        A name, for huber and quantile with a number; "quantile:0.9:no_intercept" has no intercept.
+
+    Returns
+    -------
+    Loss
+        The loss itself.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or a number that the loss does not take.
+
+    Examples
+    --------
     >>> loss("quantile:0.9"), str(loss("huber"))
     (Quantile(0.9, intercept=True), 'huber:1.0')
     >>> str(Quantile(0.9, intercept=False))
@@ -225,7 +242,7 @@ def loss(given: LossLike) -> Loss:
     kind = LOSSES.get(name)
     if kind is None:
         raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {given!r}")
-    if not any(options):
+    if not options:
         return kind()
     try:
         (value, *words), (first, *others) = options, (f.name for f in fields(kind))

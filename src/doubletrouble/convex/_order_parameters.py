@@ -74,9 +74,22 @@ class OrderParameters:
     ) -> Value:
         """Return q₁₂ = E h₁ h₂ of two members that share these fractions of features and samples.
 
-        With `shared_noise` False their training sets have labels drawn independently at the shared
-        inputs. The defaults are two members of an ensemble: own features, the same data.
+        The defaults are two members of an ensemble: own features, the same data.
 
+        Parameters
+        ----------
+        shared_features, shared_samples : float or array
+            Fractions from 0 to 1.
+        shared_noise : bool
+            If False, the labels of shared inputs are drawn independently for both.
+
+        Returns
+        -------
+        float or array
+            The overlap, of the shape that the problem and the fractions broadcast to.
+
+        Examples
+        --------
         >>> import doubletrouble as dt
         >>> one = dt.order_parameters(dt.Problem(task="classification", loss="hinge", ridge=0.1))
         >>> round(one.overlap(), 6), round(one.overlap(shared_features=1.0), 6)
@@ -128,6 +141,24 @@ def _shown(value: Any) -> str:
 
 def order_parameters(problem: Problem) -> OrderParameters:
     """Return the order parameters m, q and V of one member, for any loss.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem of regression or classification; its fields may be arrays.
+
+    Returns
+    -------
+    OrderParameters
+        With h the output of a member and ν the target at a new input: m = E ν h, q = E h², the
+        susceptibility V of outputs, and `overlap` of two members.
+
+    Raises
+    ------
+    ValueError
+        For a nonlinear teacher, or the maximum margin of data that are not separable.
+    DivergenceError
+        For the logistic loss without ridge on separable data.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 r"""Linear separability of the training data in feature space, in closed form.
 
-As the ridge of a margin loss vanishes, N labelled points with P random features are separable if
-and only if N < N⋆ = P/P₀, where P₀ = 1/2 - k arctan(a)/π with k = 1 - 2p and a the only root of
+In the limit D → ∞, N labelled points with P random features are separable with probability one if
+N < N⋆ = P/P₀ and with probability zero if N > N⋆, where P₀ = 1/2 - k arctan(a)/π with k = 1 - 2p and a the only root of
 
     a P₀(a) = k s ρ/(π (ρ + τ²)),        s = x/(1+x),  x/(1+x) + x μ⋆²/μ₁² = P/D.
 
@@ -24,8 +24,21 @@ from doubletrouble.problems import Problem
 def separability(problem: Problem) -> Value:
     """Return N⋆/P: data with N < N⋆ are linearly separable in feature space.
 
-    It depends on the width P/D, the activation, `flips` and `noise`/`signal`; inf means that any
-    number of samples is separable. The samples and the ridge have no effect.
+    Parameters
+    ----------
+    problem : Problem
+        A problem of classification. Its width, activation, `flips` and `noise`/`signal` matter; its
+        samples and its ridge have no effect.
+
+    Returns
+    -------
+    float or array
+        N⋆/P; inf means that any number of samples is separable.
+
+    Raises
+    ------
+    ValueError
+        If the task is not classification.
 
     Examples
     --------

@@ -77,6 +77,24 @@ class Calibration:
 def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
     """Return the calibration of an ensemble's mean score, read as the log-odds of the label.
 
+    Parameters
+    ----------
+    problem : Problem
+        A problem of classification; its fields may be arrays.
+    ensemble : int or ensemble
+        The models: any ensemble of `exact_error` but `Bootstrap` and `Vote`.
+
+    Returns
+    -------
+    Calibration
+        The slope (1 for calibrated scores), the calibration error, and both probabilities as
+        functions of the score.
+
+    Raises
+    ------
+    ValueError
+        If the task is not classification.
+
     Examples
     --------
     >>> import doubletrouble as dt
