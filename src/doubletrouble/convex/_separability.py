@@ -1,7 +1,8 @@
 r"""Linear separability of the training data in feature space, in closed form.
 
 In the limit D → ∞, N labelled points with P random features are separable with probability one if
-N < N⋆ = P/P₀ and with probability zero if N > N⋆, where P₀ = 1/2 - k arctan(a)/π with k = 1 - 2p and a the only root of
+N < N⋆ = P/P₀ and with probability zero if N > N⋆. Here P₀ = 1/2 - k arctan(a)/π with k = 1 - 2p,
+and a is the only root of
 
     a P₀(a) = k s ρ/(π (ρ + τ²)),        s = x/(1+x),  x/(1+x) + x μ⋆²/μ₁² = P/D.
 
