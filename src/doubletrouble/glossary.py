@@ -75,6 +75,8 @@ QUANTILE_LEVEL = Parameter(
     typical=(0.05, 0.95),
     low=1e-15,
     high=1 - 1e-15,
+    open_low=True,
+    open_high=True,
 )
 N_MEMBERS = Parameter(
     symbol="K",

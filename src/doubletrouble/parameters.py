@@ -40,12 +40,14 @@ class Parameter:
     or_inf: bool = False  # inf itself is allowed beyond `high`
     whole: bool = False  # whole numbers only (and inf where the domain has it)
     open_low: bool = False  # `low` is the smallest number above 0, printed as (0
+    open_high: bool = False  # `high` is the largest number below its six digits, printed as 1)
 
     @property
     def domain(self) -> str:
         """The allowed values as text, for error messages and help texts."""
         low = "(0" if self.open_low else f"[{self.low:g}"
-        interval = f"in {low}, {self.high:g}]" + (" or inf" if self.or_inf else "")
+        high = f"{self.high:g}" + (")" if self.open_high else "]")
+        interval = f"in {low}, {high}" + (" or inf" if self.or_inf else "")
         return f"a whole number {interval}" if self.whole else interval
 
     def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:

@@ -172,6 +172,27 @@ def test_without_penalty_separable_data_have_the_maximum_margin(name: str, inter
     np.testing.assert_allclose(weights(fit), weights(hard), atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "absolute", "huber", "quantile:0.9"])
+@pytest.mark.parametrize(("n", "p"), [(60, 25), (20, 60)])
+def test_tiny_penalties_are_the_limit(n: int, p: int, name: str) -> None:
+    """Also where the objective is below the rounding of its terms."""
+    phi, values, signs = data(n, p)
+    model, y = LinearModel(phi), signs if name in MARGIN else values
+    limit = weights(model.fit(y, name, 0.0))
+    for alpha in (1e-300, 1e-30, 1e-20, 1e-14):
+        np.testing.assert_allclose(weights(model.fit(y, name, alpha)), limit, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(("n", "p"), SIZES)
+@pytest.mark.parametrize("name", MARGIN)
+def test_huge_penalties_have_the_direction_of_the_mean(n: int, p: int, name: str) -> None:
+    phi, _, y = data(n, p)
+    slope = phi.T @ y * (0.5 if name == "logistic" else 1.0)  # of the loss at weights 0
+    for alpha in (1e10, 1e15, 1e30):
+        scaled = alpha * weights(LinearModel(phi).fit(y, name, alpha))
+        np.testing.assert_allclose(scaled, slope, rtol=1e-6, atol=1e-7 * np.abs(slope).max())
+
+
 def test_without_penalty_logistic_weights_diverge_on_separable_data_alone() -> None:
     phi, _, y = data(30, 50)
     with pytest.raises(dt.DivergenceError, match="MaxMargin"):

@@ -31,9 +31,12 @@ from above: where |Φᵀ γ| = 0, the data are not separable.
 **Logistic loss**: Newton's method with the slopes W = w σ (1 - σ), (K + alpha/W) γ + b = f + G/W,
 where G = -w ∂ℓ/∂f, and backtracking. Its gap is |Φᵀ (G - alpha γ)|²/(2 alpha).
 
-**alpha = 0** is the limit alpha → 0. Where residuals can be zero, it is the interpolation of least
-norm for every residual loss, and the maximum margin for hinge and squared hinge. The logistic loss
-has no minimum on separable data. Otherwise alpha is 1e-8 of the mean diagonal entry of K.
+**Small alpha.** alpha = 0 is the limit alpha → 0. Where residuals can be zero, it is the
+interpolation of least norm for every residual loss, and the maximum margin for hinge and squared
+hinge. The logistic loss has no minimum on separable data. Below 1e-8 of the mean diagonal entry of
+K, where the objective of such fits is smaller than the rounding of its terms, the limit is the fit
+if it is feasible for alpha and its residuals alpha c γ are negligible. Where there is no such
+limit, smaller alpha are replaced by this value.
 """
 
 from __future__ import annotations
@@ -58,6 +61,7 @@ _SEPARATED = 1e-7  # least margin, relative to the largest |φ|
 _STEPS, _POLISHING = 100, 12
 _AIM = 1e-11  # relative gap at which the interior-point method stops
 _ROUNDING = 1e-15  # of the mean diagonal entry of K: least d
+_FLAT = 1e-9  # slope of the objective in the weights, relative to its largest term
 _SHORT = 0.995  # of the step to the nearest bound
 _PATIENCE = 10  # steps without a gap of half the size
 _SIDE = np.array([[1.0], [-1.0]])  # of the lower and the upper bounds
@@ -178,30 +182,34 @@ class LinearModel:
             return _Point(np.zeros(len(y)), float(y[0]), 0.0)
         if isinstance(kind, MaxMargin):
             return self._max_margin(y, intercept)
-        if alpha == 0:
-            alpha = _LIMIT * self.scale
-            if kind.margin and not isinstance(kind, Logistic):
-                try:
-                    return self._max_margin(y, intercept)
-                except DivergenceError:  # not separable: a minimum exists without a penalty
-                    pass
-            elif not kind.margin:
-                least = self._least_norm(y, w, intercept)
-                if isinstance(kind, Square) or least.gap <= TOLERANCE:
-                    return least._replace(gap=0.0)
-            point = self._minimum(y, kind, alpha, w, intercept)
-            if kind.margin and np.all(
-                y * (self.outputs(point.dual, point.weights) + point.intercept) > 0
-            ):
+        least = _LIMIT * self.scale
+        if isinstance(kind, Logistic):
+            point = self._newton(y, alpha or least, w, intercept)
+            outputs = self.outputs(point.dual, point.weights) + point.intercept
+            if alpha == 0 and np.all(y * outputs > 0):
                 raise DivergenceError(
                     "alpha must be positive for the logistic loss on data that are linearly "
                     "separable, where weights diverge without a penalty, got 0: the limit of "
                     "their direction is that of losses.MaxMargin()"
                 )
             return point
-        if isinstance(kind, Logistic):
-            return self._newton(y, alpha, w, intercept)
+        if alpha < least:
+            limit = self._limit(y, kind, w, intercept)
+            if limit is None:
+                alpha = least
+            elif _is_minimum(limit, y, kind, alpha, w):
+                return limit
         return self._clipped(y, kind, alpha, w, intercept)
+
+    def _limit(self, y: FloatArray, kind: Loss, w: FloatArray, intercept: bool) -> _Point | None:
+        """The fit as alpha → 0 where residuals can be zero, or None."""
+        if kind.margin:
+            try:
+                return self._max_margin(y, intercept)
+            except DivergenceError:  # not separable: a minimum exists without a penalty
+                return None
+        least, residual = self._least_norm(y, w, intercept)
+        return least if isinstance(kind, Square) or residual <= TOLERANCE else None
 
     # --- linear algebra on the smaller side ---
 
@@ -278,8 +286,8 @@ class LinearModel:
         part = self.features[rows]
         return np.asarray(part @ part.T)
 
-    def _least_norm(self, y: FloatArray, w: FloatArray, intercept: bool) -> _Point:
-        """The weighted least-squares fit of least norm; the gap is that of its residuals."""
+    def _least_norm(self, y: FloatArray, w: FloatArray, intercept: bool) -> tuple[_Point, float]:
+        """The weighted least-squares fit of least norm, and its residuals relative to labels."""
         n = len(y)
         root = np.sqrt(w)
         constant = root / np.linalg.norm(root) if intercept else np.zeros(n)
@@ -305,7 +313,7 @@ class LinearModel:
             f = self.gram @ dual
         b = float(np.average(y - f, weights=w)) if intercept else 0.0
         residual = float(np.linalg.norm(y - f - b) / max(float(np.linalg.norm(y)), 1e-300))
-        return _Point(dual, b, residual)
+        return _Point(dual, b, 0.0), residual
 
     # --- losses of the clip family ---
 
@@ -402,7 +410,12 @@ class LinearModel:
             square = float(rest @ self.times(rest)) if phi is None else float(rest @ rest)
             off = abs(b * float(np.sum(G))) if intercept else 0.0
             before, relative = relative, (max(square, 0.0) / (2 * alpha) + off) / max(value, 1e-300)
-            if relative <= _AIM / 100 or (relative <= TOLERANCE and relative > 0.1 * before):
+            # for a large alpha the objective is that of weights 0 to rounding: their slope decides
+            force = float(G @ self.times(G)) if phi is None else float(np.sum((phi.T @ G) ** 2))
+            steep = max(square, 0.0) > _FLAT**2 * force
+            if relative <= TOLERANCE and (
+                relative > 0.1 * before or (relative <= _AIM / 100 and not steep)
+            ):
                 break
             step, step_b = (
                 self._dual_step(f + b, G, W, alpha, intercept)
@@ -438,6 +451,18 @@ class LinearModel:
             return solved[:, 0], 0.0
         b = float(np.sum(solved[:, 0]) / np.sum(solved[:, 1]))
         return solved[:, 0] - b * solved[:, 1], b
+
+
+def _is_minimum(point: _Point, y: FloatArray, kind: Loss, alpha: float, w: FloatArray) -> bool:
+    """Whether a fit without residuals is that for alpha: feasible, up to negligible residuals."""
+    if isinstance(kind, Square) and alpha > 0:
+        return False  # solved directly
+    slope = alpha * point.dual / w
+    low, high = kind.slopes
+    bounded = y * slope if kind.margin else slope
+    inside = np.all((bounded >= low * (1 + TOLERANCE)) & (bounded <= high))
+    size = 1.0 if kind.margin else float(np.abs(y).max())
+    return bool(inside and kind.softness * float(np.abs(slope).max()) <= TOLERANCE * size)
 
 
 def _primal_step(

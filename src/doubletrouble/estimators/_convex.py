@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.convex import LinearFit, LinearModel
+from doubletrouble.errors import DivergenceError
 from doubletrouble.estimators._features import FeatureMap
 from doubletrouble.estimators._kernel_limit import KernelMap, mean_fit, members_of
 from doubletrouble.estimators._members import Penalty, Solution
@@ -63,4 +64,13 @@ def fit_convex_kernel(
 def _fit_column(
     model: LinearModel, sample: Sample, labels: FloatArray, loss: Loss, alpha: float
 ) -> LinearFit:
-    return model.fit(labels, loss, alpha, sample_weight=sample.weights, intercept=sample.intercept)
+    try:
+        return model.fit(
+            labels, loss, alpha, sample_weight=sample.weights, intercept=sample.intercept
+        )
+    except DivergenceError as error:
+        raise DivergenceError(
+            f"ridge must be positive for loss {loss!s} on data that are linearly separable, where "
+            "weights diverge without a penalty, got 0: loss 'hinge' without ridge is the limit of "
+            "their direction"
+        ) from error
