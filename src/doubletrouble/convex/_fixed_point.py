@@ -56,9 +56,10 @@ from doubletrouble.convex._labels import (
 )
 from doubletrouble.errors import ConvergenceError
 
-_DAMPED = 6  # iterations before Newton's method
+_DAMPED = 4  # iterations before Newton's method
 _STEPS = 60  # of Newton's method
 _LONGEST = 1.2  # of a step, in logarithms
+_BROYDEN = 1e-4  # residual below which Jacobians are updated
 _DONE = 3e-14  # residual at which iteration stops
 _ACCEPTED = 1e-9  # residual of a solution at the limit of rounding
 _STAGES = 40  # of a continuation
@@ -229,10 +230,10 @@ class Equations:
         far = np.setdiff1d(np.arange(at.size), near)
         if far.size:
             some, x = at.take(far), unknowns[:, far]
-            for turn in range(_DAMPED):
+            for _ in range(_DAMPED):
                 change = self.mismatch(some, x, True)
                 change = np.where(np.isfinite(change), change, 0.0)
-                x = x + np.clip((0.9 if turn < 4 else 0.7) * change, -3.0, 3.0)
+                x = x + np.clip(0.9 * change, -3.0, 3.0)
             unknowns[:, far] = x
         if near.size:
             unknowns[:2, near] = self._near_start(at.take(near))
@@ -279,13 +280,18 @@ class Equations:
 
     @staticmethod
     def _bisected(at: LearningPoints, function: Callable[[Any], Any], steps: int) -> Any:
-        """Log V at which a function of V changes from positive to negative."""
-        low, high = np.full(at.size, -700.0), np.full(at.size, 700.0)
-        for _ in range(steps):
-            middle = 0.5 * (low + high)
-            growing = function(np.exp(middle)) > 0
-            low, high = np.where(growing, middle, low), np.where(growing, high, middle)
-        return 0.5 * (low + high)
+        """Log V at which a function of V changes from positive to negative, to 1400/2^steps."""
+        # the calls of few points cost more than their arithmetic: more sections at once
+        bits = 6 if at.size <= 16 else 1
+        sections = 2**bits
+        low, width = np.full(at.size, -700.0), 1400.0
+        inner = np.arange(1.0, sections)[:, None]
+        for _ in range(-(-steps // bits)):
+            width /= sections
+            positive = function(np.exp(low + width * inner)) > 0
+            # the last of them: far below the root the function may be 0/0
+            low = low + width * np.where(positive, inner, 0.0).max(axis=0)
+        return low + 0.5 * width
 
 
 def _balance(more: Any, less: Any, lost: Any) -> Any:
@@ -403,28 +409,27 @@ def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any
     current = equations.mismatch(at, unknowns)
     residual = _size(current)
     active = np.flatnonzero(~(residual < _DONE) & np.isfinite(residual))
-    step = 1e-7
+    jacobians = np.empty((at.size, 3, 3))
+    exact = np.ones(at.size, dtype=bool)  # whether the next Jacobian is one by differences
     for _ in range(_STEPS):
         if not active.size:
             break
         some, x, f = at.take(active), unknowns[:, active], current[:, active]
-        n = active.size
-        tiled = some.take(np.tile(np.arange(n), 3))
-        moved = np.concatenate([x + step * np.eye(3)[:, [k]] for k in range(3)], axis=1)
-        shifted = equations.mismatch(tiled, moved).reshape(3, 3, n)  # (equation, unknown, point)
-        jacobian = np.moveaxis((shifted - f[:, None, :]) / step, -1, 0)  # (n, 3, 3)
-        good = np.isfinite(jacobian).all(axis=(1, 2))
-        jacobian[~good] = -np.eye(3)
-        singular = np.abs(np.linalg.det(jacobian)) < 1e-280
-        jacobian[singular] = -np.eye(3)
+        fresh = np.flatnonzero(exact[active])
+        if fresh.size:
+            jacobians[active[fresh]] = _jacobian(
+                equations, some.take(fresh), x[:, fresh], f[:, fresh]
+            )
+        jacobian = jacobians[active]
         move = -np.linalg.solve(jacobian, f.T[:, :, None])[:, :, 0].T
         move *= np.minimum(1.0, _LONGEST / np.maximum(np.abs(move).max(axis=0), 1e-300))
         before = residual[active]
         trial = x + move
         value = equations.mismatch(some, trial)
         after = _size(value)
+        updated = ~exact[active]
         for _ in range(6):
-            worse = np.flatnonzero(~(after < np.maximum(before, 1e-11)))
+            worse = np.flatnonzero(~(after < np.maximum(before, 1e-11)) & ~updated)
             if not worse.size:
                 break
             move[:, worse] *= 0.3
@@ -432,14 +437,33 @@ def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any
             value[:, worse] = equations.mismatch(some.take(worse), trial[:, worse])
             after[worse] = _size(value[:, worse])
         better = after < before
-        take = active[better | (after < 1e-11)]
         chosen = better | (after < 1e-11)
+        take = active[chosen]
         unknowns[:, take], current[:, take] = trial[:, chosen], value[:, chosen]
         residual[take] = after[chosen]
+        # close to the solution Broyden's update replaces three evaluations, while it converges
+        slow = ~(after < 0.03 * before)
+        exact[active] = slow | (after > _BROYDEN)
+        move, value = move.T, (value - f).T
+        defect = value - np.einsum("nij,nj->ni", jacobian, move)
+        rank_one = defect[:, :, None] * (move / (move * move).sum(axis=1, keepdims=True))[:, None]
+        jacobians[active] = jacobian + rank_one
         # rounding ends the descent: a residual that no longer falls is final
         stuck = ~better | ((after < 1e-12) & (after > 0.1 * before))
-        active = active[~stuck & ~(after < _DONE)]
+        active = active[~(stuck & ~updated) & ~(after < _DONE)]
     return unknowns, residual
+
+
+def _jacobian(equations: Equations, at: LearningPoints, unknowns: Any, current: Any) -> Any:
+    """The Jacobian by differences, (n, 3, 3); minus one where it is singular."""
+    n, step = at.size, 1e-7
+    tiled = at.take(np.tile(np.arange(n), 3))
+    moved = np.concatenate([unknowns + step * np.eye(3)[:, [k]] for k in range(3)], axis=1)
+    shifted = equations.mismatch(tiled, moved).reshape(3, 3, n)  # (equation, unknown, point)
+    jacobian = np.moveaxis((shifted - current[:, None, :]) / step, -1, 0)
+    jacobian[~np.isfinite(jacobian).all(axis=(1, 2))] = -np.eye(3)
+    jacobian[np.abs(np.linalg.det(jacobian)) < 1e-280] = -np.eye(3)
+    return jacobian
 
 
 def _size(mismatch: Any) -> Any:

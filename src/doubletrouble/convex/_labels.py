@@ -599,6 +599,8 @@ def _panels(sd: Any, centres: list[tuple[Any, Any]], reach: float) -> tuple[Any,
     edges = np.sort(np.concatenate(breaks, axis=1), axis=1)
     wide = np.diff(edges, axis=1)[:, :, None]
     x, w = gauss(14)
-    nodes = edges[:, :-1, None] + wide * x
-    weights = wide * w * density(nodes)
-    return nodes.reshape(sd.size, -1), weights.reshape(sd.size, -1)
+    nodes = (edges[:, :-1, None] + wide * x).reshape(sd.size, -1)
+    opposite = -nodes[:, ::-1]
+    if np.allclose(nodes, opposite, rtol=1e-15, atol=1e-14):  # see `mirrored`
+        nodes = 0.5 * (nodes + opposite)
+    return nodes, (wide * w).reshape(sd.size, -1) * density(nodes)
