@@ -34,6 +34,10 @@ features with P > D), the share t of the response that labels lose and D₂ of t
 with z and d sums of positive terms (`_resistance`), the equations are balances of small terms,
 log(N/rank) = log(1 + ...), without a difference of numbers of order one.
 
+**Threshold.** At N = N⋆ of separability (`_separability`) the weights of a margin loss diverge as the
+ridge vanishes, and q is not determined by the equations to rounding. Their direction has a limit,
+which is set where |N/N⋆ - 1| < 1e-7, with q = V = ∞.
+
 The setting, random features with convex losses in high dimension, is that of [loureiro2022], with
 the ridge λ N/D in place of λ. The closed forms of both sides are derived here.
 """
@@ -54,6 +58,7 @@ from doubletrouble.convex._labels import (
     ResidualLabels,
     wrong_share,
 )
+from doubletrouble.convex._separability import active_fraction
 from doubletrouble.errors import ConvergenceError
 
 _DAMPED = 4  # iterations before Newton's method
@@ -66,6 +71,10 @@ _STAGES = 40  # of a continuation
 _NOISELESS = 1e-24  # relative variance of the noise at the end of a path
 _CLOSE = 0.1  # |log(N/rank)| of interpolation
 _TINIEST = 5e-324
+_RIDGELESS = 1e-200  # ridges that stand for 0
+_THRESHOLD = 1e-7  # |N/N⋆ - 1| of the limit N = N⋆
+_LARGE = 1e30  # q at N = N⋆, in a unit that stands for infinity
+_INFINITE = 1e130
 
 
 @dataclass(slots=True, kw_only=True)
@@ -215,6 +224,11 @@ class Equations:
             z = np.where(deficient, i * u + floor, z)
             dz = np.where(deficient, i * rise + floor, dz)
         return z, (z * (1 + z) + dz) / (1 + z) ** 2
+
+    def threshold(self, at: LearningPoints) -> tuple[Any, Any, Any]:
+        """`active_fraction` of the points: where N = N⋆, and the direction of the weights there."""
+        share = 1 / (1 + at.label_noise)
+        return active_fraction(at.inverse_width, share, at.flips, self.linear, self.nonlinear)
 
     def start(self, at: LearningPoints) -> Any:
         """Unknowns at which the iteration starts, (3, n)."""
@@ -380,27 +394,87 @@ class SolvedPoints:
 
 
 def solve(equations: Equations, at: LearningPoints) -> SolvedPoints:
-    """The fixed point at every point, or raise ConvergenceError."""
+    """The fixed point at every point, or raise ConvergenceError.
+
+    Points of diverging weights, at the threshold N⋆ of separability, get a `unit` of infinity.
+    """
     with np.errstate(all="ignore"):
         unknowns, residual = newton(equations, at, equations.start(at))
-        failed = np.flatnonzero(~(residual < _ACCEPTED))
+        critical = _critical(equations, at, at.ridge < _RIDGELESS)
+        failed = np.flatnonzero(~(residual < _ACCEPTED) & ~critical)
         if failed.size:
             unknowns[:, failed], residual[failed] = _continued(equations, at.take(failed))
-        worst = float(np.max(residual))
-        if not worst < _ACCEPTED:
+            critical |= _critical(equations, at, ~(residual < _ACCEPTED))
+        residual[critical] = 0.0
+        bad = ~(residual < _ACCEPTED)
+        if np.any(bad):
             k = int(np.argmax(np.where(np.isnan(residual), np.inf, residual)))
-            count = int(np.sum(~(residual < _ACCEPTED)))
             raise ConvergenceError(
-                f"the order parameters did not converge at {count} of {residual.size} points, the "
-                f"worst at {at.take([k])}",
+                f"the order parameters did not converge at {int(bad.sum())} of {at.size} points, "
+                f"the worst at {_named(equations, at, k)}",
                 last=unknowns[:, k],
-                residual=worst,
+                residual=float(residual[k]),
             )
         forces, features = equations.sides(at, unknowns)
         V, _, third = equations.state(at, unknowns)
-    return SolvedPoints(
-        equations=equations, at=at, V=V, third=third, forces=forces, features=features
+        solution = SolvedPoints(
+            equations=equations, at=at, V=V, third=third, forces=forces, features=features
+        )
+        if np.any(critical):
+            _set_threshold(solution, np.flatnonzero(critical))
+    return solution
+
+
+def _named(equations: Equations, at: LearningPoints, k: int) -> str:
+    """The parameters of a point as named numbers, in the units of the problem."""
+    root = np.sqrt(at.unit[k])
+    scaled = isinstance(equations.labels, ResidualLabels) and not equations.labels.softness
+    ridge = at.ridge[k] / (root if scaled else 1.0)
+    values = {
+        "features_per_dim": 1 / at.inverse_width[k],
+        "samples_per_dim": at.samples[k],
+        "ridge": 0.0 if ridge < _RIDGELESS else ridge,
+    }
+    if equations.classes:
+        values |= {"flips": at.flips[k], "noise/signal": np.sqrt(at.label_noise[k])}
+    else:
+        values |= {"signal": root * np.sqrt(at.power[k]), "noise": root * at.noise_power[k] ** 0.5}
+    return ", ".join(f"{name} = {value:.12g}" for name, value in values.items())
+
+
+def _critical(equations: Equations, at: LearningPoints, among: Any) -> Any:
+    """Those points of a margin loss whose N is N⋆, so that small ridges have diverging weights."""
+    result = np.zeros(at.size, dtype=bool)
+    if not equations.residual and np.any(among):
+        index = np.flatnonzero(among)
+        fraction, inverse_rank, _ = equations.threshold(at.take(index))
+        load = at.samples[index] * fraction * inverse_rank
+        result[index] = np.abs(load - 1) < _THRESHOLD
+    return result
+
+
+def _set_threshold(solution: SolvedPoints, index: Any) -> None:
+    """Set points to the limit N = N⋆, ridge 0: a finite direction of infinite weights.
+
+    Margins are negligible there: the forces are -t for t < 0, with V ≫ √q ≫ 1.
+    """
+    equations, at = solution.equations, solution.at.take(index)
+    ones = np.ones(index.size)
+    _, _, tangent = equations.threshold(at)
+    q, V, a = _LARGE * ones, _LARGE**3 * ones, at.information * tangent
+    at.low, at.high = 0 * ones, np.inf * ones
+    forces = MarginLabels(0.0).forces(at, V, q, a)
+    features = response(
+        equations.linear, equations.nonlinear, at.inverse_width, 1e-100, forces.response
     )
+    solution.V[index], solution.third[index] = V, a
+    for ours, new in ((solution.forces, forces), (solution.features, features)):
+        for field in fields(new):
+            if np.ndim(getattr(ours, field.name)):
+                getattr(ours, field.name)[index] = getattr(new, field.name)
+    solution.at.unit = solution.at.unit.copy()
+    solution.at.unit[index] = _INFINITE
+    solution.at.limit[index] = True
 
 
 def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any, Any]:

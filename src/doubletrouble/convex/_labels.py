@@ -118,6 +118,11 @@ class Pair:
     intercept: Any  # b
     same_labels: bool  # whether the label noise is shared
 
+    def take(self, index: Any) -> Pair:
+        """The pairs at some of the points."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Pair(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
+
     @property
     def common(self) -> Any:
         """q₁₂, or the mean product of two residuals."""
@@ -240,10 +245,12 @@ class ResidualLabels(Labels):
         narrow = beta - alpha < 1
         if np.any(narrow):
             x, w = gauss(10)
-            lo, wide, s = alpha[narrow], (beta - alpha)[narrow], S[narrow]
-            nodes = lo[:, None] + wide[:, None] * x
-            e = s[:, None] * nodes - np.broadcast_to(b, S.shape)[narrow][:, None]
-            mass = density(nodes) * wide[:, None] * w
+            # widths and residuals from the forces: alpha and beta may be equal to rounding
+            span = np.broadcast_to(clip.stop - clip.start, S.shape)[narrow][:, None]
+            wide = np.minimum(span / S[narrow][:, None], 1.0)
+            nodes = alpha[narrow][:, None] + wide * x
+            e = np.broadcast_to(clip.start, S.shape)[narrow][:, None] + span * x
+            mass = density(nodes) * wide * w
             inside[narrow] = mass.sum(-1)
             first[narrow], second[narrow] = (mass * e).sum(-1), (mass * e * e).sum(-1)
         weights, k = at.weights, clip.ratio

@@ -20,6 +20,7 @@ from doubletrouble.convex._labels import (
     Forces,
     Labels,
     LearningPoints,
+    MarginLabels,
     OwnLabels,
     Pair,
     density,
@@ -34,6 +35,7 @@ from doubletrouble.convex._labels import (
 _MOST_NODES = 4000
 _TINY_REACH = 1e-2
 _FEW = 4  # points
+_HUGE = 1e18  # variance of scores with the forces of the hinge loss
 
 
 def logistic_force(omega: Any, V: Any) -> tuple[Any, Any]:
@@ -158,7 +160,25 @@ class LogisticLabels(Labels):
         return Forces(response=sums[0], power=sums[1], alignment=alignment)
 
     def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
-        """The integral over C of products of G, itself an integral over ω."""
+        """The integral over C of products of G, itself an integral over ω.
+
+        Scores far beyond 1 have the forces of the hinge loss.
+        """
+        huge = pair.own > _HUGE
+        if not np.any(huge):
+            return self._integrals(at, pair)
+        result = np.empty((2, at.size))
+        for part in (True, False):
+            i = np.flatnonzero(huge == part)
+            some, two = at.take(i), pair.take(i)
+            if part:
+                some.low, some.high = np.zeros(i.size), np.ones(i.size)
+                result[:, i] = MarginLabels(0.0).product(some, two)
+            elif i.size:
+                result[:, i] = self._integrals(some, two)
+        return result[0], result[1]
+
+    def _integrals(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
         V, sd, own = pair.V, np.sqrt(pair.common), np.sqrt(pair.own)
         tilt = tilt_of(at, pair)
         corner = _corner(V)
