@@ -241,6 +241,8 @@ class Equations:
         if not self.residual:  # hardly any information: a is proportional to it
             weak = np.log(at.information) - 0.5 * np.log1p(at.label_noise)
             unknowns[2] = np.minimum(weak, 0.0)
+            # outputs are V g with forces g of order one at a large ridge
+            unknowns[1] = np.minimum(2 * unknowns[0], 0.0)
         far = np.setdiff1d(np.arange(at.size), near)
         if far.size:
             some, x = at.take(far), unknowns[:, far]
