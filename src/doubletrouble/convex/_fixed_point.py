@@ -34,9 +34,9 @@ features with P > D), the share t of the response that labels lose and D₂ of t
 with z and d sums of positive terms (`_resistance`), the equations are balances of small terms,
 log(N/rank) = log(1 + ...), without a difference of numbers of order one.
 
-**Threshold.** At N = N⋆ of separability (`_separability`) the weights of a margin loss diverge as the
-ridge vanishes, and q is not determined by the equations to rounding. Their direction has a limit,
-which is set where |N/N⋆ - 1| < 1e-7, with q = V = ∞.
+**Threshold.** At N = N⋆ of separability (`_separability`) the weights of a margin loss diverge as
+the ridge vanishes, and rounding determines q. Their direction has a limit, which is set where
+|N/N⋆ - 1| < 1e-7, with q = V = ∞.
 
 The setting, random features with convex losses in high dimension, is that of [loureiro2022], with
 the ridge λ N/D in place of λ. The closed forms of both sides are derived here.
