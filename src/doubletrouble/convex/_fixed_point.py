@@ -242,7 +242,7 @@ class Equations:
             weak = np.log(at.information) - 0.5 * np.log1p(at.label_noise)
             unknowns[2] = np.minimum(weak, 0.0)
             # outputs are V g with forces g of order one at a large ridge
-            unknowns[1] = np.minimum(2 * unknowns[0], 0.0)
+            unknowns[1] = 0.0 if self.hard else np.minimum(2 * unknowns[0], 0.0)
         far = np.setdiff1d(np.arange(at.size), near)
         if far.size:
             some, x = at.take(far), unknowns[:, far]
