@@ -123,7 +123,7 @@ class _Pairs:
         solution, at = self.solution, self.solution.at
         if solution.equations.residual:
             return self.least.copy()
-        bound = self.strength * solution.forces.power / at.samples  # two forces are the same
+        bound = self.strength * solution.forces.power / at.samples  # that of equal forces
         informed = at.information**2 > _UNINFORMED**2 * (1 + at.label_noise)
         above = np.where(informed, np.minimum(self.most - self.least, bound), 0.0)
         return self.least + _START * np.maximum(above, 0.0)
