@@ -136,10 +136,13 @@ def test_classes_have_a_threshold_and_a_calibration(capsys: Capture) -> None:
     expected = np.asarray(dt.separability(problem))
     assert [row["separability"] for row in rows] == expected.ravel().tolist()
     assert rows[0]["threshold"] == 1 / expected[0, 0]
-    (row,) = json_result("calibration --flips 0.1 --ridge 0.01 -K 5", capsys)["rows"]
+    command = "calibration --task classification --flips 0.1 --ridge 0.01 -K 5"
+    (row,) = json_result(command, capsys)["rows"]
     one = dt.Problem(task="classification", loss="logistic", flips=0.1, ridge=0.01)
     result = dt.calibration(one, 5)
     assert (row["slope"], row["calibration_error"]) == (result.slope, result.error)
+    message = error_message(["separability", "--task", "regression"], capsys)
+    assert "task must be classification" in message
 
 
 def test_members_may_draw_samples_or_features(capsys: Capture) -> None:

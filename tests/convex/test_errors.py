@@ -268,6 +268,18 @@ def test_best_ridge_is_a_minimum() -> None:
     assert math.isinf(dt.optimal_ridge(dt.Problem(loss="absolute", signal=0.0)).ridge)
 
 
+@pytest.mark.parametrize(("task", "loss"), CASES)
+def test_best_ridge_of_labels_that_cannot_be_learned_is_infinite(task: Any, loss: str) -> None:
+    fields: dict[str, Any] = {"task": task, "loss": loss, "samples_per_dim": 2.0}
+    for other in ({"activation": "abs"}, {"signal": 0.0, "features_per_dim": 1.0}):
+        assert dt.optimal_ridge(dt.Problem(**fields, **other)).ridge == math.inf
+
+
+def test_diverging_scores_have_calibration_slope_zero() -> None:
+    result = dt.calibration(classes(ridge=0.0, features_per_dim=2.0, samples_per_dim=2.0))
+    assert (result.score_sd, result.slope, result.tilt) == (math.inf, 0.0, 0.0)
+
+
 def test_calibration_slope_minimizes_the_log_loss() -> None:
     problem = classes(loss="logistic", ridge=1e-3, flips=0.1, noise=0.2)
     one, five = dt.calibration(problem), dt.calibration(problem, 5)

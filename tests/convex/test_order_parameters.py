@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import doubletrouble as dt
-from doubletrouble.convex import threshold_ratio
+from doubletrouble.convex import _fixed_point, threshold_ratio
 from doubletrouble.convex._overlaps import _Pairs
 from doubletrouble.parameters import FloatArray
 from tests.convex.oracle import STORED
@@ -457,3 +457,54 @@ def test_margin_vanishes_linearly_at_the_threshold() -> None:
         dt.order_parameters(
             classes(loss="max_margin", features_per_dim=0.8, flips=0.1, samples_per_dim=most)
         )
+
+
+# --- hard points ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("flips", [0.0, 0.1, 0.5])
+def test_directions_have_a_limit_at_the_threshold(loss: str, flips: float) -> None:
+    problem = classes(features_per_dim=0.8, flips=flips)
+    most = 0.8 * float(np.asarray(dt.separability(problem)))
+    near, at = (
+        classes(loss=loss, features_per_dim=0.8, flips=flips, ridge=0.0, samples_per_dim=samples)
+        for samples in (most * (1 + 3e-7), most * (1 + 1e-12))
+    )
+    assert dt.order_parameters(at).q == math.inf
+    for K in (1, 3, math.inf):
+        expected, limit = (dt.exact_error(p, K).parts for p in (near, at))
+        assert limit == pytest.approx(expected, abs=1e-4)
+    assert dt.exact_error(at, 3, measure="squared").total == math.inf
+
+
+def test_narrow_linear_parts_of_forces_keep_their_digits() -> None:
+    narrow, wide = (
+        dt.order_parameters(
+            dt.Problem(loss="quantile:0.9", ridge=0.0, features_per_dim=width, samples_per_dim=2.0)
+        )
+        for width in (2e-12, 2e-7)
+    )
+    assert np.divide(narrow.q, wide.q) == pytest.approx(1e-5, rel=1e-3)
+    assert np.divide(narrow.V, wide.V) == pytest.approx(1e-5, rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES["classification"])
+def test_large_ridges_need_no_continuation(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_fixed_point, "_continued", None)
+    ridges = np.array([1e4, 1e8, 1e20, 1e60])
+    one = dt.order_parameters(classes(loss=loss, ridge=ridges, flips=0.1))
+    scaled = np.asarray(one.q) * ridges**2
+    np.testing.assert_allclose(scaled, scaled[-1], rtol=1e-3)
+
+
+def test_points_without_convergence_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(_: Any, at: Any, unknowns: Any) -> Any:
+        return unknowns, np.full(at.size, np.inf)
+
+    monkeypatch.setattr(_fixed_point, "newton", failing)
+    problem = dt.Problem(loss="absolute", ridge=0.25, noise=0.5, samples_per_dim=3.0)
+    with pytest.raises(
+        dt.ConvergenceError, match=r"samples_per_dim = 3, ridge = 0\.25, signal = 1"
+    ):
+        dt.order_parameters(problem)

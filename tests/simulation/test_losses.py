@@ -182,6 +182,15 @@ def test_labels_without_information_are_guessed() -> None:
 
 
 @pytest.mark.statistical
+def test_rates_near_the_threshold_are_those_of_all_learners() -> None:
+    fields: dict[str, Any] = {"features_per_dim": 0.8, "samples_per_dim": 2.1, "ridge": 0.0}
+    run: Any = simulated(replace(CLASSES, flips=0.0, **fields), dim=60, n_data=20, seed=SEED)
+    assert abs((run.error().total - run.held_out()).z_score(0.0)) < 5
+    norms = run.draws.q / run.draws.q.mean()
+    assert norms.max() > 3  # a few learners have most of the power
+
+
+@pytest.mark.statistical
 def test_labels_without_a_signal_are_drawn() -> None:
     problem = replace(CLASSES, signal=0.0, flips=0.0)
     run: Any = simulated(problem, dim=60, n_data=20)

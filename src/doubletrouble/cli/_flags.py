@@ -241,7 +241,8 @@ def grid_flags(
     """The flags of a `ProblemGrid`, with those of an ensemble that a `function` supports.
 
     Numbers in `ranges` may have several values; with `schemes`, several schemes are allowed. With
-    one task there is no flag for it, and without a default `loss` none for the loss.
+    the one task of classification its flag may be left out, and without a default `loss` there is
+    none for the loss.
     """
     usual = {name: f"{USUAL[name]:g}" for name in declarations(Problem)} | {"n_members": members}
 
@@ -257,6 +258,8 @@ def grid_flags(
     flags.append(_flag("activation", Annotated[str, sigma], Problem.activation))
     if loss:
         flags += _loss_flags(tasks, loss)
+    elif len(tasks) == 1:
+        flags.append(_task_flag(tasks))
     if function:
         kinds = {name: kind for name, kind in SCHEMES.items() if SUPPORT[function](kind)}
         text = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
@@ -275,9 +278,8 @@ def _loss_flags(tasks: tuple[Task, ...], default: str) -> list[inspect.Parameter
     some = [f"{name}:NUMBER" if fields(kind) else name for name, kind in kinds.items()]
     loss = option(f"loss that is minimized: {', '.join(some)}", choices=kinds)
     flags = [_flag("loss", Annotated[str, loss], default)]
+    flags.append(_task_flag(tasks))
     if len(tasks) > 1:
-        task = option(f"{' or '.join(tasks)}, of the sign of the target", choices=tasks)
-        flags.append(_flag("task", Annotated[str, task], tasks[0]))
         pairs = option(
             "label noise of regression as a mixture of Gaussians, WEIGHT:SD of each; in place of "
             "--noise",
@@ -285,6 +287,11 @@ def _loss_flags(tasks: tuple[Task, ...], default: str) -> list[inspect.Parameter
         )
         flags.append(_flag("noise_mixture", Annotated[str | None, pairs], None))
     return flags
+
+
+def _task_flag(tasks: tuple[Task, ...]) -> inspect.Parameter:
+    task = option(f"{' or '.join(tasks)}, of the sign of the target", choices=tasks)
+    return _flag("task", Annotated[str, task], tasks[0])
 
 
 def _first_line(kind: type) -> str:
@@ -353,7 +360,9 @@ class ProblemGrid:
 
         The defaults are those of the task, and fields that it does not have are left out.
         """
-        usual = Problem(task=values.get("task", tasks[0]), loss=values.get("loss") or "square")
+        if (task := values.get("task", tasks[0])) not in tasks:
+            raise ValueError(f"task must be {' or '.join(tasks)}, got {task!r}")
+        usual = Problem(task=task, loss=values.get("loss") or "square")
         dropped = {name for name in usual.excluded if not was_given(context, name)}
         if usual.task == "classification" and values.get("noise_mixture") is not None:
             given = values["noise_mixture"]

@@ -34,6 +34,10 @@ features with P > D), the share t of the response that labels lose and D₂ of t
 with z and d sums of positive terms (`_resistance`), the equations are balances of small terms,
 log(N/rank) = log(1 + ...), without a difference of numbers of order one.
 
+**Threshold.** At N = N⋆ of separability (`_separability`) the weights of a margin loss diverge as
+the ridge vanishes, and rounding determines q. Their direction has a limit, which is set where
+|N/N⋆ - 1| < 1e-7, with q = V = ∞.
+
 The setting, random features with convex losses in high dimension, is that of [loureiro2022], with
 the ridge λ N/D in place of λ. The closed forms of both sides are derived here.
 """
@@ -54,17 +58,23 @@ from doubletrouble.convex._labels import (
     ResidualLabels,
     wrong_share,
 )
+from doubletrouble.convex._separability import active_fraction
 from doubletrouble.errors import ConvergenceError
 
-_DAMPED = 6  # iterations before Newton's method
+_DAMPED = 4  # iterations before Newton's method
 _STEPS = 60  # of Newton's method
 _LONGEST = 1.2  # of a step, in logarithms
+_BROYDEN = 1e-4  # residual below which Jacobians are updated
 _DONE = 3e-14  # residual at which iteration stops
 _ACCEPTED = 1e-9  # residual of a solution at the limit of rounding
 _STAGES = 40  # of a continuation
 _NOISELESS = 1e-24  # relative variance of the noise at the end of a path
 _CLOSE = 0.1  # |log(N/rank)| of interpolation
 _TINIEST = 5e-324
+_RIDGELESS = 1e-200  # ridges that stand for 0
+_THRESHOLD = 1e-7  # |N/N⋆ - 1| of the limit N = N⋆
+_LARGE = 1e30  # q at N = N⋆, in a unit that stands for infinity
+_INFINITE = 1e130
 
 
 @dataclass(slots=True, kw_only=True)
@@ -215,6 +225,11 @@ class Equations:
             dz = np.where(deficient, i * rise + floor, dz)
         return z, (z * (1 + z) + dz) / (1 + z) ** 2
 
+    def threshold(self, at: LearningPoints) -> tuple[Any, Any, Any]:
+        """`active_fraction` of the points: where N = N⋆, and the direction of the weights there."""
+        share = 1 / (1 + at.label_noise)
+        return active_fraction(at.inverse_width, share, at.flips, self.linear, self.nonlinear)
+
     def start(self, at: LearningPoints) -> Any:
         """Unknowns at which the iteration starts, (3, n)."""
         share = 1.0 if self.residual else 0.45  # of samples that act as constraints when P < N
@@ -226,13 +241,15 @@ class Equations:
         if not self.residual:  # hardly any information: a is proportional to it
             weak = np.log(at.information) - 0.5 * np.log1p(at.label_noise)
             unknowns[2] = np.minimum(weak, 0.0)
+            # outputs are V g with forces g of order one at a large ridge
+            unknowns[1] = 0.0 if self.hard else np.minimum(2 * unknowns[0], 0.0)
         far = np.setdiff1d(np.arange(at.size), near)
         if far.size:
             some, x = at.take(far), unknowns[:, far]
-            for turn in range(_DAMPED):
+            for _ in range(_DAMPED):
                 change = self.mismatch(some, x, True)
                 change = np.where(np.isfinite(change), change, 0.0)
-                x = x + np.clip((0.9 if turn < 4 else 0.7) * change, -3.0, 3.0)
+                x = x + np.clip(0.9 * change, -3.0, 3.0)
             unknowns[:, far] = x
         if near.size:
             unknowns[:2, near] = self._near_start(at.take(near))
@@ -279,13 +296,18 @@ class Equations:
 
     @staticmethod
     def _bisected(at: LearningPoints, function: Callable[[Any], Any], steps: int) -> Any:
-        """Log V at which a function of V changes from positive to negative."""
-        low, high = np.full(at.size, -700.0), np.full(at.size, 700.0)
-        for _ in range(steps):
-            middle = 0.5 * (low + high)
-            growing = function(np.exp(middle)) > 0
-            low, high = np.where(growing, middle, low), np.where(growing, high, middle)
-        return 0.5 * (low + high)
+        """Log V at which a function of V changes from positive to negative, to 1400/2^steps."""
+        # the calls of few points cost more than their arithmetic: more sections at once
+        bits = 6 if at.size <= 16 else 1
+        sections = 2**bits
+        low, width = np.full(at.size, -700.0), 1400.0
+        inner = np.arange(1.0, sections)[:, None]
+        for _ in range(-(-steps // bits)):
+            width /= sections
+            positive = function(np.exp(low + width * inner)) > 0
+            # the last of them: far below the root the function may be 0/0
+            low = low + width * np.where(positive, inner, 0.0).max(axis=0)
+        return low + 0.5 * width
 
 
 def _balance(more: Any, less: Any, lost: Any) -> Any:
@@ -374,27 +396,87 @@ class SolvedPoints:
 
 
 def solve(equations: Equations, at: LearningPoints) -> SolvedPoints:
-    """The fixed point at every point, or raise ConvergenceError."""
+    """The fixed point at every point, or raise ConvergenceError.
+
+    Points of diverging weights, at the threshold N⋆ of separability, get a `unit` of infinity.
+    """
     with np.errstate(all="ignore"):
         unknowns, residual = newton(equations, at, equations.start(at))
-        failed = np.flatnonzero(~(residual < _ACCEPTED))
+        critical = _critical(equations, at, at.ridge < _RIDGELESS)
+        failed = np.flatnonzero(~(residual < _ACCEPTED) & ~critical)
         if failed.size:
             unknowns[:, failed], residual[failed] = _continued(equations, at.take(failed))
-        worst = float(np.max(residual))
-        if not worst < _ACCEPTED:
+            critical |= _critical(equations, at, ~(residual < _ACCEPTED))
+        residual[critical] = 0.0
+        bad = ~(residual < _ACCEPTED)
+        if np.any(bad):
             k = int(np.argmax(np.where(np.isnan(residual), np.inf, residual)))
-            count = int(np.sum(~(residual < _ACCEPTED)))
             raise ConvergenceError(
-                f"the order parameters did not converge at {count} of {residual.size} points, the "
-                f"worst at {at.take([k])}",
+                f"the order parameters did not converge at {int(bad.sum())} of {at.size} points, "
+                f"the worst at {_named(equations, at, k)}",
                 last=unknowns[:, k],
-                residual=worst,
+                residual=float(residual[k]),
             )
         forces, features = equations.sides(at, unknowns)
         V, _, third = equations.state(at, unknowns)
-    return SolvedPoints(
-        equations=equations, at=at, V=V, third=third, forces=forces, features=features
+        solution = SolvedPoints(
+            equations=equations, at=at, V=V, third=third, forces=forces, features=features
+        )
+        if np.any(critical):
+            _set_threshold(solution, np.flatnonzero(critical))
+    return solution
+
+
+def _named(equations: Equations, at: LearningPoints, k: int) -> str:
+    """The parameters of a point as named numbers, in the units of the problem."""
+    root = np.sqrt(at.unit[k])
+    scaled = isinstance(equations.labels, ResidualLabels) and not equations.labels.softness
+    ridge = at.ridge[k] / (root if scaled else 1.0)
+    values = {
+        "features_per_dim": 1 / at.inverse_width[k],
+        "samples_per_dim": at.samples[k],
+        "ridge": 0.0 if ridge < _RIDGELESS else ridge,
+    }
+    if equations.classes:
+        values |= {"flips": at.flips[k], "noise/signal": np.sqrt(at.label_noise[k])}
+    else:
+        values |= {"signal": root * np.sqrt(at.power[k]), "noise": root * at.noise_power[k] ** 0.5}
+    return ", ".join(f"{name} = {value:.12g}" for name, value in values.items())
+
+
+def _critical(equations: Equations, at: LearningPoints, among: Any) -> Any:
+    """Those points of a margin loss whose N is N⋆, so that small ridges have diverging weights."""
+    result = np.zeros(at.size, dtype=bool)
+    if not equations.residual and np.any(among):
+        index = np.flatnonzero(among)
+        fraction, inverse_rank, _ = equations.threshold(at.take(index))
+        load = at.samples[index] * fraction * inverse_rank
+        result[index] = np.abs(load - 1) < _THRESHOLD
+    return result
+
+
+def _set_threshold(solution: SolvedPoints, index: Any) -> None:
+    """Set points to the limit N = N⋆, ridge 0: a finite direction of infinite weights.
+
+    Margins are negligible there: the forces are -t for t < 0, with V ≫ √q ≫ 1.
+    """
+    equations, at = solution.equations, solution.at.take(index)
+    ones = np.ones(index.size)
+    _, _, tangent = equations.threshold(at)
+    q, V, a = _LARGE * ones, _LARGE**3 * ones, at.information * tangent
+    at.low, at.high = 0 * ones, np.inf * ones
+    forces = MarginLabels(0.0).forces(at, V, q, a)
+    features = response(
+        equations.linear, equations.nonlinear, at.inverse_width, 1e-100, forces.response
     )
+    solution.V[index], solution.third[index] = V, a
+    for ours, new in ((solution.forces, forces), (solution.features, features)):
+        for field in fields(new):
+            if np.ndim(getattr(ours, field.name)):
+                getattr(ours, field.name)[index] = getattr(new, field.name)
+    solution.at.unit = solution.at.unit.copy()
+    solution.at.unit[index] = _INFINITE
+    solution.at.limit[index] = True
 
 
 def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any, Any]:
@@ -403,28 +485,27 @@ def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any
     current = equations.mismatch(at, unknowns)
     residual = _size(current)
     active = np.flatnonzero(~(residual < _DONE) & np.isfinite(residual))
-    step = 1e-7
+    jacobians = np.empty((at.size, 3, 3))
+    exact = np.ones(at.size, dtype=bool)  # whether the next Jacobian is one by differences
     for _ in range(_STEPS):
         if not active.size:
             break
         some, x, f = at.take(active), unknowns[:, active], current[:, active]
-        n = active.size
-        tiled = some.take(np.tile(np.arange(n), 3))
-        moved = np.concatenate([x + step * np.eye(3)[:, [k]] for k in range(3)], axis=1)
-        shifted = equations.mismatch(tiled, moved).reshape(3, 3, n)  # (equation, unknown, point)
-        jacobian = np.moveaxis((shifted - f[:, None, :]) / step, -1, 0)  # (n, 3, 3)
-        good = np.isfinite(jacobian).all(axis=(1, 2))
-        jacobian[~good] = -np.eye(3)
-        singular = np.abs(np.linalg.det(jacobian)) < 1e-280
-        jacobian[singular] = -np.eye(3)
+        fresh = np.flatnonzero(exact[active])
+        if fresh.size:
+            jacobians[active[fresh]] = _jacobian(
+                equations, some.take(fresh), x[:, fresh], f[:, fresh]
+            )
+        jacobian = jacobians[active]
         move = -np.linalg.solve(jacobian, f.T[:, :, None])[:, :, 0].T
         move *= np.minimum(1.0, _LONGEST / np.maximum(np.abs(move).max(axis=0), 1e-300))
         before = residual[active]
         trial = x + move
         value = equations.mismatch(some, trial)
         after = _size(value)
+        updated = ~exact[active]
         for _ in range(6):
-            worse = np.flatnonzero(~(after < np.maximum(before, 1e-11)))
+            worse = np.flatnonzero(~(after < np.maximum(before, 1e-11)) & ~updated)
             if not worse.size:
                 break
             move[:, worse] *= 0.3
@@ -432,14 +513,33 @@ def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any
             value[:, worse] = equations.mismatch(some.take(worse), trial[:, worse])
             after[worse] = _size(value[:, worse])
         better = after < before
-        take = active[better | (after < 1e-11)]
         chosen = better | (after < 1e-11)
+        take = active[chosen]
         unknowns[:, take], current[:, take] = trial[:, chosen], value[:, chosen]
         residual[take] = after[chosen]
+        # close to the solution Broyden's update replaces three evaluations, while it converges
+        slow = ~(after < 0.03 * before)
+        exact[active] = slow | (after > _BROYDEN)
+        move, value = move.T, (value - f).T
+        defect = value - np.einsum("nij,nj->ni", jacobian, move)
+        rank_one = defect[:, :, None] * (move / (move * move).sum(axis=1, keepdims=True))[:, None]
+        jacobians[active] = jacobian + rank_one
         # rounding ends the descent: a residual that no longer falls is final
         stuck = ~better | ((after < 1e-12) & (after > 0.1 * before))
-        active = active[~stuck & ~(after < _DONE)]
+        active = active[~(stuck & ~updated) & ~(after < _DONE)]
     return unknowns, residual
+
+
+def _jacobian(equations: Equations, at: LearningPoints, unknowns: Any, current: Any) -> Any:
+    """The Jacobian by differences, (n, 3, 3); minus one where it is singular."""
+    n, step = at.size, 1e-7
+    tiled = at.take(np.tile(np.arange(n), 3))
+    moved = np.concatenate([unknowns + step * np.eye(3)[:, [k]] for k in range(3)], axis=1)
+    shifted = equations.mismatch(tiled, moved).reshape(3, 3, n)  # (equation, unknown, point)
+    jacobian = np.moveaxis((shifted - current[:, None, :]) / step, -1, 0)
+    jacobian[~np.isfinite(jacobian).all(axis=(1, 2))] = -np.eye(3)
+    jacobian[np.abs(np.linalg.det(jacobian)) < 1e-280] = -np.eye(3)
+    return jacobian
 
 
 def _size(mismatch: Any) -> Any:

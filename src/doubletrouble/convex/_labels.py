@@ -118,6 +118,11 @@ class Pair:
     intercept: Any  # b
     same_labels: bool  # whether the label noise is shared
 
+    def take(self, index: Any) -> Pair:
+        """The pairs at some of the points."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Pair(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
+
     @property
     def common(self) -> Any:
         """q₁₂, or the mean product of two residuals."""
@@ -240,10 +245,12 @@ class ResidualLabels(Labels):
         narrow = beta - alpha < 1
         if np.any(narrow):
             x, w = gauss(10)
-            lo, wide, s = alpha[narrow], (beta - alpha)[narrow], S[narrow]
-            nodes = lo[:, None] + wide[:, None] * x
-            e = s[:, None] * nodes - np.broadcast_to(b, S.shape)[narrow][:, None]
-            mass = density(nodes) * wide[:, None] * w
+            # widths and residuals from the forces: alpha and beta may be equal to rounding
+            span = np.broadcast_to(clip.stop - clip.start, S.shape)[narrow][:, None]
+            wide = np.minimum(span / S[narrow][:, None], 1.0)
+            nodes = alpha[narrow][:, None] + wide * x
+            e = np.broadcast_to(clip.start, S.shape)[narrow][:, None] + span * x
+            mass = density(nodes) * wide * w
             inside[narrow] = mass.sum(-1)
             first[narrow], second[narrow] = (mass * e).sum(-1), (mass * e * e).sum(-1)
         weights, k = at.weights, clip.ratio
@@ -599,6 +606,8 @@ def _panels(sd: Any, centres: list[tuple[Any, Any]], reach: float) -> tuple[Any,
     edges = np.sort(np.concatenate(breaks, axis=1), axis=1)
     wide = np.diff(edges, axis=1)[:, :, None]
     x, w = gauss(14)
-    nodes = edges[:, :-1, None] + wide * x
-    weights = wide * w * density(nodes)
-    return nodes.reshape(sd.size, -1), weights.reshape(sd.size, -1)
+    nodes = (edges[:, :-1, None] + wide * x).reshape(sd.size, -1)
+    opposite = -nodes[:, ::-1]
+    if np.allclose(nodes, opposite, rtol=1e-15, atol=1e-14):  # see `mirrored`
+        nodes = 0.5 * (nodes + opposite)
+    return nodes, (wide * w).reshape(sd.size, -1) * density(nodes)

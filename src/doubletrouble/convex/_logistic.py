@@ -9,7 +9,7 @@ every V.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from doubletrouble.convex._labels import (
     Forces,
     Labels,
     LearningPoints,
+    MarginLabels,
     OwnLabels,
     Pair,
     density,
@@ -33,6 +34,8 @@ from doubletrouble.convex._labels import (
 
 _MOST_NODES = 4000
 _TINY_REACH = 1e-2
+_FEW = 4  # points
+_HUGE = 1e18  # variance of scores with the forces of the hinge loss
 
 
 def logistic_force(omega: Any, V: Any) -> tuple[Any, Any]:
@@ -64,15 +67,14 @@ class _Line:
     V: Any
     reach: Any
     corner: Any  # ω_c
+    low: Any  # T at the ends
+    high: Any
 
     @classmethod
     def of(cls, V: Any, reach: Any) -> _Line:
-        return cls(V, reach, _corner(V))
-
-    def variable(self, omega: Any) -> Any:
-        """T at ω."""
-        V, c = self.V, self.corner
-        return np.arcsinh((omega - c) / 4) + np.arcsinh((omega + V + c) / 4)
+        c, ends = _corner(V), np.stack([-reach, reach])
+        low, high = np.arcsinh((ends - c) / 4) + np.arcsinh((ends + V + c) / 4)
+        return cls(V, reach, c, low, high)
 
     def slope(self, omega: Any) -> Any:
         """dω/dT."""
@@ -81,18 +83,20 @@ class _Line:
 
     def counts(self, step: Any) -> Any:
         """Nodes of each point at most `step` apart in T."""
-        span = self.variable(self.reach) - self.variable(-self.reach)
-        tiny = np.ceil(2 * self.reach / (step * self.slope(0 * self.reach))) + 1
-        return np.where(self.reach < _TINY_REACH, tiny, np.ceil(span / step) + 1)
+        counts = np.ceil((self.high - self.low) / step) + 1
+        if np.any(tiny := self.reach < _TINY_REACH):
+            equal = np.ceil(2 * self.reach / (step * self.slope(0.0))) + 1
+            counts = np.where(tiny, equal, counts)
+        return counts
 
     def take(self, index: Any) -> _Line:
         """The lines of some points."""
-        return _Line(self.V[index], self.reach[index], self.corner[index])
+        return _Line(*(getattr(self, f.name)[index] for f in fields(self)))
 
     def nodes(self, count: int) -> tuple[Any, Any]:
         """ω and the weights dω, (points, nodes)."""
-        low, high = self.variable(-self.reach), self.variable(self.reach)
-        half = 0.5 * (low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, count))
+        spacing = ((self.high - self.low) / (count - 1))[:, None]
+        half = 0.5 * (self.low[:, None] + spacing * np.arange(count))
         V, corner = self.V[:, None], self.corner[:, None]
         k = corner + 0.5 * V
         sinh, cosh = np.sinh(half), np.cosh(half)
@@ -100,7 +104,6 @@ class _Line:
         far = np.abs(sinh) * np.sqrt(16 + (k / cosh) ** 2) + k
         near = (4 * sinh - k / cosh) * ((4 * sinh + k / cosh) / far)
         omega = np.where(half > 0, corner + near, -(V + corner) - near)
-        spacing = ((high - low) / (count - 1))[:, None]
         spacing = spacing / (1 / np.hypot(near, 4) + 1 / np.hypot(far, 4))
         tiny = self.reach < _TINY_REACH  # the force is linear there: equal distances in ω
         if np.any(tiny):
@@ -112,8 +115,10 @@ class _Line:
 def _blocks(counts: Any, most: float = 2e4) -> list[tuple[Any, int]]:
     """Points of similar numbers of nodes, in blocks of `most` nodes: indices, and their number."""
     levels = np.ceil(4 * np.log2(np.maximum(counts, 16.0)))
+    if counts.size <= _FEW:  # calls cost more than nodes
+        levels = np.full(counts.shape, levels.max())
     blocks = []
-    for level in np.unique(levels) if levels.size > 1 else levels:
+    for level in np.unique(levels) if levels.size > _FEW else levels[:1]:
         index, count = np.flatnonzero(levels == level), int(2 ** (level / 4)) + 1
         size = max(1, int(most / count))
         blocks += [(index[k : k + size], count) for k in range(0, index.size, size)]
@@ -123,8 +128,9 @@ def _blocks(counts: Any, most: float = 2e4) -> list[tuple[Any, int]]:
 def _normal_nodes(V: Any, r: Any, a: Any, coarse: bool) -> Iterator[tuple[Any, Any, Any]]:
     """Blocks of points with nodes ω, and their weights in N(0, r²)."""
     line = _Line.of(V, 8.7 * r)
-    slopes = [np.sqrt(1 + a * a) * line.slope(0 * r), line.slope(2 * r), line.slope(-2 * r)]
-    fine = r / np.maximum.reduce(slopes)
+    slopes = line.slope(np.stack([0 * r, 2 * r, -2 * r]))
+    slopes[0] *= np.sqrt(1 + a * a)
+    fine = r / slopes.max(axis=0)
     counts = line.counts(np.minimum(0.3, fine) if coarse else np.minimum(0.1, 0.5 * fine))
     counts = np.where(np.isfinite(counts), np.minimum(counts, _MOST_NODES), 16.0)
     for i, count in _blocks(counts):
@@ -154,14 +160,32 @@ class LogisticLabels(Labels):
         return Forces(response=sums[0], power=sums[1], alignment=alignment)
 
     def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
-        """The integral over C of products of G, itself an integral over ω."""
+        """The integral over C of products of G, itself an integral over ω.
+
+        Scores far beyond 1 have the forces of the hinge loss.
+        """
+        huge = pair.own > _HUGE
+        if not np.any(huge):
+            return self._integrals(at, pair)
+        result = np.empty((2, at.size))
+        for part in (True, False):
+            i = np.flatnonzero(huge == part)
+            some, two = at.take(i), pair.take(i)
+            if part:
+                some.low, some.high = np.zeros(i.size), np.ones(i.size)
+                result[:, i] = MarginLabels(0.0).product(some, two)
+            elif i.size:
+                result[:, i] = self._integrals(some, two)
+        return result[0], result[1]
+
+    def _integrals(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
         V, sd, own = pair.V, np.sqrt(pair.common), np.sqrt(pair.own)
         tilt = tilt_of(at, pair)
         corner = _corner(V)
         width = np.sqrt(pair.own + 4)  # a layer of the logistic force itself has the width 2
         # nodes of ω that serve every C, or nodes around each C where the law given C is narrow
         line = _Line.of(V, 8.7 * (sd + own))
-        ends = np.maximum(line.slope(line.reach), line.slope(-line.reach))
+        ends = line.slope(np.stack([line.reach, -line.reach])).max(axis=0)
         counts = line.counts(np.minimum(0.1, 0.55 * own / np.maximum(ends, 1e-300)))
         local = ~(counts < 600)
 

@@ -20,7 +20,6 @@ from doubletrouble.convex._fixed_point import Equations, SolvedPoints, solve
 from doubletrouble.convex._labels import Labels, LearningPoints, MarginLabels, ResidualLabels
 from doubletrouble.convex._logistic import LogisticLabels
 from doubletrouble.convex._overlaps import excess_overlap
-from doubletrouble.convex._separability import active_fraction
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import Logistic, Loss, MaxMargin
 from doubletrouble.parameters import FloatArray, Numeric, Parameter, Value, checked
@@ -328,13 +327,7 @@ def _check_separability(
     equations: Equations, loss: Loss, values: dict[str, FloatArray], at: LearningPoints
 ) -> None:
     """Raise an error where a margin loss has no minimum."""
-    fraction, inverse_rank = active_fraction(
-        at.inverse_width,
-        1 / (1 + at.label_noise),
-        at.flips,
-        equations.linear,
-        equations.nonlinear,
-    )
+    fraction, inverse_rank, _ = equations.threshold(at)
     separable = at.samples * fraction * inverse_rank < 1
     if equations.hard and not separable.all():
         raise ValueError(

@@ -6,7 +6,7 @@ For members that share the fractions f₁ of their features and f₂ of their sa
     Δ = ρ m̂² [Q(f₁/ψ₁) - Q(0)] + f₂ q̂₁₂(Δ) T(f₁/ψ₁)
 
 with q̂₁₂ the mean product of the forces on both (`_labels`). It is convex and increasing in Δ, so
-that Newton's method from the left converges monotonically. Where f₁ = f₂ = 1 and P is near N, both
+that Newton's method converges, monotonically from the left. Where f₁ = f₂ = 1 and P is near N, both
 sides are nearly equal: the equation is then solved for what labels lose, as in `_fixed_point`.
 
 [loureiro2022] has the joint law of learners on correlated features. The form with one scalar, for
@@ -25,6 +25,8 @@ from doubletrouble.convex._labels import Pair, ResidualLabels
 from doubletrouble.errors import ConvergenceError
 
 _STEPS = 80
+_START = 0.4  # of the bounds of an excess
+_UNINFORMED = 1e-3  # correlation of labels with the target below which an excess may vanish
 _NEAR = 1e-14  # relative step at which iteration stops
 _ROUNDING = 1e-9  # below it a step that does not fall is rounding
 
@@ -85,8 +87,8 @@ class _Pairs:
         )
 
     def root(self) -> Any:
-        """The excess, by Newton's method from the left."""
-        result, last = self.least.copy(), np.full(self.least.size, np.inf)
+        """The excess, by Newton's method between bounds."""
+        result, last = self._start(), np.full(self.least.size, np.inf)
         low, high = self.least.copy(), self.most.copy()
         active = np.arange(result.size)
         with np.errstate(all="ignore"):
@@ -115,6 +117,16 @@ class _Pairs:
             last=result,
             residual=float(np.max(last[active])),
         )
+
+    def _start(self) -> Any:
+        """The least excess, or for margin losses, whose layers are sharp there, one above it."""
+        solution, at = self.solution, self.solution.at
+        if solution.equations.residual:
+            return self.least.copy()
+        bound = self.strength * solution.forces.power / at.samples  # that of equal forces
+        informed = at.information**2 > _UNINFORMED**2 * (1 + at.label_noise)
+        above = np.where(informed, np.minimum(self.most - self.least, bound), 0.0)
+        return self.least + _START * np.maximum(above, 0.0)
 
     def _step(self, active: Any, x: Any) -> Any:
         """The step of Newton's method from an excess x."""

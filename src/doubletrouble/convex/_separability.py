@@ -57,7 +57,7 @@ def separability(problem: Problem) -> Value:
         share = np.where(signal > 0, 1 / (1 + (noise / signal) ** 2), 0.0)
         inverse_width = 1 / np.asarray(problem.features_per_dim)
         sigma = problem.moments
-        fraction, inverse_rank = active_fraction(
+        fraction, inverse_rank, _ = active_fraction(
             inverse_width, share, np.asarray(problem.flips), sigma.linear**2, sigma.nonlinear**2
         )
         loss_of_rank = np.where(inverse_rank > inverse_width, inverse_width / inverse_rank, 1.0)
@@ -100,8 +100,8 @@ def threshold_ratio(problem: Problem) -> Value:
 
 def active_fraction(
     inverse_width: Any, share: Any, flips: Any, linear: float, nonlinear: float
-) -> tuple[Any, Any]:
-    """P₀ = R/N⋆ and D/R, with R the rank of the features; `share` is ρ/(ρ + τ²)."""
+) -> tuple[Any, Any, Any]:
+    """P₀ = R/N⋆, D/R and a/(1 - 2p), R the rank of the features; `share` is ρ/(ρ + τ²)."""
     if not nonlinear:
         inverse_width = np.maximum(inverse_width, 1.0)
     if linear:
@@ -124,4 +124,4 @@ def active_fraction(
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     # without noise, infinitely many features separate any number of samples
     fraction = np.where(target >= 1, 0.0, flips + k * 0.5 * (low + high) / np.pi)
-    return fraction, inverse_width
+    return fraction, inverse_width, s * share / (np.pi * fraction)

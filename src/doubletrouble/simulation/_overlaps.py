@@ -28,6 +28,11 @@ a part for each cause (`power_parts`): these are the parts of the squared error.
 classes, and their parts, are those of `convex.ClassMeasure`. As a check, the error is also counted
 at test points that were held out.
 
+**Rates** depend on directions only: they are computed from learners scaled to outputs of power one
+(`directions`), and several learners are averaged with equal weights. In the limit D → ∞ all norms
+are equal, so that scaling changes nothing. At finite D norms differ, near N = N⋆ at a small ridge
+by large factors, and the plain overlaps are those of the largest learners.
+
 **Majority votes** are counted at these points. Where w of the J learners with the same data are
 wrong, a majority of K of them is wrong with the probability of a hypergeometric number: the mean
 over all choices of K is unbiased for K ≤ J, and the numbers of points with each w are enough.
@@ -67,12 +72,13 @@ from doubletrouble.simulation._plan import SimulationPlan
 N_HELD_OUT = 1000
 """Test points at which errors are counted, in each draw."""
 
+_DIRECTION = "direction_"
 _BY_VOTES = ("wrong_votes", "noisy_wrong_votes")  # arrays with a last axis
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OverlapDraws:
-    """Every overlap of a simulation; an axis for the draws, and further ones for curves."""
+class Overlaps:
+    """Overlaps of learners of every kind; an axis for the draws, and further ones for curves."""
 
     m: FloatArray  # of a learner with the teacher
     q: FloatArray  # of a learner with itself
@@ -80,26 +86,43 @@ class OverlapDraws:
     q1: FloatArray
     q_init: FloatArray
     q_d: FloatArray
-    intercept: FloatArray
-    held_out: FloatArray  # error at points held out: of one learner
-    held_out_mean: FloatArray  # of the mean of all learners with the same data
     q_features: FloatArray | None = None  # of members with all of the data, or a block of it
     q_twin: FloatArray | None = None  # of members that draw from a common set
     q_twin_noise: FloatArray | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OverlapDraws(Overlaps):
+    """Every overlap of a simulation, and the errors at points held out."""
+
+    intercept: FloatArray
+    held_out: FloatArray  # error at points held out: of one learner
+    held_out_mean: FloatArray  # of the mean of all learners with the same data
     # shares of points held out at which 0, 1, … J of the learners with the same data are wrong, for
     # classes: against the clean sign, and against labels with noise, before flips
     wrong_votes: FloatArray | None = None
     noisy_wrong_votes: FloatArray | None = None
+    directions: Overlaps | None = None  # for classes: of learners scaled to outputs of power one
 
     def named(self) -> dict[str, FloatArray]:
-        """Every overlap by its name."""
+        """Every overlap by its name; those of `directions` have a prefix."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
+        directions = values.pop("directions")
+        if directions is not None:
+            unit = {f.name: getattr(directions, f.name) for f in fields(directions)}
+            values |= {_DIRECTION + name: value for name, value in unit.items()}
         return {name: value for name, value in values.items() if value is not None}
 
     @classmethod
     def from_named(cls, values: dict[str, FloatArray]) -> Self:
         """The overlaps of `named`."""
-        return cls(**values)
+        unit = {
+            name.removeprefix(_DIRECTION): value
+            for name, value in values.items()
+            if name.startswith(_DIRECTION)
+        }
+        own = {name: value for name, value in values.items() if not name.startswith(_DIRECTION)}
+        return cls(**own, directions=Overlaps(**unit) if unit else None)
 
     @classmethod
     def combined(
@@ -115,10 +138,10 @@ class OverlapDraws:
             counts = range(arrays[0].shape[-1])
             return np.stack([function([a[..., w] for a in arrays]) for w in counts], axis=-1)
 
-        return cls(**{name: of(name) for name in values[0]})
+        return cls.from_named({name: of(name) for name in values[0]})
 
 
-def power_parts(scheme: Scheme, at: OverlapDraws, n_models: Any) -> dict[str, Any]:
+def power_parts(scheme: Scheme, at: Overlaps, n_models: Any) -> dict[str, Any]:
     """The power of the mean of K members over q_d by cause, in the order of the chain."""
     share = 1 / n_models
     if at.q_twin is None or at.q_twin_noise is None:
@@ -251,36 +274,47 @@ class _FittedLearners:
             same_set & ~equal(twins) if drawn_features else ~same_set & equal(choices)
         )
         silent = len(set(noise)) == 1
-
-        def mean(pairs: Any, *, noisy: bool) -> FloatArray:
-            kind = pairs & (same_noise if noisy or silent else ~same_noise)
-            return np.asarray(products[kind].mean())
-
-        F = float(np.asarray(problem.signal))
         features = same_set & equal(twins) & ~same_data
         drawn = drawn_samples or drawn_features
+        along = float(np.asarray(problem.signal)) * outputs[:, 0]
+
+        def means(along: FloatArray, products: FloatArray) -> dict[str, Any]:
+            def mean(pairs: Any, *, noisy: bool) -> FloatArray:
+                kind = pairs & (same_noise if noisy or silent else ~same_noise)
+                return np.asarray(products[kind].mean())
+
+            return {
+                "m": np.asarray(along.mean()),
+                "q": np.asarray(np.diagonal(products).mean()),
+                "q_noise": mean(one, noisy=False),
+                "q1": mean(other, noisy=True),
+                "q_init": mean(other, noisy=False),
+                "q_d": np.asarray(products[~same_set & ~same_data].mean()),
+                "q_features": None if drawn else np.asarray(products[features].mean()),
+                "q_twin": mean(twin, noisy=True) if drawn else None,
+                "q_twin_noise": mean(twin, noisy=False) if drawn else None,
+            }
+
+        directions = None
+        if problem.task == "classification":
+            power = np.diagonal(products)
+            scale = 1 / np.sqrt(np.where(power > 0, power, 1.0))
+            directions = Overlaps(**means(scale * along, scale[:, None] * products * scale))
         every = np.arange(len(outputs))
         errors = [self._held_out(problem, held, every == k) for k in every]
         groups = [(data == i) & (noise == n) for i in (0, 1) for n in sorted(set(noise))]
         return OverlapDraws(
-            m=np.asarray(F * outputs[:, 0].mean()),
-            q=np.asarray(np.diagonal(products).mean()),
-            q_noise=mean(one, noisy=False),
-            q1=mean(other, noisy=True),
-            q_init=mean(other, noisy=False),
-            q_d=np.asarray(products[~same_set & ~same_data].mean()),
+            **means(along, products),
             intercept=np.asarray(np.mean(self.intercepts)),
             held_out=np.asarray(np.mean(errors)),
             held_out_mean=np.asarray(np.mean([self._held_out(problem, held, g) for g in groups])),
-            q_features=None if drawn else np.asarray(products[features].mean()),
-            q_twin=mean(twin, noisy=True) if drawn else None,
-            q_twin_noise=mean(twin, noisy=False) if drawn else None,
+            directions=directions,
             **({} if drawn else self._wrong_votes(problem, held, groups)),
         )
 
     def _wrong_votes(
         self, problem: Problem, held: FloatArray, groups: Sequence[Any]
-    ) -> dict[str, FloatArray]:
+    ) -> dict[str, Any]:
         """Shares of points held out by the number of wrong votes, over learners of each group."""
         if problem.task != "classification":
             return {}

@@ -307,9 +307,9 @@ class ConvexSimulation(Simulation):
         against labels with noise and flips: definitions and parts are those of `exact_error`.
         Standard errors of rates and of the log loss are by the jackknife over draws.
 
-        Rates are those of the overlaps averaged over draws. Where the norms of learners differ
-        between draws by large factors, as near N = N⋆ at a small ridge, they are above the mean
-        rate of the learners, `held_out`.
+        Rates are those of learners scaled to outputs of power one, which all count alike, as in the
+        limit D → ∞. With labels without information (`flips=0.5`, or no signal) their total of 1/2
+        is all bias: the split of the limit p → 1/2, which the theory reports, is not identified.
 
         `Vote(K)`, for K up to `n_init`, is counted at points held out: its total is estimated, and
         its parts are not. The measure is "misclassification" or "noisy".
@@ -329,6 +329,11 @@ class ConvexSimulation(Simulation):
         powers = power_parts(scheme, at, np.asarray(scheme.n_members))
         if measure == "squared":
             return ErrorTerms(**self._estimates(powers, at), coordinates=self._coordinates(scheme))
+        if measure != "log_loss" and at.directions is not None:
+            powers = power_parts(scheme, at.directions, np.asarray(scheme.n_members))
+            m, q_d = at.directions.m, at.directions.q_d
+        else:
+            m, q_d = at.m, at.q_d
         measured, signal = ClassMeasure.of(self.problem, measure), np.asarray(self.problem.signal)
         blind = not signal or np.asarray(self.problem.flips) == 0.5
 
@@ -339,7 +344,7 @@ class ConvexSimulation(Simulation):
         def estimated(excess: Any) -> Any:
             if measure != "log_loss" and np.ndim(excess) == 0:  # the rate of the mean predictor
                 return np.full_like(at.q_d, 0.5 if blind else float(measured.bayes))
-            return jackknife(value, *np.broadcast_arrays(at.m, at.q_d + excess))
+            return jackknife(value, *np.broadcast_arrays(m, q_d + excess))
 
         parts = measured.parts(estimated, powers)
         others = {name: parts.pop(name) for name in ("bias", "bayes")}

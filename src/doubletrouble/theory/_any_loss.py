@@ -52,6 +52,7 @@ from doubletrouble.parameters import common_shape
 from doubletrouble.problems import Mixture, Problem
 from doubletrouble.theory._error import checked_measure
 
+_DIVERGENT = 1e70  # values that stand for inf
 _MANY = 1e12  # members that stand for infinitely many parts of the data
 
 
@@ -220,6 +221,10 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
         slope = np.where(pull > 0, np.exp(0.5 * (low + high)), 0.0) / sd
         parts = {"sd": sd, "tilt": tilt, "flips": classes.flips, "slope": slope}
         parts["error"] = _calibration_error(sd, tilt, classes.flips, ensemble.shape)
+        divergent = power + excess > _DIVERGENT
+        parts["sd"] = np.where(divergent, np.inf, sd)
+        parts["slope"] = np.where(divergent, 0.0, slope)
+        parts["tilt"] = np.where(divergent & (tilt**2 < 1 / _DIVERGENT), 0.0, tilt)
     return at_limits(parts, ensemble.shape)
 
 
@@ -266,6 +271,12 @@ def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
     if isinstance(problem.loss, MaxMargin):
         raise ValueError("loss must depend on the ridge, got max_margin")
     shape = common_shape({"the problem's fields": problem.shape, "ensemble": scheme.shape})
+    # outputs are noise where the labels have no linear part, or the features none
+    learned = np.multiply(problem.signal, problem.moments.linear) * (
+        1 - 2 * np.asarray(problem.flips)
+    )
+    if np.all(learned == 0):
+        return np.full(shape, np.inf)
 
     def risk(log_ridge: Any) -> Any:
         ridge = np.exp(log_ridge)
@@ -309,7 +320,8 @@ def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
         separable = ~(classes >= width * separability(problem))
         ridge = np.where(none & separable, _NODES[0], ridge)
         none = none & ~separable
-    return np.where(none, 0.0, np.where(least == nodes.size - 1, np.inf, ridge))
+    infinite = (least == nodes.size - 1) | np.broadcast_to(learned == 0, shape)
+    return np.where(infinite, np.inf, np.where(none, 0.0, ridge))
 
 
 # --- errors by cause -----------------------------------------------------------------------------
@@ -371,7 +383,7 @@ def total_error(problem: Problem, scheme: Scheme, measure: str) -> Any:
 def at_limits(parts: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
     """Parts as floats or arrays; values beyond 1e70 are at the peak of ridge 0, P = N."""
     whole = {
-        name: np.broadcast_to(np.where(np.asarray(part) > 1e70, np.inf, part), shape)
+        name: np.broadcast_to(np.where(np.asarray(part) > _DIVERGENT, np.inf, part), shape)
         for name, part in parts.items()
     }
     return {name: np.array(part) if shape else float(part) for name, part in whole.items()}
