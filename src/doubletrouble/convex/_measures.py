@@ -101,10 +101,13 @@ def mean_slope(sd: Any) -> Any:
     return _half_line_mean(sd, lambda f: np.exp(-f) / (1 + np.exp(-f)) ** 2)
 
 
+_RULE = np.polynomial.legendre.leggauss(24)
+
+
 def _half_line_mean(sd: Any, function: Callable[[Any], Any]) -> Any:
     """E function(sd |z|), z standard normal, of a function that is 0 beyond 40: Gauss's rule."""
     s = np.asarray(sd, dtype=np.float64)[..., None]
-    x, w = np.polynomial.legendre.leggauss(24)
+    x, w = _RULE
     scale = np.minimum(1.0, 4.5 / np.maximum(s, 1e-300))
     total: Any = 0.0
     for low, high in pairwise((0.0, 1.0, 3.0, 6.0, 9.0)):

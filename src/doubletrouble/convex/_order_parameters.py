@@ -313,11 +313,12 @@ def _of_numbers(
     signal, weights = values["signal"], at.weights[:, 0]
     variances = np.stack([values[f"sd{k}"] ** 2 for k in range(weights.size)])
     unit = signal**2 + weights @ variances
-    unit = np.where(unit > 0, unit, 1.0)
-    root, variances = np.sqrt(unit), variances / unit
+    # labels that are all 0 are noise of any size, in outputs of unit 0
+    scale = np.where(unit > 0, unit, 1.0)
+    root, variances = np.sqrt(scale), np.where(unit > 0, variances / scale, 1.0)
     if equations.nonlinear == 0:  # without noise, the target may be recovered exactly
         variances = np.maximum(variances, _NOISELESS)
-    at = replace(at, power=signal**2 / unit, variances=variances, unit=unit)
+    at = replace(at, power=signal**2 / scale, variances=variances, unit=unit)
     if loss.softness:  # quadratic near 0: the slopes scale, else the loss
         return replace(at, low=at.low / root, high=at.high / root, loss_unit=unit)
     return replace(at, ridge=at.ridge * root, loss_unit=root)

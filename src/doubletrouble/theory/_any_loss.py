@@ -52,7 +52,7 @@ from doubletrouble.parameters import common_shape
 from doubletrouble.problems import Mixture, Problem
 from doubletrouble.theory._error import checked_measure
 
-_DIVERGENT = 1e70  # values that stand for inf
+_DIVERGENT = 1e70  # values at a surrogate ridge that stand for inf, in units of the labels' power
 _MANY = 1e12  # members that stand for infinitely many parts of the data
 
 
@@ -225,7 +225,7 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
         parts["sd"] = np.where(divergent, np.inf, sd)
         parts["slope"] = np.where(divergent, 0.0, slope)
         parts["tilt"] = np.where(divergent & (tilt**2 < 1 / _DIVERGENT), 0.0, tilt)
-    return at_limits(parts, ensemble.shape)
+    return at_limits(parts, problem, ensemble.shape)
 
 
 _PIECES = np.concatenate([[0.0], np.geomspace(1e-8, 9.0, 400)])  # of z, for one zero at most
@@ -235,19 +235,24 @@ def _calibration_error(sd: Any, tilt: Any, flips: Any, shape: tuple[int, ...]) -
     """E |σ(f) - P(y = 1 | f)| over scores f = sd z: twice that over z > 0, split at the zeros."""
     s, a, p = (np.broadcast_to(v, shape).reshape(-1, 1) for v in (sd, tilt, flips))
 
-    def gap(z: Any) -> Any:  # both less 1/2: σ(f) - 1/2 = tanh(f/2)/2
+    def gap_of(z: Any, s: Any, a: Any, p: Any) -> Any:  # both less 1/2: σ(f) - 1/2 = tanh(f/2)/2
         return 0.5 * (np.tanh(0.5 * s * z) - (1 - 2 * p) * erf(math.sqrt(0.5) * a * z))
+
+    def gap(z: Any) -> Any:
+        return gap_of(z, s, a, p)
 
     low = np.broadcast_to(_PIECES[:-1], (s.size, _PIECES.size - 1))
     high = np.broadcast_to(_PIECES[1:], low.shape)
     sign = np.sign(gap(low))
     crossing = sign * np.sign(gap(high)) < 0
-    left, right = low, high
-    for _ in range(60 if np.any(crossing) else 0):
+    row, _ = cell = np.nonzero(crossing)
+    left, right = low[cell], high[cell]
+    for _ in range(60):
         middle = 0.5 * (left + right)
-        same = np.sign(gap(middle)) == sign
+        same = np.sign(gap_of(middle, s[row, 0], a[row, 0], p[row, 0])) == sign[cell]
         left, right = np.where(same, middle, left), np.where(same, right, middle)
-    zero = np.where(crossing, left, high)  # without a zero the second part is empty
+    zero = high.copy()  # without a zero the second part is empty
+    zero[cell] = left
     x, w = np.polynomial.legendre.leggauss(8)
     total: Any = 0.0
     for start, stop in ((low, zero), (zero, high)):
@@ -262,7 +267,8 @@ def _calibration_error(sd: Any, tilt: Any, flips: Any, shape: tuple[int, ...]) -
 # --- the best ridge ------------------------------------------------------------------------------
 
 _NODES = 10.0 ** np.arange(-10.0, 8.25, 0.5)
-_GOLDEN = (3 - math.sqrt(5)) / 2  # scipy.optimize minimizes at one point, this at all at once
+# scipy.optimize.elementwise.find_minimum, for arrays, takes 0.3 s to import
+_GOLDEN = (3 - math.sqrt(5)) / 2
 
 
 def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
@@ -314,10 +320,11 @@ def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
     ridge = np.exp(middle)
     none = least == 0
     if isinstance(problem.loss, Logistic):  # without a limit on separable data
-        classes = np.asarray(problem.samples_per_dim) * scheme.sample_share[0]
+        samples = np.asarray(problem.samples_per_dim) * scheme.sample_share[0]
         width = np.asarray(problem.features_per_dim) * scheme.sample_share[1]
-        # NaN is ∞ · 0: linear features of rank D, which are separable for small N at most
-        separable = ~(classes >= width * separability(problem))
+        with np.errstate(invalid="ignore"):
+            # NaN is ∞ · 0: linear features of rank D, which are separable for small N at most
+            separable = ~(samples >= width * separability(problem))
         ridge = np.where(none & separable, _NODES[0], ridge)
         none = none & ~separable
     infinite = (least == nodes.size - 1) | np.broadcast_to(learned == 0, shape)
@@ -341,7 +348,7 @@ def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[s
             classes, along = ClassMeasure.of(problem, measure), np.sqrt(ensemble.one.q_d)
             chain = classes.parts(lambda excess: classes.value(along, excess), ensemble.parts())
             parts = _positive(chain)
-    return at_limits(parts, ensemble.shape)
+    return at_limits(parts, problem, ensemble.shape)
 
 
 def anova_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
@@ -349,7 +356,7 @@ def anova_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     with np.errstate(all="ignore"):
         ensemble = _Ensemble.of(problem, scheme)
         parts = ensemble.parts(interactions=True)
-    return at_limits(parts, ensemble.shape)
+    return at_limits(parts, problem, ensemble.shape)
 
 
 def training_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
@@ -359,13 +366,13 @@ def training_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
             f"ensemble must be one model for the training error with loss {problem.loss!s}, got "
             f"{scheme!r}"
         )
-    ensemble = _Ensemble.of(problem, scheme)
-    error, loss = ensemble.one.training()
     if scheme.sample_share != (1.0, 1.0):
         raise ValueError(
             f"ensemble must have all of the data for the training error, got {scheme!r}"
         )
-    return at_limits({"error": error, "loss": loss}, ensemble.shape)
+    ensemble = _Ensemble.of(problem, scheme)
+    error, loss = ensemble.one.training()
+    return at_limits({"error": error, "loss": loss}, problem, ensemble.shape)
 
 
 def total_error(problem: Problem, scheme: Scheme, measure: str) -> Any:
@@ -380,13 +387,23 @@ def total_error(problem: Problem, scheme: Scheme, measure: str) -> Any:
         return ClassMeasure.of(problem, measure).value(np.sqrt(ensemble.one.q_d), excess)
 
 
-def at_limits(parts: dict[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
-    """Parts as floats or arrays; values beyond 1e70 are at the peak of ridge 0, P = N."""
-    whole = {
-        name: np.broadcast_to(np.where(np.asarray(part) > _DIVERGENT, np.inf, part), shape)
-        for name, part in parts.items()
-    }
-    return {name: np.array(part) if shape else float(part) for name, part in whole.items()}
+def at_limits(parts: dict[str, Any], problem: Problem, shape: tuple[int, ...]) -> dict[str, Any]:
+    """Parts as floats or arrays; where the ridge is 0 or inf they are at a surrogate ridge.
+
+    There values far beyond the power of the labels stand for inf, and far below it for 0.
+    """
+    ridge = np.asarray(problem.ridge)
+    limit = (ridge == 0) | np.isinf(ridge)
+    power = np.square(problem.signal) + np.square(problem.noise_sd)
+    unit = np.where(power > 0, power, 1.0) if problem.task == "regression" else 1.0
+    results = {}
+    for name, part in parts.items():
+        value = np.asarray(part)
+        value = np.where(limit & (value > _DIVERGENT * unit), np.inf, value)
+        value = np.where(limit & (np.abs(value) * _DIVERGENT < unit), 0.0, value)
+        whole = np.broadcast_to(value, shape)
+        results[name] = np.array(whole) if shape else float(whole)
+    return results
 
 
 def _positive(parts: dict[str, Any]) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None
 
         name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
         total = np.asarray(_any_loss.total_error(problem, scheme, name))
-        return np.asarray(_any_loss.at_limits({"total": total}, total.shape)["total"])
+        return np.asarray(_any_loss.at_limits({"total": total}, problem, total.shape)["total"])
     return np.asarray(exact_error(problem, scheme, measure).total)
 
 
