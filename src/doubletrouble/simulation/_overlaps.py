@@ -77,7 +77,7 @@ _BY_VOTES = ("wrong_votes", "noisy_wrong_votes")  # arrays with a last axis
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Overlaps:
+class LearnerOverlaps:
     """Overlaps of learners of every kind; an axis for the draws, and further ones for curves."""
 
     m: FloatArray  # of a learner with the teacher
@@ -92,7 +92,7 @@ class Overlaps:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OverlapDraws(Overlaps):
+class OverlapDraws(LearnerOverlaps):
     """Every overlap of a simulation, and the errors at points held out."""
 
     intercept: FloatArray
@@ -102,7 +102,7 @@ class OverlapDraws(Overlaps):
     # classes: against the clean sign, and against labels with noise, before flips
     wrong_votes: FloatArray | None = None
     noisy_wrong_votes: FloatArray | None = None
-    directions: Overlaps | None = None  # for classes: of learners scaled to outputs of power one
+    directions: LearnerOverlaps | None = None  # of classes: scaled to outputs of power one
 
     def named(self) -> dict[str, FloatArray]:
         """Every overlap by its name; those of `directions` have a prefix."""
@@ -122,7 +122,7 @@ class OverlapDraws(Overlaps):
             if name.startswith(_DIRECTION)
         }
         own = {name: value for name, value in values.items() if not name.startswith(_DIRECTION)}
-        return cls(**own, directions=Overlaps(**unit) if unit else None)
+        return cls(**own, directions=LearnerOverlaps(**unit) if unit else None)
 
     @classmethod
     def combined(
@@ -141,7 +141,7 @@ class OverlapDraws(Overlaps):
         return cls.from_named({name: of(name) for name in values[0]})
 
 
-def power_parts(scheme: Scheme, at: Overlaps, n_models: Any) -> dict[str, Any]:
+def power_parts(scheme: Scheme, at: LearnerOverlaps, n_models: Any) -> dict[str, Any]:
     """The power of the mean of K members over q_d by cause, in the order of the chain."""
     share = 1 / n_models
     if at.q_twin is None or at.q_twin_noise is None:
@@ -299,7 +299,7 @@ class _FittedLearners:
         if problem.task == "classification":
             power = np.diagonal(products)
             scale = 1 / np.sqrt(np.where(power > 0, power, 1.0))
-            directions = Overlaps(**means(scale * along, scale[:, None] * products * scale))
+            directions = LearnerOverlaps(**means(scale * along, scale[:, None] * products * scale))
         every = np.arange(len(outputs))
         errors = [self._held_out(problem, held, every == k) for k in every]
         groups = [(data == i) & (noise == n) for i in (0, 1) for n in sorted(set(noise))]
