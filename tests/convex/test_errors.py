@@ -335,3 +335,25 @@ def test_what_is_not_defined_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=f"^{name} must"):
             call()
+
+
+# --- extreme powers ------------------------------------------------------------------------------
+
+
+def test_finite_errors_are_finite_and_divergences_infinite() -> None:
+    """At P = N, as the square loss: a Huber loss without outliers, and labels of any size."""
+    for ridge in (1e-300, 1e-150, 1e-20):
+        square = dt.exact_error(dt.Problem(features_per_dim=1.0, ridge=ridge))
+        huber = dt.exact_error(dt.Problem(features_per_dim=1.0, ridge=ridge, loss="huber:1e149"))
+        assert huber.total == pytest.approx(square.total, rel=1e-9)
+    assert dt.exact_error(dt.Problem(features_per_dim=1.0, ridge=0.0, loss="huber")).total == np.inf
+    large = dt.Problem(loss="huber:1e36", signal=1e36, noise=1e36, ridge=0.0)
+    unit = dt.exact_error(dt.Problem(loss="huber:1", ridge=0.0))
+    assert dt.exact_error(large).total == pytest.approx(1e72 * unit.total, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["huber", "absolute", "quantile:0.9"])
+def test_labels_that_are_all_zero_are_predicted(loss: str) -> None:
+    error = dt.exact_error(dt.Problem(loss=loss, signal=[0.0, 1.0], noise=[0.0, 1.0]), 3)
+    one = dt.exact_error(dt.Problem(loss=loss, signal=1.0, noise=1.0), 3)
+    np.testing.assert_allclose(error.total, [0.0, one.total], rtol=1e-12)
