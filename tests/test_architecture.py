@@ -338,7 +338,7 @@ def test_call_path_to_the_formula_is_short() -> None:
     problem, exact_error = dt.Problem(), dt.exact_error  # the first access of a name imports it
     path = traced(lambda: exact_error(problem, 10))
     assert len({file for file, _ in path}) <= 6
-    assert len(path) <= 19
+    assert len(path) <= 18
 
 
 def test_packages_import_the_entries_of_other_packages() -> None:

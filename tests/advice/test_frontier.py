@@ -57,9 +57,16 @@ def test_frontier_tends_to_its_exponents(source: float, noise: float, cost: dt.C
     for one in (frontier, frontier.one_model):
         assert one is not None
         assert one.asymptotic is not None
-        slope = one.exponents["error"][1]
+        slope = float(np.asarray(one.exponents.error)[1])
         assert slope == pytest.approx(one.asymptotic.error, abs=0.01)
-        assert abs(slope - 1.1 * one.asymptotic.error) > 0.01  # control
+        steep = dt.SpectralProblem.power_law(
+            capacity=1.9, source=source, n_features=1.0, n_samples=1.0, noise=noise
+        )
+        wrong = dt.scaling_frontier(steep, 1e28, cost=cost)
+        other = wrong if one is frontier else wrong.one_model
+        assert other is not None
+        assert other.asymptotic is not None
+        assert abs(slope - float(other.asymptotic.error)) > 0.01  # control: another capacity
 
 
 def test_ensembles_pay_with_a_direct_solver_noise_and_a_smooth_target() -> None:
@@ -76,6 +83,45 @@ def test_ensembles_pay_with_a_direct_solver_noise_and_a_smooth_target() -> None:
     assert direct.one_model.asymptotic.error == pytest.approx(-b / (3 + 3 * b - 2 * c))
     iterative = dt.scaling_frontier(LAW, compute, cost=dt.Cost(steps=100))
     assert np.all(iterative.n_members == 1)
+
+
+@pytest.mark.parametrize("most", [3, 15, 63, 70])
+def test_as_many_models_as_allowed(most: int) -> None:
+    """Below the best number, 81, the limit is reached."""
+    limited = dt.scaling_frontier(LAW, 1e12, max_members=most)
+    assert limited.n_members == most
+    fewer = dt.scaling_frontier(LAW, 1e12, max_members=most - 1)
+    assert limited.error.total < fewer.error.total
+
+
+def test_no_allocation_of_all_samples_is_better() -> None:
+    limit = 2e4
+    best = dt.scaling_frontier(LAW, 1e12, max_samples=limit)
+    assert best.n_samples == limit
+    total = float(best.error.total[0])
+    K = np.unique(np.rint(np.geomspace(1, 1e4, 120)))
+    P = np.sqrt(1e12 / limit / K)  # below N
+    ridge = np.geomspace(1e-3, 1e3, 60)[:, None]
+    tried = dt.exact_error(
+        replace(LAW, n_features=P, n_samples=limit, ridge=ridge), dt.Ensemble(K)
+    ).total
+    assert total <= tried.min() * (1 + 1e-3)
+    assert tried.min() <= total * 1.02
+
+
+def test_unusual_costs_stay_within_the_budget() -> None:
+    def steep(P: Any, N: Any, K: Any) -> Any:
+        return K * (N * P) ** 4.5
+
+    frontier = dt.scaling_frontier(LAW, [1e3, 1e24], cost=steep)
+    spent = steep(frontier.n_features, frontier.n_samples, frontier.n_members)
+    assert np.all(spent <= frontier.compute * (1 + 1e-9))
+    assert np.all(frontier.n_features * frontier.n_samples > 1)
+
+
+def test_errors_that_no_budget_removes_have_no_asymptotic_frontier() -> None:
+    for problem in (replace(LAW, nonlinear_signal=0.1), replace(LAW, test_noise=0.1)):
+        assert dt.scaling_frontier(problem, [1e20, 1e24]).asymptotic is None
 
 
 def test_frontier_is_of_whole_numbers_within_limits() -> None:
@@ -101,6 +147,37 @@ def test_a_function_is_as_good_as_a_cost() -> None:
     ours, theirs = (dt.scaling_frontier(LAW, [1e10, 1e16], cost=cost) for cost in (dt.Cost(), own))
     np.testing.assert_allclose(ours.error.total, theirs.error.total)
     assert theirs.asymptotic is None
+
+
+@pytest.mark.parametrize("noise", [0.1, 100.0])
+@pytest.mark.parametrize("compute", [1.0, 3.0, 30.0, 300.0])
+def test_small_budgets_are_kept_and_used_best(compute: float, noise: float) -> None:
+    """Against every affordable allocation of whole numbers, at its best ridge."""
+    problem = replace(LAW, noise=noise)
+    best = dt.scaling_frontier(problem, compute)
+    for one in (best, best.one_model):
+        assert one is not None
+        assert float(dt.Cost()(one.n_features, one.n_samples, one.n_members)[0]) <= compute
+    sizes = np.arange(1.0, compute + 1)
+    P, N, K = np.meshgrid(sizes[:40], sizes, sizes[:12], indexing="ij")
+    affordable = dt.Cost()(P, N, K) <= compute
+    # without a search of the ridge for all: the good ones of a grid first
+    ridges = np.geomspace(1e-3, 1e6, 40)[:, None]
+    tried = replace(problem, n_features=P[affordable], n_samples=N[affordable], ridge=ridges)
+    least = np.asarray(dt.exact_error(tried, dt.Ensemble(K[affordable])).total).min()
+    assert float(best.error.total[0]) <= least * 1.03
+    assert best.gain >= 0
+
+
+def test_all_features_of_a_list_are_tried() -> None:
+    """The best width is the number of modes, where a ridge is not needed."""
+    modes = np.arange(1.0, 51.0)
+    problem = dt.SpectralProblem(
+        eigenvalues=1 / modes, target_powers=1 / modes, n_features=1, n_samples=1, noise=0.5
+    )
+    frontier = dt.scaling_frontier(problem, [1e6, 1e8], cost=dt.Cost(steps=1))
+    assert frontier.n_features.tolist() == [50.0, 50.0]
+    assert frontier.error.total[0] == pytest.approx(6.27e-4, rel=1e-2)
 
 
 def test_frontier_of_a_short_list() -> None:
@@ -129,6 +206,9 @@ def test_table_frame_and_plot() -> None:
         ({"compute": math.inf}, "compute"),
         ({"compute": 1e9, "cost": 3.0}, "cost"),
         ({"compute": 1e9, "cost": lambda P, N, K: K * P**2}, "cost"),
+        ({"compute": 1e9, "cost": lambda P, N, K: None}, "cost"),
+        ({"compute": 1e9, "cost": lambda P, N: P * N}, "cost"),
+        ({"compute": 1e9, "cost": lambda P, N, K: K * N * P * min(N, P)}, "cost"),
         ({"compute": 1e9, "max_samples": 0.0}, "max_samples"),
         ({"compute": 1e9, "max_members": 1.5}, "max_members"),
         ({"compute": 2.0, "cost": dt.Cost(predictions=1e3)}, "compute"),
@@ -144,5 +224,6 @@ def test_advice_has_the_frontier_of_a_measured_spectrum() -> None:
     advice = dt.advise(problem)
     frontier = advice["frontier"]
     assert frontier.training_cost <= advice.now.training_cost * (1 + 1e-9)
+    assert frontier.samples <= 4000
     assert frontier.total < advice.now.total
     assert "frontier" not in {one.name for one in dt.advise(dt.Problem()).options}

@@ -82,6 +82,9 @@ def test_exponents_at_the_peak_are_infinite() -> None:
     assert peak.by_samples.noise == peak.by_features.total == -math.inf
     assert peak.by_members.total == peak.by_members.noise == -1
     assert peak.asymptotic is None
+    many = dt.exponents(law(1.5, 0.8, n_features=100.0, n_samples=100.0, noise=0.1), math.inf)
+    assert many.by_samples.noise == pytest.approx(-1.49, abs=0.01)  # to the right: N > P
+    assert many.by_members.noise == 0
 
 
 MANY = 10**6  # models
@@ -141,6 +144,80 @@ def test_exponents_at_the_best_ridge_tend_to_their_laws() -> None:
         assert exponents.regime == regime
         assert exponents.asymptotic is not None
         np.testing.assert_allclose(table(exponents), table(exponents.asymptotic), atol=0.03)
+
+
+@pytest.mark.parametrize("source", [0.3, 0.8])
+@pytest.mark.parametrize(
+    ("regime", "P", "N", "ridge"),
+    [
+        ("samples", 1e20, 1e14, 0.0),
+        ("samples", 1e12, 1e4, 0.0),
+        ("features", 1e14, 1e24, 0.0),
+        ("features", 1e4, 1e12, 0.0),
+        ("features", 1e9, 1e18, 1e-3),  # the ridge would limit a law without the knee
+        ("ridge", 1e30, 1e30, 1e3),
+        ("ridge", 1e10, 1e10, 1e5),
+    ],
+)
+def test_two_power_laws_have_the_exponents_of_their_side(
+    regime: str, P: float, N: float, ridge: float, source: float
+) -> None:
+    bent = dt.SpectralProblem.two_power_law(
+        capacity=1.3,
+        later_capacity=2.5,
+        knee=1e8 if min(P, N, (N / ridge) ** 0.7 if ridge else N) < 1e8 else 1e6,
+        source=source,
+        n_features=P,
+        n_samples=N,
+        ridge=ridge,
+        noise=0.1,
+    )
+    exponents = dt.exponents(bent, MANY)
+    assert exponents.regime == regime
+    assert exponents.asymptotic is not None
+    np.testing.assert_allclose(table(exponents), table(exponents.asymptotic), atol=0.05)
+
+
+def test_regimes_change_where_their_degrees_of_freedom_are_equal() -> None:
+    """Also for noise other than 1, and a target so rough that initialization never limits."""
+    b = 2 * 1.5 * 0.8
+    for noise in (0.01, 3.0):
+        limit = 1e8 ** (1 + b) * noise**2  # samples at which z = P balances noise and bias
+        for factor, regime in ((1e-4, "noise"), (1e9, "features")):
+            problem = law(1.5, 0.8, n_features=1e8, n_samples=limit * factor, noise=noise)
+            assert dt.exponents(problem, 1e20, ridge="best").regime == regime
+    rough = law(1.5, 0.2, n_features=1e6, n_samples=1e8, noise=1.0)
+    assert dt.exponents(rough, ridge="best").regime == "noise"  # not "noise and initialization"
+
+
+def test_exponents_at_the_best_ridge_are_derivatives() -> None:
+    problem = law(1.5, 0.8, n_features=3e3, n_samples=2e3, noise=0.3)
+    exponents = dt.exponents(problem, 2, ridge="best")
+    for direction, size in SIZES.items():
+        slopes = []
+        for step in (0.02, 0.01):
+            up, down = (
+                dt.optimal_ridge(
+                    replace(problem, **{size: getattr(problem, size) * math.exp(h)}), 2
+                ).error
+                for h in (step, -step)
+            )
+            slopes.append(
+                {k: math.log(getattr(up, k) / getattr(down, k)) / (2 * step) for k in PARTS}
+            )
+        for part in PARTS:
+            richardson = (4 * slopes[1][part] - slopes[0][part]) / 3
+            ours = getattr(getattr(exponents, direction), part)
+            assert ours == pytest.approx(richardson, abs=1e-5)
+
+
+def test_a_nonlinear_target_has_no_asymptotic_exponents_and_test_noise_is_constant() -> None:
+    sizes: dict[str, Any] = {"n_features": 1e9, "n_samples": 1e8}
+    assert dt.exponents(law(1.5, 0.8, nonlinear_signal=0.3, **sizes)).asymptotic is None
+    constant = dt.exponents(law(1.5, 0.8, test_noise=1.0, **sizes))
+    assert constant.asymptotic is not None
+    assert constant.asymptotic.by_samples.total == 0
+    assert constant.by_samples.total == pytest.approx(0.0, abs=1e-6)
 
 
 def test_total_features_on_a_path_fall_with_the_slower_of_two_laws() -> None:

@@ -79,8 +79,8 @@ def advise(
     models ("many"). "widen", "ensemble" and "divide" cost the same in features.
 
     The best allocation is over P, K and λ, for models that share the data and for divided data. For
-    a `SpectralProblem` the option "frontier" is that of `scaling_frontier`: the best P, N, K and δ
-    at the present cost of training, if the number of samples is free too.
+    a `SpectralProblem` the option "frontier" is that of `scaling_frontier`: the best n ≤ N, P, K
+    and ridge at the present cost of training, where fewer samples may pay for more features.
 
     Parameters
     ----------
@@ -185,15 +185,15 @@ def advise(
 
 
 def _frontier(now: AdviceOption) -> AdviceOption | None:
-    """The best sizes at the present cost of training, if N is free too; None for a `Problem`."""
+    """The best n ≤ N, P, K and ridge at the present cost of training; None for a `Problem`."""
     compute = now.training_cost
     if not isinstance(now.problem, SpectralProblem) or not 1 <= compute < math.inf:
         return None
-    best = scaling_frontier(now.problem, compute)
+    best = scaling_frontier(now.problem, compute, max_samples=now.samples)
     sizes = {"width": best.n_features, "samples": best.n_samples, "ridge": best.ridge}
     return now.moved(
         "frontier",
-        "best P, N, K, δ for this training",
+        "best n ≤ N, P, K, λ for this training",
         Ensemble(float(best.n_members[0])),
         **{name: float(value[0]) for name, value in sizes.items()},
     )

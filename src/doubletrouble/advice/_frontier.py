@@ -31,17 +31,18 @@ from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES
-from doubletrouble.parameters import FloatArray, Numeric, checked, number
+from doubletrouble.parameters import FloatArray, Numeric, Value, checked, number
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.results import ErrorTerms, aligned
 from doubletrouble.theory import (
+    FixedPoint,
     exact_error,
     has_power_law,
+    member_terms,
     mode_exponents,
     mode_sums,
-    product_terms,
+    optimal_ridge,
     root_power,
-    shared_data_terms,
     spectrum_of,
     total_error,
 )
@@ -59,20 +60,23 @@ _TOLERANCE = 1e-7  # relative difference of errors that count as equal
 _NEGLIGIBLE = 1e-4  # gain for which an ensemble is not worth its models
 # weight of k beside s in the linear program: of equal s, the fewest models; above its tolerance
 _FEWEST = 1e-5
-_ROUNDING = 1e-12  # of whole numbers
-_LEAST = 0.05  # degrees of freedom
+_ROUNDING = 1e-12  # of whole numbers and budgets
+_NEARBY = np.array([0.5, 0.7, 0.85, 1.0, 1.15, 1.4, 2.0])  # widths tried, relative to the best
+_STEPS = np.arange(-2.0, 3.0)  # and by counts
+_LEAST = 1e-6  # degrees of freedom
 _PER_DECADE = 24  # nodes of the table
+_NEWTON = 20  # steps for the size that uses a budget; then it is bisected
 _SLOPE_STEP = 1e-3  # of log z, for the slope of the cost
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FrontierExponents:
-    """Powers of the budget: of the error, and of P, N and K."""
+    """Powers of the budget: of the error, and of P, N and K; floats, or arrays over budgets."""
 
-    error: float
-    n_features: float
-    n_samples: float
-    n_members: float
+    error: Value
+    n_features: Value
+    n_samples: Value
+    n_members: Value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,19 +106,22 @@ class ScalingFrontier:
         return np.asarray(1 - self.error.total / self.one_model.error.total)
 
     @property
-    def exponents(self) -> dict[str, FloatArray]:
-        """Local powers of the budget, at least two of them, by central differences."""
+    def exponents(self) -> FrontierExponents:
+        """Local powers of the budgets, two or more of them, by central differences."""
         if self.compute.size < 2:
             raise ValueError(f"compute must have two values or more, got {self.compute.size}")
-        values = {
-            "error": np.asarray(self.error.total),
-            "n_features": self.n_features,
-            "n_samples": self.n_samples,
-            "n_members": self.n_members,
-        }
-        with np.errstate(all="ignore"):
-            slopes = {k: np.gradient(np.log(v), np.log(self.compute)) for k, v in values.items()}
-        return {k: np.where(np.isinf(values[k]), 0.0, v) for k, v in slopes.items()}
+
+        def slope(values: Any) -> FloatArray:
+            with np.errstate(all="ignore"):
+                slopes = np.gradient(np.log(values), np.log(self.compute))
+            return np.where(np.isinf(values), 0.0, slopes)
+
+        return FrontierExponents(
+            error=slope(self.error.total),
+            n_features=slope(self.n_features),
+            n_samples=slope(self.n_samples),
+            n_members=slope(self.n_members),
+        )
 
     def _columns(self) -> dict[str, FloatArray]:
         sizes = ("compute", "n_features", "n_samples", "n_members", "ridge")
@@ -203,7 +210,7 @@ def scaling_frontier(
     compute          P          N     K  ridge      error  one model
       1e+12        353  9.908e+04    81      0  3.222e-05  8.516e-05
       1e+18       3256  1.703e+08   554      0   1.68e-07  7.907e-07
-      1e+24  2.936e+04  2.948e+11  3937      0  8.721e-10  7.686e-09
+      1e+24  2.936e+04  2.947e+11  3937      0  8.721e-10  7.686e-09
     for large budgets C: error ~ C^-0.381 with P ~ C^0.159, N ~ C^0.54, K ~ C^0.143
     """
     if not isinstance(problem, SpectralProblem):
@@ -214,14 +221,29 @@ def scaling_frontier(
     if budgets.ndim != 1 or np.isinf(budgets).any():
         raise ValueError(f"compute must be finite numbers along one axis, got {compute!r}")
     cost = Cost() if cost is None else cost
-    if not callable(cost):
-        raise TypeError(f"cost must be a Cost or a function of P, N and K, got {cost!r}")
     most_samples = number("max_samples", max_samples, MAX_SAMPLES)
     most_members = number("max_members", max_members, MAX_MEMBERS)
-    search = _Search(problem, budgets, cost, most_samples)
-    one = search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, dtype=int))
-    best = search.best_members(most_members).unless_better(one)
+    search = _Search(problem, budgets, _checked_cost(cost), most_samples)
+    one = search.whole(search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, int)))
+    best = search.whole(search.best_members(most_members)).unless_negligible(one)
     return replace(search.frontier(best, many=True), one_model=search.frontier(one, many=False))
+
+
+def _checked_cost(cost: Any) -> CostLike:
+    """A function of arrays; raise TypeError if it is not."""
+    if not callable(cost):
+        raise TypeError(f"cost must be a Cost or a function of P, N and K, got {cost!r}")
+    sizes = np.array([1.0, 2.0])
+    try:
+        values = np.asarray(cost(sizes, sizes, np.ones(2)), dtype=np.float64)
+    except Exception as error:
+        raise TypeError(
+            "cost must be a function of arrays of P, N and K (with np.minimum in place of min), "
+            f"got {cost!r}, which raises {type(error).__name__}: {error}"
+        ) from error
+    if values.shape != (2,) or not np.all(values >= 0):
+        raise TypeError(f"cost must return numbers for arrays of P, N and K, got {values!r}")
+    return cost  # type: ignore[no-any-return]
 
 
 # --- search --------------------------------------------------------------------------------------
@@ -229,29 +251,30 @@ def scaling_frontier(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Sizes:
-    """Sizes P, N and K with the degrees of freedom z, and the total error there."""
+    """Sizes P, N and K with the degrees of freedom z, or the ridge, and the total error there."""
 
     features: FloatArray
     samples: FloatArray
     members: FloatArray
-    degrees: FloatArray
     error: FloatArray
+    degrees: FloatArray
+    ridge: FloatArray | float = 0.0
 
     def take(self, index: Any) -> _Sizes:
         """One of the entries along the last axis, for each budget."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return _Sizes(
-            **{
-                k: np.take_along_axis(v, index[..., None], axis=-1)[..., 0]
-                for k, v in values.items()
-            }
-        )
+        values = {
+            f.name: np.broadcast_to(getattr(self, f.name), self.error.shape) for f in fields(self)
+        }
+        chosen = {
+            k: np.take_along_axis(v, index[..., None], axis=-1)[..., 0] for k, v in values.items()
+        }
+        return _Sizes(**chosen)
 
-    def unless_better(self, other: _Sizes) -> _Sizes:
+    def unless_negligible(self, other: _Sizes) -> _Sizes:
         """These sizes, or others where these are not better by more than a negligible gain."""
-        worse = self.error > other.error * (1 - _NEGLIGIBLE)
+        better = self.error < other.error * (1 - _NEGLIGIBLE)
         names = [f.name for f in fields(self)]
-        return _Sizes(**{k: np.where(worse, getattr(other, k), getattr(self, k)) for k in names})
+        return _Sizes(**{k: np.where(better, getattr(self, k), getattr(other, k)) for k in names})
 
 
 class _Search:
@@ -286,14 +309,15 @@ class _Search:
 
         shape = np.broadcast_shapes(*map(np.shape, (a, b, members, compute)))
         x = np.zeros(shape)
-        for _ in range(60):
+        for _ in range(_NEWTON):
             here = excess(x)
             slope = (excess(x + _SLOPE_STEP) - here) / _SLOPE_STEP
             step = np.clip(here / np.clip(slope, 0.5, 4.0), -40.0, 40.0)
             x = x - step
             if np.all(np.abs(step) < 1e-10):
-                break
-        return x
+                return x
+        # costs of unusual powers
+        return np.log(self._most(lambda z: self.cost(a * z, b * z, members), shape, compute))
 
     def _at(self, t: Any, u: Any, members: Any, compute: Any) -> _Sizes:
         """The sizes at P/z = 1 + ε sinh t, N/z = 1 + ε sinh u, and the error there."""
@@ -320,13 +344,14 @@ class _Search:
                 degrees=z,
                 error=self.table.error(z, beyond_a, beyond_b, members),
             )
-        return sizes
+        few = (sizes.features < 1) | (sizes.samples < 1)
+        return replace(sizes, error=np.where(few, np.inf, sizes.error))
 
     def _most(self, cost: Callable[[Any], Any], shape: tuple[int, ...], compute: Any = None) -> Any:
         """The largest size at which a cost is within the budget, by bisection of its logarithm."""
         compute = self.compute if compute is None else compute
-        low, high = np.full(shape, -20.0), np.full(shape, 115.0)
-        for _ in range(70):
+        low, high = np.full(shape, -20.0), np.full(shape, 115.0)  # of logarithms, up to 1e50
+        for _ in range(60):
             middle = 0.5 * (low + high)
             over = cost(np.exp(middle)) > compute
             low, high = np.where(over, low, middle), np.where(over, middle, high)
@@ -341,33 +366,28 @@ class _Search:
     def _best(self, members: FloatArray, compute: float) -> _Sizes:
         K = members[:, None, None]
         t, u = np.broadcast_arrays(_COARSE[:, None], _COARSE[None, :], np.zeros(K.shape))[:2]
-        found, reach = None, float(_COARSE[1])
-        for _ in range(_STAGES):
+        rows, reach = np.arange(members.size), float(_COARSE[1])
+        for stage in range(_STAGES):
             sizes = self._at(t, u, K, compute)
-            flat = sizes.error.reshape(members.size, -1)
-            i = np.argmin(flat, axis=1)
-            each = {
-                f.name: getattr(sizes, f.name).reshape(members.size, -1)[np.arange(members.size), i]
-                for f in fields(_Sizes)
-            }
-            found = _Sizes(**each)
-            at_t, at_u = (
-                np.broadcast_to(v, sizes.error.shape).reshape(members.size, -1)[
-                    np.arange(members.size), i
-                ][:, None, None]
-                for v in (t, u)
-            )
-            t = np.maximum(at_t + reach * _FINE[:, None], 0.0)
-            u = np.maximum(at_u + reach * _FINE[None, :], 0.0)
+            i = np.argmin(sizes.error.reshape(members.size, -1), axis=1)
+
+            def chosen(values: Any, shape: Any = sizes.error.shape, i: Any = i) -> Any:
+                return np.broadcast_to(values, shape).reshape(members.size, -1)[rows, i]
+
+            if stage == _STAGES - 1:
+                break
+            t = np.maximum(chosen(t)[:, None, None] + reach * _FINE[:, None], 0.0)
+            u = np.maximum(chosen(u)[:, None, None] + reach * _FINE[None, :], 0.0)
             reach /= 2.5
-        assert found is not None
-        return found
+        return _Sizes(**{f.name: chosen(getattr(sizes, f.name)) for f in fields(_Sizes)})
 
     def best_members(self, most: float) -> _Sizes:
         """The least error over K, too; the fewest models of those that are as good."""
-        grid = _MEMBERS[most >= _MEMBERS]
-        if math.isinf(most) and math.isfinite(self.cost(1.0, 1.0, math.inf)):
-            grid = np.append(grid[:1], math.inf)
+        grid = _MEMBERS
+        if math.isfinite(most):
+            grid = np.append(_MEMBERS[most > _MEMBERS], most)
+        elif math.isfinite(self.cost(1.0, 1.0, math.inf)):
+            grid = np.array([1.0, math.inf])
         K = np.tile(self._full_rounds(grid, most), (self.compute.size, 1))
         found = self.best(K)
         for _ in range(_ROUNDS):
@@ -392,32 +412,53 @@ class _Search:
             return np.asarray(members)
         return np.asarray(np.minimum(np.ceil(members / workers) * workers, most))
 
-    def frontier(self, found: _Sizes, *, many: bool) -> ScalingFrontier:
-        """The frontier at whole numbers of features and samples, with exact errors."""
-        K, z = found.members, found.degrees
-        below = np.floor(found.features * (1 + _ROUNDING))
-        P = np.maximum(np.stack([below, below + 1]), 1.0)
-        N = self._most(lambda samples: self.cost(P, samples, K), P.shape)
+    def whole(self, found: _Sizes) -> _Sizes:
+        """The best whole numbers of features and samples near sizes, with their best ridge.
+
+        Among the widths are those at which features suffice for all modes of a finite list, where
+        the error without ridge has a kink that the smooth search misses.
+        """
+        K, z = found.members[:, None], found.degrees[:, None]
+        near = np.where(np.isfinite(found.error), found.features, 1.0)[:, None] * _NEARBY
+        P = np.concatenate(
+            [np.floor(near), np.floor(near[:, [_NEARBY.size // 2]]) + _STEPS], axis=1
+        )
+        if math.isfinite(self.table.spectrum.rank):
+            P = np.concatenate([P, np.full((len(P), 1), np.ceil(self.table.spectrum.rank))], axis=1)
+        P = np.maximum(P, 1.0)
+        N = self._most(lambda n: self.cost(P, n, K), P.shape, self.compute[:, None])
         N = np.maximum(np.floor(np.minimum(N, self.max_samples) * (1 + _ROUNDING)), 1.0)
         unused = np.maximum(1 - z / P, 0.0) * np.maximum(1 - z / N, 0.0)
-        ridge = self.table.own_ridge(unused, z, N)
-        error = exact_error(
-            replace(self.problem, n_features=P, n_samples=N, ridge=ridge), Ensemble(K)
+        ridge = np.stack([self.table.own_ridge(unused, z, N), np.zeros_like(P)])
+        at = replace(self.problem, n_features=P, n_samples=N, ridge=ridge)
+        error = np.asarray(exact_error(at, Ensemble(K)).total).min(axis=0)
+        affordable = self.cost(P, N, K) <= self.compute[:, None] * (1 + _ROUNDING)
+        error = np.where(affordable, error, np.inf)
+        sizes = _Sizes(
+            features=P, samples=N, members=np.broadcast_to(K, P.shape), error=error, degrees=0 * P
+        ).take(np.argmin(error, axis=1))
+        at = replace(self.problem, n_features=sizes.features, n_samples=sizes.samples)
+        best = optimal_ridge(at, Ensemble(sizes.members))
+        least = np.where(np.isfinite(sizes.error), best.error.total, np.inf)
+        return replace(sizes, ridge=np.asarray(best.ridge), error=least)
+
+    def frontier(self, sizes: _Sizes, *, many: bool) -> ScalingFrontier:
+        """The frontier at these sizes, with exact errors by cause."""
+        at = replace(
+            self.problem,
+            n_features=sizes.features,
+            n_samples=sizes.samples,
+            ridge=sizes.ridge,
         )
-        affordable = self.cost(P, N, K) <= self.compute * (1 + 1e-9)
-        better = np.argmin(np.where(affordable, error.total, np.inf), axis=0)[None]
-        P, N, ridge = (np.take_along_axis(v, better, axis=0)[0] for v in (P, N, ridge))
         return ScalingFrontier(
             problem=self.problem,
             cost=self.cost,
             compute=self.compute,
-            n_features=P,
-            n_samples=N,
-            n_members=K,
-            ridge=ridge,
-            error=exact_error(
-                replace(self.problem, n_features=P, n_samples=N, ridge=ridge), Ensemble(K)
-            ),
+            n_features=sizes.features,
+            n_samples=sizes.samples,
+            n_members=sizes.members,
+            ridge=np.asarray(sizes.ridge),
+            error=exact_error(at, Ensemble(sizes.members)),
             asymptotic=self._asymptotic(many=many),
         )
 
@@ -428,11 +469,13 @@ class _Search:
             not isinstance(cost, Cost)
             or math.isfinite(self.max_samples)
             or not has_power_law(self.problem)
+            or np.any(self.problem.nonlinear_signal)  # errors that no budget removes
+            or np.any(self.problem.test_noise)
         ):
             return None
         from scipy.optimize import linprog  # takes 0.3 s to import
 
-        _, b, c = map(float, mode_exponents(self.problem, math.inf))
+        _, b, c = map(float, mode_exponents(self.problem.law, math.inf))
         parallel = cost.workers == math.inf
         solutions: list[Any] = []
         for smaller in (0, 1):  # P or N is the smaller size
@@ -498,17 +541,20 @@ class _SumsTable:
         logs = self._spline(np.where(outside, self._ends[0], x))
         gap, bias, crossed = (np.exp(logs[..., k]) for k in (1, 2, 3))
         P, N = (1 + beyond_a) * z, (1 + beyond_b) * z
-        A, B, p, q = beyond_a / (1 + beyond_a), beyond_b / (1 + beyond_b), gap / P, gap / N
-        terms = product_terms(
+        point = FixedPoint(
+            features=P,
+            samples=N,
+            learnability=None,  # of the largest level: no part depends on it
+            unlearned=None,
             bias=bias,
             crossed=crossed,
-            unused_features=A,
-            unused_samples=B,
-            gap_per_feature=p,
-            gap_per_sample=q,
+            unused_features=beyond_a / (1 + beyond_a),
+            unused_samples=beyond_b / (1 + beyond_b),
+            gap_per_feature=gap / P,
+            gap_per_sample=gap / N,
             second_per_sample=(z - gap) / N,
-            joint=A * B + B * p + A * q,
+            tail=None,
         )
-        members_terms = shared_data_terms(terms)
-        total = total_error(members_terms, members_terms.unlearned(), self._amplitudes, 1 / members)
+        terms = member_terms(point, self.spectrum, 0.0, 1.0)
+        total = total_error(terms, terms.unlearned(), self._amplitudes, 1 / members)
         return np.where(outside | np.isnan(total), np.inf, total)

@@ -88,7 +88,7 @@ class Advice:
     budget: float
     cost: Measure  # the measure of the budget
     dim: float | None = None  # D, if P and N are shown as counts
-    frontier: AdviceOption | None = None  # P, N, K and δ at the present cost of training
+    frontier: AdviceOption | None = None  # n ≤ N, P, K and λ at the present cost of training
 
     def __getitem__(self, name: str) -> AdviceOption:
         """An option by its name."""

@@ -107,7 +107,7 @@ def draw_error(axes: "drawing.Axes", panel: CostPanel) -> None:
     _exponents(
         axes,
         [
-            (np.asarray(f.error.total), f.asymptotic.error, stroke.color)
+            (np.asarray(f.error.total), float(f.asymptotic.error), stroke.color)
             for f, stroke in shown
             if f.asymptotic is not None
         ],
@@ -172,7 +172,7 @@ def _both(frontier: ScalingFrontier) -> tuple[ScalingFrontier, ...]:
 def comparisons(data: Sequence[CostPanel]) -> tuple[Agreement, ...]:
     """Exponents of the error between the last two budgets, and those for large budgets."""
     gaps = [
-        abs(float(f.exponents["error"][-1]) - f.asymptotic.error)
+        abs(float(np.ravel(f.exponents.error)[-1]) - f.asymptotic.error)
         for panel in data
         for f in _both(panel.frontier)
         if f.asymptotic is not None and f.compute.size > 1

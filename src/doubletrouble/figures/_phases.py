@@ -19,7 +19,7 @@ from doubletrouble.figures._settings import RANGE, GridBounds, LawSettings, sett
 from doubletrouble.palette import CAUSES as COLORS
 from doubletrouble.palette import HATCHES, LABELS
 from doubletrouble.parameters import FloatArray
-from doubletrouble.theory import degrees_limits, exact_error
+from doubletrouble.theory import exact_error, regimes
 
 _MEMBERS = (1.0, math.inf)
 _PALE = 0.45  # share of the colour of a cause in its area
@@ -74,8 +74,8 @@ def phases_data(settings: PhaseSettings) -> Phases:
             error = exact_error(problem, members)
             parts = {name: np.asarray(getattr(error, name)) for name in CAUSES}
             maps.append(PhaseMap(noise=noise, n_members=members, parts=parts))
-    limits = degrees_limits(problem, 1.0, best=False)
-    return Phases(sizes=sizes, maps=tuple(maps), limits={k: z for k, (z, _) in limits.items()})
+    limits = {name: one.degrees for name, one in regimes(problem, 1.0, best=False).items()}
+    return Phases(sizes=sizes, maps=tuple(maps), limits=limits)
 
 
 def table(data: Phases) -> Table:

@@ -6,8 +6,7 @@ from doubletrouble.theory._calibration import calibration as calibration
 from doubletrouble.theory._committee import committee as committee
 from doubletrouble.theory._committee import pair_error as pair_error
 from doubletrouble.theory._committee import pair_terms as pair_terms
-from doubletrouble.theory._cross_terms import product_terms as product_terms
-from doubletrouble.theory._cross_terms import shared_data_terms as shared_data_terms
+from doubletrouble.theory._cross_terms import member_terms as member_terms
 from doubletrouble.theory._error import MEASURES as MEASURES
 from doubletrouble.theory._error import AnyProblem as AnyProblem
 from doubletrouble.theory._error import Inputs as Inputs
@@ -23,11 +22,12 @@ from doubletrouble.theory._error import total_of as total_of
 from doubletrouble.theory._error import training_error as training_error
 from doubletrouble.theory._exponents import Exponents as Exponents
 from doubletrouble.theory._exponents import PartExponents as PartExponents
-from doubletrouble.theory._exponents import degrees_limits as degrees_limits
 from doubletrouble.theory._exponents import exponents as exponents
 from doubletrouble.theory._exponents import has_power_law as has_power_law
 from doubletrouble.theory._exponents import mode_exponents as mode_exponents
+from doubletrouble.theory._exponents import regimes as regimes
 from doubletrouble.theory._filters import Filter as Filter
+from doubletrouble.theory._fixed_point import FixedPoint as FixedPoint
 from doubletrouble.theory._fixed_point import Spectrum as Spectrum
 from doubletrouble.theory._fixed_point import mode_sums as mode_sums
 from doubletrouble.theory._fixed_point import root_power as root_power

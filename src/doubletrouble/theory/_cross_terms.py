@@ -46,7 +46,7 @@ of the square of one member over the product of two is, again without a subtract
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,18 +172,6 @@ def terms_of_pair(
     )
 
 
-def shared_data_terms(one: CrossTerms) -> MemberTerms:
-    """The terms of members with the same data and features of their own, given the self term."""
-    return MemberTerms(
-        shared=CrossTerms(bias=one.bias, sampling=one.sampling, noise_sampling=one.noise_sampling),
-        own=CrossTerms(
-            initialization=one.initialization,
-            interaction=one.interaction,
-            noise_interaction=one.noise_interaction,
-        ),
-    )
-
-
 def member_terms(
     point: FixedPoint,
     spectrum: Spectrum,
@@ -214,9 +202,15 @@ def member_terms(
     if isinstance(f, float) and isinstance(g, float) and f == 0 and g in (0, 1):
         if point.limit is not False:
             one = at_limits(one, point.limit)
-        if g == 1:
-            return shared_data_terms(one)
-        return MemberTerms(shared=CrossTerms(bias=one.bias), own=replace(one, bias=0.0))
+        features = {
+            "initialization": one.initialization,
+            "interaction": one.interaction,
+            "noise_interaction": one.noise_interaction,
+        }
+        data = {"sampling": one.sampling, "noise_sampling": one.noise_sampling}
+        if g == 1:  # all members on the same data
+            return MemberTerms(shared=CrossTerms(bias=one.bias, **data), own=CrossTerms(**features))
+        return MemberTerms(shared=CrossTerms(bias=one.bias), own=CrossTerms(**data, **features))
     shared, own = _partly_shared(point, one, chi, joint, f, g)
     return MemberTerms(shared=at_limits(shared, point.limit), own=at_limits(own, point.limit))
 

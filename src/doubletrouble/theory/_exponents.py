@@ -11,7 +11,7 @@ modes. Sums over modes are powers of the degrees of freedom z of the fit,
 
 with logarithms at r = 1 and r = 1/2, so that the parts of K members (`_cross_terms`) are
 
-    noise ~ σ² z/N      initialization ~ z^(1-c)/(K P)      sampling ~ z^(1-b)/N      bias ~ z^-b.
+    noise ~ τ² z/N      initialization ~ z^(1-c)/(K P)      sampling ~ z^(1-b)/N      bias ~ z^-b.
 
 What limits z is the regime: at a given ridge δ on the Gram matrix the least of
 
@@ -19,8 +19,8 @@ What limits z is the regime: at a given ridge δ on the Gram matrix the least of
 
 and at the best ridge the least of N, P and the z at which the noise balances what falls with z,
 
-    noise  z ~ (N/σ²)^(1/(1+b))     (the bias)      or, where it is more,
-    noise and initialization  z ~ (N/(σ² K P))^(1/c)    (the initialization, if c > 1).
+    noise  z ~ (N/τ²)^(1/(1+b))     (the bias)      or, where it is more,
+    noise and initialization  z ~ (N/(τ² K P))^(1/c)    (the initialization, if c > 1).
 
 For infinitely many features this is the rate N^(-b/(b+1)) of [caponnetto2007]. On a path P = M^ℓ,
 K = M^(1-ℓ) with N → ∞, the error of the total of M features falls as M^-s with
@@ -44,10 +44,10 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import require
-from doubletrouble.parameters import Value
+from doubletrouble.parameters import Parameter, Value, number
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import ErrorTerms, aligned
-from doubletrouble.spectra import PowerLaw, TwoPowerLaw
+from doubletrouble.spectra import PowerLaw, SpectralLaw, TwoPowerLaw
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
     AnyProblem,
@@ -61,6 +61,9 @@ from doubletrouble.theory._optimum import best_ridges, moved_member_terms, optim
 
 AtRidge: TypeAlias = Literal["fixed", "best"]
 _AT: tuple[AtRidge, ...] = get_args(AtRidge)
+_POWER = Parameter(
+    symbol="p", meaning="power of a size on a path", typical=(-1.0, 1.0), low=-1e3, high=1e3
+)
 _PARTS = ("noise", "initialization", "sampling", "bias")
 _DIRECTIONS = ("by_samples", "by_features", "by_members")
 _ENDLESS = 1e30  # features per sample, or members, in place of infinitely many
@@ -84,7 +87,9 @@ class PartExponents:
 class Exponents:
     """Exponents d log(part)/d log(size) of the test error, by cause; floats or arrays.
 
-    Those of a part that is 0 because the noise, the target or 1/K is 0 are the limits. `asymptotic`
+    Those of a part that is 0 because the noise, the target or 1/K is 0 are the limits. At P = N
+    without ridge, where the error has a kink or diverges, they are the derivatives to the right in
+    each direction, and -inf of a divergence. `asymptotic`
     are the exponents of the power law of the regime the sizes are in, `regime` its name: what
     limits the degrees of freedom. Both are None where no law is known. The total of `asymptotic`
     has the exponent of the largest part.
@@ -101,6 +106,16 @@ class Exponents:
     ) -> PartExponents:
         """The exponents by log s on a path N ~ s^samples, P ~ s^features, K ~ s^members.
 
+        Parameters
+        ----------
+        samples, features, members : float
+            The powers of s.
+
+        Returns
+        -------
+        PartExponents
+            The exponents of the parts and of the total.
+
         Examples
         --------
         Of 10³⁰ features in all, K = 10¹² models of 10¹⁸ features:
@@ -114,7 +129,10 @@ class Exponents:
         -1.3000
         -1.3000
         """
-        weights = (samples, features, members)
+        weights = tuple(
+            number(name, value, _POWER)
+            for name, value in (("samples", samples), ("features", features), ("members", members))
+        )
         tables = (self.by_samples, self.by_features, self.by_members)
         slopes = {
             f.name: sum(
@@ -174,7 +192,7 @@ def exponents(
         The models, all with all of the data.
     ridge : {"fixed", "best"}
         "fixed" holds the ridge of the problem (δ of a `SpectralProblem`) constant; "best" replaces
-        it by the best ridge at all sizes, with central differences of an error of about 1e-6.
+        it by the best ridge at all sizes, with central differences of an error of about 1e-5.
 
     Returns
     -------
@@ -218,6 +236,8 @@ def exponents(
     }
     if not isinstance(problem, SpectralProblem) or not has_power_law(problem):
         return Exponents(**tables)
+    if np.any(problem.nonlinear_signal):  # its parts follow the noise, and its bias is constant
+        return Exponents(**tables)
     error = optimal_ridge(problem, scheme).error if best else exact_error(problem, scheme)
     return Exponents(**tables, **_asymptotic(problem, scheme, error, best=best))
 
@@ -226,16 +246,15 @@ def exponents(
 
 
 def _with_all_parts(at: Inputs) -> Inputs:
-    """The inputs without infinite sizes, and with unit powers in place of 0.
+    """The inputs without infinitely many features, and with unit powers in place of 0.
 
-    The exponents of absent parts are those of unit powers, and of very many features and members.
+    The exponents of absent parts are those of unit powers, and of very many features.
     """
     no_target = (at.signal == 0) & (at.nonlinear_signal == 0)
     many = _ENDLESS * np.maximum(at.samples, 1.0)
     return replace(
         at,
         features=np.where(np.isinf(at.features), many, at.features),
-        n_members=np.minimum(at.n_members, _ENDLESS),
         noise=np.where(at.noise == 0, 1.0, at.noise),
         signal=np.where(no_target, 1.0, at.signal),
     )
@@ -254,11 +273,14 @@ def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
         # at a divergence more samples or features reduce any part, and members as 1/K
         at_peak = -1.0 if turn else -np.inf
         slopes = {"bayes": 0.0 * total}
-        for part, value in _parts(moved, unit, (1 - turn) / unit.n_members).items():
-            if part in _PARTS:
-                slope = value.imag / step / value.real
-                finite = np.isfinite(slope) & np.isfinite(value.real)
-                slopes[part] = np.where(finite, slope, at_peak)
+        parts = _parts(moved, unit, (1 - turn) / unit.n_members)
+        # in proportion to 1/K: its exponents are those of one model
+        parts["initialization"] = _parts(moved, unit, (1 - turn) + 0.0 * total)["initialization"]
+        for part in _PARTS:
+            value = parts[part]
+            slope = value.imag / step / value.real
+            finite = np.isfinite(slope) & np.isfinite(value.real)
+            slopes[part] = np.where(finite, slope, at_peak)
         mean = sum(product_or_zero(now[part], slopes[part]) for part in now) / total
         slopes["total"] = np.where(np.isfinite(total), mean, at_peak)
         results |= {f"{part}_{name}": slopes[part].reshape(shape) for part in (*_PARTS, "total")}
@@ -285,7 +307,14 @@ def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, 
             ridge = best_ridges(spectrum, scheme, there)
             ridge = np.minimum(ridge, _LARGEST_RIDGE * spectrum.scale * at.samples)
             total = sum(ensemble_parts(spectrum, scheme, replace(there, ridge=ridge)).values())
-            parts = ensemble_parts(spectrum, scheme, replace(all_parts, ridge=ridge))
+            all_parts = replace(all_parts, ridge=ridge)
+            parts = ensemble_parts(spectrum, scheme, all_parts)
+            single = replace(all_parts, n_members=np.where(np.isinf(at.n_members), 1.0, factor))
+            if np.any(np.isinf(at.n_members)):  # in proportion to 1/K, at the ridge of K = ∞
+                one = ensemble_parts(spectrum, scheme, single)["initialization"]
+                parts["initialization"] = np.where(
+                    np.isinf(at.n_members), one, parts["initialization"]
+                )
             parts["total"] = total
             logs.append({part: np.log(parts[part]) for part in (*_PARTS, "total")})
         for part, value in logs[0].items():
@@ -303,42 +332,66 @@ def has_power_law(problem: SpectralProblem) -> bool:
     return isinstance(law, PowerLaw | TwoPowerLaw) and math.isinf(law.n_modes)
 
 
-def mode_exponents(problem: SpectralProblem, size: Any) -> tuple[Any, Any, Any]:
-    """α, b and c of the modes of ranks near `size`."""
-    law: Any = problem.law
-    alpha = np.full(np.shape(size), law.capacity)
+def mode_exponents(law: SpectralLaw | None, rank: Any) -> tuple[Any, Any, Any]:
+    """α, b and c of the modes near a rank."""
+    assert isinstance(law, PowerLaw | TwoPowerLaw)
+    alpha = np.full(np.shape(rank), law.capacity)
     if isinstance(law, TwoPowerLaw):
-        alpha = np.where(np.asarray(size) > law.knee, law.later_capacity, alpha)
+        alpha = np.where(np.asarray(rank) > law.knee, law.later_capacity, alpha)
     return alpha, 2 * alpha * min(law.source, 1.0), 2 * alpha * min(law.source, 0.5)
 
 
-def degrees_limits(
-    problem: SpectralProblem, n_members: Any, *, best: bool
-) -> dict[str, tuple[Any, tuple[Any, Any, Any]]]:
-    """The degrees of freedom z of each regime, and their exponents by N, P and K.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Regime:
+    """What limits the degrees of freedom z: their size, and its exponents by N, P and K."""
 
-    The regime is the one of least z.
-    """
+    degrees: Any
+    by_samples: Any = 0.0
+    by_features: Any = 0.0
+    by_members: Any = 0.0
+
+
+def regimes(problem: SpectralProblem, n_members: Any, *, best: bool) -> dict[str, Regime]:
+    """The regimes at the given, or at the best ridge, by name; that of least z is the one."""
     sizes = (problem.n_samples, problem.n_features, n_members)
     N, P, K = np.broadcast_arrays(*(np.asarray(size, dtype=np.float64) for size in sizes))
     noise, ridge = np.asarray(problem.noise_sd), np.asarray(problem.ridge)
-    alpha, b, c = mode_exponents(problem, np.minimum(N, P))
-    limits: dict[str, Any] = {"samples": (N, (1.0, 0.0, 0.0)), "features": (P, (0.0, 1.0, 0.0))}
+    law: Any = problem.law
+    found = {
+        "samples": Regime(degrees=N, by_samples=1.0),
+        "features": Regime(degrees=P, by_features=1.0),
+    }
     with np.errstate(all="ignore"):
         if not best:
-            per_root = np.pi / alpha / np.sin(np.pi / alpha)  # z = per_root · y^(1/α), y = N/δ
-            limits["ridge"] = per_root * (N / ridge) ** (1 / alpha), (1 / alpha, 0.0, 0.0)
-            return limits
-        bias = (N / noise**2) ** (1 / (1 + b))
-        power = np.where(c > 1, 1 / c, 0.0)
-        spread = np.where(c > 1, (N / (noise**2 * K * P)) ** power, 0.0)
-        more = spread > bias
-        limits["noise"] = np.where(more, np.inf, bias), (1 / (1 + b), 0.0, 0.0)
-        limits["noise and initialization"] = (
-            np.where(more, spread, np.inf),
-            (power, -power, -power),
-        )
-    return limits
+            rank = _crossing(law, 1.0, 0.0, N / ridge)  # l(i) = δ/N, and z is in proportion
+            alpha, _, _ = mode_exponents(law, rank)
+            share = np.pi / alpha / np.sin(np.pi / alpha)
+            return found | {"ridge": Regime(degrees=share * rank, by_samples=1 / alpha)}
+        source, per_noise = min(law.source, 1.0), N / noise**2
+        bias = _crossing(law, 2 * source, 1.0, per_noise)  # l^(2 min(r, 1)) = τ² z/N
+        _, b, _ = mode_exponents(law, bias)
+        spread = _crossing(law, min(2 * law.source, 1.0), 0.0, per_noise / (K * P))
+        _, _, c = mode_exponents(law, spread)
+        more = (c > 1) & (spread > bias)
+    found["noise"] = Regime(degrees=np.where(more, np.inf, bias), by_samples=1 / (1 + b))
+    found["noise and initialization"] = Regime(
+        degrees=np.where(more, spread, np.inf),
+        by_samples=1 / c,
+        by_features=-1 / c,
+        by_members=-1 / c,
+    )
+    return found
+
+
+def _crossing(law: Any, power: float, growth: float, size: Any) -> Any:
+    """The rank i with size · l(i)^power = i^growth."""
+    early = size ** (1 / (power * law.capacity + growth))
+    if not isinstance(law, TwoPowerLaw):
+        return early
+    # beyond the knee l is l(knee) (i/knee)^-α'
+    slope = power * law.later_capacity + growth
+    scaled = np.log(size) + power * (law.later_capacity - law.capacity) * math.log(law.knee)
+    return np.where(early > law.knee, np.exp(scaled / slope), early)
 
 
 def _asymptotic(
@@ -348,29 +401,28 @@ def _asymptotic(
     shape = np.broadcast_shapes(
         error.shape, *map(np.shape, (problem.n_samples, problem.n_features, ensemble.n_members))
     )
-    limits = degrees_limits(problem, ensemble.n_members, best=best)
-    _, b, c = mode_exponents(problem, np.minimum(problem.n_samples, problem.n_features))
-    sizes = [np.broadcast_to(size, shape) for size, _ in limits.values()]
-    regime = np.argmin(np.stack(sizes), axis=0)
-    parts = [np.broadcast_to(error.parts[part], shape) for part in _PARTS]
-    largest = np.argmax(np.stack(parts), axis=0)
+    known = regimes(problem, ensemble.n_members, best=best)
+    degrees = np.stack([np.broadcast_to(one.degrees, shape) for one in known.values()])
+    which = np.argmin(degrees, axis=0)
+    _, b, c = mode_exponents(problem.law, degrees.min(axis=0))
+    causes = (*_PARTS, "bayes")
+    largest = np.argmax([np.broadcast_to(error.parts[part], shape) for part in causes], axis=0)
     tables: dict[str, Any] = {}
-    for k, direction in enumerate(_DIRECTIONS):
-        z = np.choose(regime, [np.broadcast_to(e[k], shape) for _, e in limits.values()])
-        by_N, by_P, by_K = (float(k == axis) for axis in range(3))
+    for direction in _DIRECTIONS:
+        own = [np.broadcast_to(getattr(one, direction), shape) for one in known.values()]
+        z = np.choose(which, own)
+        by_N, by_P, by_K = (float(direction == name) for name in _DIRECTIONS)
         slopes = {
             "noise": z - by_N,
             "initialization": (1 - c) * z - by_P - by_K,
             "sampling": (1 - b) * z - by_N,
             "bias": -b * z,
         }
-        slopes["total"] = np.choose(largest, list(slopes.values()))
+        slopes["total"] = np.choose(largest, [*slopes.values(), 0.0 * z])
         tables[direction] = PartExponents(**{k: _plain(v) for k, v in slopes.items()})
-    names = np.asarray(list(limits))[regime]
-    return {
-        "regime": names if names.ndim else str(names),
-        "asymptotic": Exponents(**tables, regime=names if names.ndim else str(names)),
-    }
+    names = np.asarray(list(known))[which]
+    regime = names if names.ndim else str(names)
+    return {"regime": regime, "asymptotic": Exponents(**tables, regime=regime)}
 
 
 def _plain(value: Any) -> Value:
