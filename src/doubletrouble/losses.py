@@ -40,6 +40,12 @@ from doubletrouble.parameters import FloatArray, number
 Task: TypeAlias = Literal["regression", "classification"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
+Measure: TypeAlias = Literal["misclassification", "noisy", "squared", "log_loss"]
+"""The error of classes; that of regression is the squared one."""
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+VOTE_MEASURES: tuple[Measure, ...] = ("misclassification", "noisy")
+"""Measures of a majority vote, which has no score."""
+
 LOSSES: dict[str, type[Loss]] = {}
 """Losses by name."""
 

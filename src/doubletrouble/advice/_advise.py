@@ -30,10 +30,10 @@ from doubletrouble.diagnosis import (
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
-from doubletrouble.losses import Logistic, MaxMargin
+from doubletrouble.losses import Logistic, MaxMargin, Measure
 from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
-from doubletrouble.theory import AnyProblem, Measure, optimal_ridge
+from doubletrouble.theory import AnyProblem, optimal_ridge
 
 _AVERAGED = (10, math.inf)  # seeds, in the remedies of a decomposition
 _ONE_SIZE = (

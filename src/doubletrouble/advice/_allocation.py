@@ -43,10 +43,10 @@ from doubletrouble.advice._options import (
 from doubletrouble.costs import Measure, cost_of, most_members, widest
 from doubletrouble.ensembles import SCHEMES, SUPPORT, Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES
+from doubletrouble.losses import Measure as ErrorMeasure
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import AnyProblem, has_any_loss, optimal_ridge, spectrum_of, total_of
-from doubletrouble.theory import Measure as ErrorMeasure
 
 Values: TypeAlias = Callable[[npt.NDArray[np.int_], FloatArray], FloatArray]
 """Values of the functions of some indices, at one point each."""

@@ -24,10 +24,11 @@ from doubletrouble.costs import Measure as CostMeasure
 from doubletrouble.costs import cost_of
 from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
+from doubletrouble.losses import Measure
 from doubletrouble.parameters import Numeric
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory import AnyProblem, Measure, exact_error
+from doubletrouble.theory import AnyProblem, exact_error
 
 ERROR_TOLERANCE = 1e-10  # relative difference of equal errors, the tolerance of the search
 WHOLE_TOLERANCE = 1e-9  # relative distance of a whole number from its integer

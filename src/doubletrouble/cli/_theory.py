@@ -42,11 +42,11 @@ from doubletrouble.conventions import CLOCKS, ClockName, time_from, time_to
 from doubletrouble.costs import COSTS, widest
 from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
 from doubletrouble.kernels import closed_form
+from doubletrouble.losses import MEASURES
 from doubletrouble.parameters import Value, declarations, number
 from doubletrouble.problems import USUAL, Member, noise_at
 from doubletrouble.ranges import numbers
 from doubletrouble.results import AnovaTerms, Committee, ErrorTerms, PsiTerms
-from doubletrouble.theory import MEASURES
 
 # --- the error by cause --------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from doubletrouble.convex._fits import LinearFit as LinearFit
 from doubletrouble.convex._fits import LinearModel as LinearModel
 from doubletrouble.convex._labels import gaussian_mean as gaussian_mean
-from doubletrouble.convex._measures import MEASURES as MEASURES
 from doubletrouble.convex._measures import ClassMeasure as ClassMeasure
 from doubletrouble.convex._measures import mean_slope as mean_slope
 from doubletrouble.convex._order_parameters import OrderParameters as OrderParameters

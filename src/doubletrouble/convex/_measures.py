@@ -28,7 +28,6 @@ from scipy.special import ndtr, xlogy
 from doubletrouble.convex._labels import gaussian_mean
 from doubletrouble.problems import Problem
 
-MEASURES = ("misclassification", "noisy", "squared", "log_loss")
 CHAIN = ("sampling", "initialization", "resampling", "noise")
 """Causes in the order in which their powers are added to that of the mean predictor."""
 

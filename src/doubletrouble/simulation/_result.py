@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.convex import MEASURES, ClassMeasure
+from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
@@ -20,6 +20,7 @@ from doubletrouble.ensembles import (
     checked_weights,
     combine,
 )
+from doubletrouble.losses import MEASURES, VOTE_MEASURES
 from doubletrouble.parameters import FloatArray, Numeric, common_shape, refuse
 from doubletrouble.problems import Member, Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
@@ -235,6 +236,10 @@ def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> Membe
 
 
 _VOTE_TOTAL_ONLY = "the parts of a vote must be computed by theory: its total alone is counted"
+_BLIND_TOTAL_ONLY = (
+    "the parts of the error of labels without information must be computed by theory: draws "
+    "determine their total alone"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -308,8 +313,8 @@ class ConvexSimulation(Simulation):
         Standard errors of rates and of the log loss are by the jackknife over draws.
 
         Rates are those of learners scaled to outputs of power one, which all count alike, as in the
-        limit D → ∞. With labels without information (`flips=0.5`, or no signal) their total of 1/2
-        is all bias: the split of the limit p → 1/2, which the theory reports, is not identified.
+        limit D → ∞. For labels without information (`flips=0.5`, or no signal) the total alone is
+        estimated: the split of the limit p → 1/2, which the theory reports, is not identified.
 
         `Vote(K)`, for K up to `n_init`, is counted at points held out: its total is estimated, and
         its parts are not. The measure is "misclassification" or "noisy".
@@ -343,9 +348,16 @@ class ConvexSimulation(Simulation):
 
         def estimated(excess: Any) -> Any:
             if measure != "log_loss" and np.ndim(excess) == 0:  # the rate of the mean predictor
-                return np.full_like(at.q_d, 0.5 if blind else float(measured.bayes))
+                return np.full_like(at.q_d, float(measured.bayes))
             return jackknife(value, *np.broadcast_arrays(m, q_d + excess))
 
+        if blind and measure != "log_loss":  # the limit of the parts is not that of their means
+            total = estimated(np.asarray(sum(powers.values())))
+            return ErrorTerms.identified(
+                parts={},
+                total=self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
+                missing=dict.fromkeys(ErrorTerms.names(), _BLIND_TOTAL_ONLY),
+            )
         parts = measured.parts(estimated, powers)
         others = {name: parts.pop(name) for name in ("bias", "bayes")}
         return ErrorTerms(
@@ -396,8 +408,8 @@ class ConvexSimulation(Simulation):
         if self.problem.task != "classification":
             raise ValueError(f"ensemble must average for {self.problem.task}, got {vote!r}")
         measure = MEASURES[0] if measure is None else measure
-        if measure not in MEASURES[:2]:
-            names = ", ".join(MEASURES[:2])
+        if measure not in VOTE_MEASURES:
+            names = ", ".join(VOTE_MEASURES)
             raise ValueError(f"measure must be one of {names} for a vote, got {measure!r}")
         members = np.asarray(vote.n_members)
         wanted = f"at most n_init = {self.n_init} to count votes"

@@ -7,10 +7,8 @@ from doubletrouble.theory._committee import committee as committee
 from doubletrouble.theory._committee import pair_error as pair_error
 from doubletrouble.theory._committee import pair_terms as pair_terms
 from doubletrouble.theory._cross_terms import member_terms as member_terms
-from doubletrouble.theory._error import MEASURES as MEASURES
 from doubletrouble.theory._error import AnyProblem as AnyProblem
 from doubletrouble.theory._error import Inputs as Inputs
-from doubletrouble.theory._error import Measure as Measure
 from doubletrouble.theory._error import anova as anova
 from doubletrouble.theory._error import effective_ridge as effective_ridge
 from doubletrouble.theory._error import evaluate as evaluate

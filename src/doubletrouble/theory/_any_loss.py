@@ -117,6 +117,8 @@ class _Ensemble:
             return
         missing = {self._key(*pair, same_noise=False): pair for pair in pairs}
         missing = {key: pair for key, pair in missing.items() if key not in self.known}
+        if not missing:
+            return
         f1, f2 = (
             np.stack([np.broadcast_to(pair[k], self.shape) for pair in missing.values()])
             for k in (0, 1)

@@ -25,7 +25,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Literal, TypeAlias, TypeGuard, get_args
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import ConvergenceError
+from doubletrouble.losses import MEASURES, VOTE_MEASURES, Measure
 from doubletrouble.parameters import FloatArray, Numeric, Value, common_shape
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
@@ -62,10 +63,6 @@ def has_any_loss(problem: AnyProblem) -> TypeGuard[Problem]:
     """Whether the theory is that of any convex loss, not the closed form of ridge regression."""
     return isinstance(problem, Problem) and not problem.is_ridge_regression
 
-
-Measure: TypeAlias = Literal["misclassification", "noisy", "squared", "log_loss"]
-"""The error of classes; that of regression is the squared one."""
-MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 BLOCK = 16384  # points: some twenty temporaries of this length stay in the second-level cache
 
@@ -248,7 +245,7 @@ def checked_measure(problem: Any, measure: str | None, *, vote: bool = False) ->
     classes = getattr(problem, "task", "regression") == "classification"
     allowed: tuple[str, ...] = MEASURES if classes else ("squared",)
     if vote:
-        allowed = MEASURES[:2]
+        allowed = VOTE_MEASURES
     if measure is None:
         return allowed[0]
     if measure not in allowed:

@@ -48,6 +48,7 @@ import numpy.typing as npt
 
 from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
+from doubletrouble.losses import Measure
 from doubletrouble.parameters import Value
 from doubletrouble.problems import Problem
 from doubletrouble.results import OptimalRidge
@@ -56,7 +57,6 @@ from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
-    Measure,
     checked_measure,
     evaluate,
     exact_error,
