@@ -67,7 +67,7 @@ def _usual(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _DataFlags:
+class _LawFlags:
     """The law of the spectrum, with the numbers of every law, and the label noise."""
 
     law: Annotated[
@@ -167,7 +167,7 @@ def _words(values: Mapping[str, Any]) -> list[str]:
 def scaling(
     *,
     context: typer.Context,
-    data: _DataFlags,
+    data: _LawFlags,
     sizes: _SizeFlags,
     budget: _BudgetFlags,
     form: Form,
@@ -198,7 +198,7 @@ def scaling(
 # --- exponents -----------------------------------------------------------------------------------
 
 
-def _print_exponents(form: Form, data: _DataFlags, sizes: _SizeFlags) -> None:
+def _print_exponents(form: Form, data: _LawFlags, sizes: _SizeFlags) -> None:
     """Print the exponents at every combination of sizes, or their table if there is only one."""
     axes = {name: getattr(data if name == "noise" else sizes, name) for name in _AXES}
     if sizes.best_ridge:
@@ -263,7 +263,7 @@ def _exponents_table(varying: Sequence[str], rows: Mapping[str, Sequence[Any]]) 
 
 
 def _print_frontier(
-    form: Form, data: _DataFlags, budget: _BudgetFlags, shown: Sequence[str]
+    form: Form, data: _LawFlags, budget: _BudgetFlags, shown: Sequence[str]
 ) -> None:
     """Print the best sizes, the error there by cause, and that of one model."""
     (noise,) = data.noise
