@@ -10,7 +10,6 @@ BENCHMARKS = (
     "import_time",
     "advice_speed",
     "flow_speed",
-    "spectra_speed",
     "simulation_speed",
     "simulation_gpu",
     "lazy_speed",

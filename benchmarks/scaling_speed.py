@@ -1,10 +1,11 @@
-"""Power laws beside methods that sum over a list of modes, and the frontier of compute.
+"""Spectra given by a law beside lists of their modes, and the frontier of compute.
 
-Three literal methods solve for the effective ridge of one model on a list of modes, each the method
-of a published code: two unknowns by `scipy.optimize.root` (Simon et al., arXiv:2311.14646), one
-unknown by bracketing (Ruben et al., arXiv:2412.05418), and a damped iteration (Loureiro et al.,
-arXiv:2102.08127). They return the total error of one model; ours splits it by cause. The list is
-cut off, which is an error of its own once the sizes come near its length.
+A law is compared with the list of its first modes: as a law that ends there, which must agree with
+the list, and as one that does not end, from which the list is off once the sizes come near its
+length. On the list three literal methods solve for the effective ridge of one model, each the
+method of a published code: two unknowns by `scipy.optimize.root` (Simon et al., arXiv:2311.14646),
+one unknown by bracketing (Ruben et al., arXiv:2412.05418), and a damped iteration (Loureiro et al.,
+arXiv:2102.08127). They return the total error of one model; ours splits it by cause.
 """
 
 import os
@@ -12,7 +13,12 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import math
+import resource
+import time
+import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +31,9 @@ ALPHA, SOURCE, NOISE = 1.5, 0.8, 0.1
 LENGTHS = (10**4, 10**5, 10**6)
 SIZES = ((2e3, 1e3), (5e4, 2e5))  # P, N
 LARGE = 1e9
+MANY = 10**7
+MAX_STEPS = 10_000  # of the damped iteration
+PARTS = ("noise", "initialization", "sampling", "bias")
 
 
 class Modes(NamedTuple):
@@ -35,45 +44,120 @@ class Modes(NamedTuple):
 
 
 def main() -> None:
-    law = dt.SpectralProblem.power_law(
-        capacity=ALPHA, source=SOURCE, n_features=1.0, n_samples=1.0, noise=NOISE
-    )
     for P, N in SIZES:
-        ridge = 1e-3 * N
-        here = replace(law, n_features=P, n_samples=N, ridge=ridge)
-        exact = float(dt.exact_error(here).total)
-        ours = best_time(lambda problem=here: dt.exact_error(problem), 20)  # type: ignore[misc]
-        print(f"P = {P:g}, N = {N:g}: law of infinitely many modes {ours * 1e3:.2f} ms")
-        for length in LENGTHS:
-            ranks = np.arange(1.0, length + 1)
-            modes = Modes(ranks**-ALPHA, ranks ** -(1 + 2 * ALPHA * SOURCE))
-            listed = dt.SpectralProblem(
-                eigenvalues=modes.levels, target_powers=modes.powers, n_features=P, n_samples=N,
-                ridge=ridge, noise=NOISE,
-            )  # fmt: skip
-            methods: dict[str, Any] = {
-                "exact_error of the list": lambda p=listed: float(dt.exact_error(p).total),
-                "two unknowns": lambda m=modes, s=(P, N, ridge): two_unknowns(m, *s),
-                "one unknown": lambda m=modes, s=(P, N, ridge): one_unknown(m, *s),
-                "damped iteration": lambda m=modes, s=(P, N, ridge): damped(m, *s),
-            }
-            for name, method in methods.items():
-                off = method() / exact - 1
-                seconds = best_time(method, 2)
-                print(
-                    f"  {length:>8} modes, {name:<24} {seconds * 1e3:9.2f} ms: "
-                    f"{seconds / ours:7.0f} x the law; off by {off:.1e}"
-                )
-    many = replace(law, n_features=LARGE, n_samples=LARGE)
-    seconds = best_time(lambda: dt.exact_error(many, LARGE), 20)
-    print(f"P = N = K = {LARGE:g}: {seconds * 1e3:.2f} ms, by cause")
-    compute = np.geomspace(1e12, 1e24, 25)
-    seconds = best_time(lambda: dt.scaling_frontier(law, compute), 2)
-    print(f"scaling_frontier, 25 budgets: {seconds:.2f} s")
+        _beside_lists(P, N)
+    for length in LENGTHS[1:]:
+        _long_list(length)
+    _compression()
+    _large_sizes()
+
+
+def law_of(n_modes: float = math.inf, **sizes: Any) -> dt.SpectralProblem:
+    """The problem of the power law."""
+    return dt.SpectralProblem.power_law(
+        capacity=ALPHA, source=SOURCE, noise=NOISE, n_modes=n_modes, **sizes
+    )
+
+
+def modes_of(length: int) -> Modes:
+    """The list of the first modes of the power law."""
+    ranks = np.arange(1.0, length + 1)
+    return Modes(ranks**-ALPHA, ranks ** -(1 + 2 * ALPHA * SOURCE))
+
+
+def list_of(modes: Modes, **sizes: Any) -> dt.SpectralProblem:
+    """The problem of a list of modes."""
+    return dt.SpectralProblem(
+        eigenvalues=modes.levels, target_powers=modes.powers, noise=NOISE, **sizes
+    )
+
+
+# --- laws and lists ------------------------------------------------------------------------------
+
+
+def _beside_lists(P: float, N: float) -> None:
+    """Time methods on lists of several lengths, and compare them with the law that does not end."""
+    ridge = 1e-3 * N
+    sizes: dict[str, Any] = {"n_features": P, "n_samples": N, "ridge": ridge}
+    law = law_of(**sizes)
+    exact = float(dt.exact_error(law).total)
+    ours = best_time(partial(dt.exact_error, law), 20)
+    print(f"P = {P:g}, N = {N:g}: law of infinitely many modes {ours * 1e3:.2f} ms")
+    for length in LENGTHS:
+        modes = modes_of(length)
+        listed = list_of(modes, **sizes)
+        methods: dict[str, Callable[[], float]] = {
+            "exact_error of the list": lambda p=listed: float(dt.exact_error(p).total),  # type: ignore[misc]
+            "two unknowns": partial(two_unknowns, modes, P, N, ridge),
+            "one unknown": partial(one_unknown, modes, P, N, ridge),
+            "damped iteration": partial(damped, modes, P, N, ridge),
+        }
+        for name, method in methods.items():
+            off = method() / exact - 1
+            seconds = best_time(method, 7)
+            print(
+                f"  {length:>8} modes, {name:<24} {seconds * 1e3:9.2f} ms: "
+                f"{seconds / ours:7.1f} x the law; off by {off:.1e}"
+            )
+
+
+def _long_list(length: int) -> None:
+    """Compare a law that ends with its list: deviation of the parts, time and memory."""
+    sizes: dict[str, Any] = {"n_features": 3e3, "n_samples": 1e3, "ridge": 1e-3}
+    law, listed = law_of(length, **sizes), list_of(modes_of(length), **sizes)
+    short, long = (dt.exact_error(problem, 3) for problem in (law, listed))
+    error = max(abs(getattr(short, name) / getattr(long, name) - 1) for name in PARTS)
+    print(f"{length:.0e} modes as {np.size(law.eigenvalues)} levels: parts differ by {error:.0e}")
+    calls: tuple[Any, ...] = (dt.exact_error, dt.optimal_ridge)
+    for call in calls:
+        fast, slow = best_time(partial(call, law, 3)), best_time(partial(call, listed, 3), 2)
+        memory = _peak(partial(call, listed, 3))
+        print(
+            f"  {call.__name__:<14} {fast * 1e3:8.2f} ms against {slow * 1e3:8.1f} ms of the list "
+            f"({slow / fast:.0f} x), which takes {memory:.0f} MB"
+        )
+
+
+def _compression() -> None:
+    rng = np.random.default_rng(0)
+    values = np.arange(1.0, MANY + 1) ** -ALPHA * rng.exponential(size=MANY)
+    powers = values * rng.exponential(size=MANY)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    short = dt.SpectralProblem.binned(values, powers)
+    seconds = time.perf_counter() - start
+    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3
+    print(
+        f"{MANY:.0e} modes compressed into {np.size(short.eigenvalues)} levels in {seconds:.1f} s "
+        f"with {memory:.0f} MB beyond the list; error bound {short.level_error:.0e}"
+    )
+
+
+def _peak(work: Callable[[], object]) -> float:
+    """The most memory allocated at once, in MB."""
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1e6
+
+
+# --- large sizes ---------------------------------------------------------------------------------
+
+
+def _large_sizes() -> None:
+    """Time one point at 10⁹, exponents over a grid, and a frontier."""
+    law = law_of(n_features=LARGE, n_samples=LARGE)
+    for ridge in (0.0, 1.0):
+        seconds = best_time(partial(dt.exact_error, replace(law, ridge=ridge), LARGE), 50)
+        print(f"P = N = K = {LARGE:g}, ridge {ridge:g}: {seconds * 1e3:.2f} ms a point, by cause")
     sizes = np.geomspace(1e2, 1e12, 100)
     grid = replace(law, n_features=sizes, n_samples=sizes[:, None])
-    seconds = best_time(lambda: dt.exponents(grid), 1) / grid.shape[0] / grid.shape[1]
+    seconds = best_time(partial(dt.exponents, grid), 1) / math.prod(grid.shape)
     print(f"exponents, 100 x 100 sizes: {seconds * 1e3:.3f} ms a point")
+    compute = np.geomspace(1e12, 1e24, 25)
+    seconds = best_time(partial(dt.scaling_frontier, law, compute), 2)
+    print(f"scaling_frontier, {compute.size} budgets: {seconds:.2f} s")
 
 
 # --- literal methods -----------------------------------------------------------------------------
@@ -118,10 +202,12 @@ def one_unknown(modes: Modes, P: float, N: float, ridge: float) -> float:
 
 def damped(modes: Modes, P: float, N: float, ridge: float) -> float:
     """γ ← δ/N / ((1 - z/P)(1 - z/N)), halfway, until it does not move by 1e-10."""
-    gamma, change = 1.0, 1.0
-    while change > 1e-10:
+    gamma = 1.0
+    for _ in range(MAX_STEPS):
         z = float(np.sum(modes.levels / (modes.levels + gamma)))
         used = max((1 - z / P) * (1 - z / N), 1e-3) if z < min(P, N) else 1e-3
         new = 0.5 * gamma + 0.5 * ridge / N / used
         change, gamma = abs(new / gamma - 1), new
-    return risk(modes, gamma, P, N)
+        if change <= 1e-10:
+            return risk(modes, gamma, P, N)
+    raise RuntimeError(f"no fixed point in {MAX_STEPS} steps, last change {change:.1e}")

@@ -79,6 +79,7 @@ def _scalars() -> None:
         "psi_terms(problem)": lambda: dt.psi_terms(problem),
         "exact_error(problem, 10)": lambda: dt.exact_error(problem, 10),
         "Problem(...) and exact_error": lambda: dt.exact_error(dt.Problem(ridge=1e-5), 10),
+        "exact_error(problem, Bootstrap(10))": lambda: dt.exact_error(problem, dt.Bootstrap(10)),
         "optimal_ridge(problem)": lambda: dt.optimal_ridge(problem),
     }
     for name, call in calls.items():

@@ -201,6 +201,16 @@ def test_unsupported_schemes_list_the_supported_ones() -> None:
             assert message.endswith(f"got {members!r}")
 
 
+def test_votes_are_listed_where_they_are_supported() -> None:
+    unknown: Any = "a"
+    assert "Vote" in message_of(dt.exact_error, problem=PROBLEM, ensemble=unknown)
+    assert "Vote" not in message_of(dt.optimal_ridge, problem=PROBLEM, ensemble=unknown)
+    x = np.ones((4, 2))
+    for model in (dt.RandomFeaturesClassifier, dt.RandomFeaturesRidge):
+        message = message_of(model(ensemble=dt.Vote(3)).fit, X=x, y=[0, 1, 0, 1])
+        assert f"for {model.__name__}, got Vote(3)" in message
+
+
 def test_bank_must_match_the_problem() -> None:
     spectrum = dt.SpectralProblem(**SPECTRUM)
     for call in FUNCTIONS.values():

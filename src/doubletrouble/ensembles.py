@@ -330,6 +330,7 @@ SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
     "LazyRun.error": lambda kind: kind is Ensemble,
     "LazySplit.error": lambda kind: kind is Ensemble,
     "RandomFeaturesRidge": lambda kind: kind is FeatureBank or not kind.shares_features,
+    "RandomFeaturesClassifier": lambda kind: kind is FeatureBank or not kind.shares_features,
 }
 """Whether a function supports a scheme, by the function's name; the documentation reads this."""
 
@@ -344,17 +345,21 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
         try:
             return Ensemble(checked("ensemble", ensemble, glossary.N_MEMBERS))
         except TypeError:
-            names = ", ".join(kind.__name__ for kind in SCHEMES.values())
             raise TypeError(
-                f"ensemble must be a number of models or one of {names}, got {ensemble!r}"
+                f"ensemble must be a number or one of {_supported(function)}, got {ensemble!r}"
             ) from None
     if isinstance(ensemble, Vote) and function == "exact_error":
         return ensemble
     if type(ensemble) in (Scheme, Vote) or not SUPPORT[function](type(ensemble)):
-        kinds = [kind for kind in SCHEMES.values() if SUPPORT[function](kind)]
-        names = ", ".join(kind.__name__ for kind in kinds)
+        names = _supported(function)
         raise ValueError(f"ensemble must be one of {names} for {function}, got {ensemble!r}")
     return ensemble
+
+
+def _supported(function: str) -> str:
+    """The classes of ensembles that a function supports."""
+    kinds = [kind.__name__ for kind in SCHEMES.values() if SUPPORT[function](kind)]
+    return ", ".join([*kinds, *(["Vote"] if function == "exact_error" else [])])
 
 
 def named_ensemble(scheme: str, n_members: Numeric = 1, **options: Numeric | None) -> Scheme:

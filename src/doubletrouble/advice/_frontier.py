@@ -123,7 +123,8 @@ class ScalingFrontier:
             n_members=slope(self.n_members),
         )
 
-    def _columns(self) -> dict[str, FloatArray]:
+    def columns(self) -> dict[str, FloatArray]:
+        """Return the columns of `to_frame`: an entry per budget."""
         sizes = ("compute", "n_features", "n_samples", "n_members", "ridge")
         columns = {name: getattr(self, name) for name in sizes}
         columns |= {name: np.asarray(part) for name, part in self.error.parts.items()}
@@ -134,13 +135,13 @@ class ScalingFrontier:
 
     def to_frame(self) -> Any:
         """Return a pandas frame with a row per budget."""
-        return require("pandas", "tables").DataFrame(self._columns())
+        return require("pandas", "tables").DataFrame(self.columns())
 
     def __str__(self) -> str:
         """A table with a line per budget, and the exponents."""
         names = {"compute": "compute", "n_features": "P", "n_samples": "N", "n_members": "K"}
         names |= {"ridge": "ridge", "total": "error", "one_model_total": "one model"}
-        columns = self._columns()
+        columns = self.columns()
         shown = {title: columns[name] for name, title in names.items() if name in columns}
         rows = [
             list(shown),

@@ -87,6 +87,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
     True
     """
 
+    _name = "RandomFeaturesClassifier"
     classes_: npt.NDArray[Any]
 
     def __init__(

@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,7 @@ class LearnerParameters:
 class RandomFeaturesModel(BaseEstimator):
     """Base of the regressor and the classifier: ridge regression of the columns of a matrix."""
 
+    _name: ClassVar[str] = "RandomFeaturesRidge"  # in messages, also of subclasses
     weights_: FloatArray
     X_fit_: RealArray  # for infinitely many features, in place of weights_
     activation_: Activation
@@ -255,7 +256,7 @@ class RandomFeaturesModel(BaseEstimator):
         return mean[:, 0] if self._single else mean
 
     def _parameters(self) -> LearnerParameters:
-        scheme = as_ensemble(self.ensemble, "RandomFeaturesRidge")
+        scheme = as_ensemble(self.ensemble, self._name)
         if scheme.shape:
             raise ValueError(f"ensemble must have numbers, not arrays, got {scheme!r}")
         count, members = self.n_features, scheme.n_members

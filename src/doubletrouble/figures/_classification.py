@@ -133,7 +133,7 @@ FIGURE = FigureSpec(
         "two classes: one model (thick) and an average of infinitely many (thin). The square loss "
         "has its peak at P = N. The hinge loss (support vector machine) and the logistic loss have "
         "a smaller one at P = 0.40 N, which tends to 0.384 N as the penalty vanishes: there the "
-        "training data become linearly separable, N = N⋆. At P = N they show nothing. "
+        "training data become linearly separable, N = N⋆. They have no peak at P = N. "
         "Averaging removes the peak of all three.\n"
         "Lines: exact theory for infinite sizes. Markers: simulation of random features at finite "
         "size, with bars of two standard errors."

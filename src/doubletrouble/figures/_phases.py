@@ -159,7 +159,7 @@ FIGURE = FigureSpec(
         "constant.\n"
         "With label noise, however small, noise dominates at large sizes, unless the samples are "
         "many more than the features: then it is initialization, and for infinitely many models "
-        "bias. Averaging removes the first. Without noise the areas follow the regimes for "
+        "bias. Averaging removes initialization. Without noise the areas follow the regimes for "
         "infinitely many models: sampling where samples limit the fit, bias elsewhere. Sampling "
         "is α - 1 times the bias there, so that for α < 2 bias would dominate. For one model "
         "initialization dominates up to P ~ N^1.5 where samples limit the fit, and P ~ N^0.6 "
