@@ -185,7 +185,7 @@ MULTIPLICITIES = Parameter(
 )
 LEVEL_ERROR = Parameter(
     symbol="ε",
-    meaning="bound on the relative error of sums over modes that levels represent",
+    meaning="relative error of sums over modes: a bound for a list, an estimate for a law",
     typical=(0.0, 1e-9),
 )
 CAPACITY = Parameter(

@@ -104,7 +104,7 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
             spec.whole and math.isfinite(number) and number % 1
         )
         if not inside and not (spec.or_inf and number == math.inf):
-            raise ValueError(f"{name} must be {spec.domain}, got {_shown(value)}")
+            raise ValueError(f"{name} must be {spec.domain}, got {shown(value)}")
         return number + 0.0  # -0.0 becomes 0.0
     array = _as_array(name, value)
     if array.size == 0:
@@ -124,7 +124,7 @@ def number(name: str, value: Any, spec: Parameter) -> float:
     """
     result = checked(name, value, spec)
     if not isinstance(result, float):
-        raise TypeError(f"{name} must be one number, got {_shown(value)}")
+        raise TypeError(f"{name} must be one number, got {shown(value)}")
     return result
 
 
@@ -149,8 +149,8 @@ def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
     if not np.any(bad):
         return
     position = int(np.flatnonzero(bad)[0])
-    shown, where = np.ravel(value)[position], _index(np.shape(value), position)
-    raise ValueError(f"{name} must be {domain}, got {float(shown)!r}{where}")
+    bad_value, where = np.ravel(value)[position], _index(np.shape(value), position)
+    raise ValueError(f"{name} must be {domain}, got {float(bad_value)!r}{where}")
 
 
 def refuse_masked(name: str, value: object) -> None:
@@ -160,7 +160,7 @@ def refuse_masked(name: str, value: object) -> None:
         raise TypeError(f"{name} must not have masked elements, got {count} of {value.size}")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """A bad value on one line of bounded length."""
     try:
         text = " ".join(repr(value).split())
@@ -176,18 +176,18 @@ def _as_array(name: str, value: Numeric) -> FloatArray:
         # as objects: NumPy would turn [True, 1.0] into floats and ["a", 1.0] into strings
         raw = np.asarray(value, dtype=object if isinstance(value, list | tuple) else None)
     except (ValueError, TypeError) as error:  # objects that are no arrays
-        raise ValueError(f"{wanted}, got {_shown(value)}") from error
+        raise ValueError(f"{wanted}, got {shown(value)}") from error
     if raw.dtype.kind == "O":
         for position, element in enumerate(raw.flat):
             if isinstance(element, bool | np.bool_) or not isinstance(element, Real):
-                raise TypeError(f"{wanted}, got {_shown(element)}{_index(raw.shape, position)}")
+                raise TypeError(f"{wanted}, got {shown(element)}{_index(raw.shape, position)}")
             try:
                 float(element)
             except OverflowError:
-                shown = _shown(element)
-                raise ValueError(f"{name} must be representable as a float, got {shown}") from None
+                text = shown(element)
+                raise ValueError(f"{name} must be representable as a float, got {text}") from None
     elif raw.dtype.kind not in "iuf" and raw.size:
-        raise TypeError(f"{wanted}, got {_shown(value)}")
+        raise TypeError(f"{wanted}, got {shown(value)}")
     refuse_masked(name, value)
     with np.errstate(over="ignore"):  # a long double above the largest float is inf
         return raw.astype(np.float64) + 0.0  # -0.0 becomes 0.0

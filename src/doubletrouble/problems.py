@@ -29,16 +29,20 @@ from doubletrouble.parameters import (
     Value,
     checked,
     common_shape,
+    declarations,
     parameter,
     refuse,
+    shown,
     whole_number,
 )
 from doubletrouble.spectra import (
     ExponentialLaw,
+    Levels,
     PowerLaw,
     SpectralLaw,
     TwoPowerLaw,
     binned_levels,
+    foreign_field,
     levels_of,
 )
 
@@ -221,6 +225,14 @@ class Member(_Activated):
     activation: str | Activation | Function = "relu"
 
 
+_LEVEL_FIELDS = tuple(f.name for f in fields(Levels))
+
+
+def _is_left_out(value: Any) -> bool:
+    """Whether a field of levels is a placeholder: None, 0 or empty."""
+    return value is None or (np.size(value) < 2 and not np.any(value))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpectralProblem(Declared):
     """Random-features ridge regression on data with a known kernel spectrum.
@@ -231,9 +243,10 @@ class SpectralProblem(Declared):
     entry i stands for that many eigenfunctions, each with this eigenvalue and this power.
 
     Spectra given by a law have infinitely many modes: `power_law`, `exponential_law` and
-    `two_power_law`. `binned` compresses a long list. `level_error` then bounds the relative error
-    of sums over modes; it is 0 for a list. With a `law`, the levels follow from it and from the
-    sizes; those given are replaced.
+    `two_power_law`, for sizes up to 1e50. `binned` compresses a long list. `level_error` is the
+    relative error of sums over modes: 0 for a list, a bound for `binned`, and for a law an
+    estimate, twice the difference from a finer rule. The levels of a `law` follow from it and from
+    the sizes; other levels cannot be given with it, and `from_law` changes the law.
 
     **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
     P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
@@ -301,28 +314,83 @@ class SpectralProblem(Declared):
         """Set the levels of a law for the sizes of this problem."""
         checked("n_features", self.n_features, glossary.N_FEATURES)
         checked("n_samples", self.n_samples, glossary.N_SAMPLES)
+        self._refuse_levels_beside(law)
         for name, value in vars(levels_of(law, self.size)).items():
             object.__setattr__(self, name, value)
 
+    def _refuse_levels_beside(self, law: SpectralLaw) -> None:
+        """Raise ValueError for levels that are given, other than the law's own."""
+        given = {name: getattr(self, name) for name in _LEVEL_FIELDS}
+        present = [name for name, value in given.items() if not _is_left_out(value)]
+        if not present:
+            return
+        name: str | None = present[0]
+        if name == "eigenvalues":  # `replace` passes the law's levels, for the sizes there were
+            specs = declarations(self)
+            numbers = {k: checked(k, v, specs[k]) for k, v in given.items() if v is not None}
+            name = foreign_field(law, numbers)
+        if name is not None:
+            got = shown(given[name])
+            raise ValueError(f"{name} must be left out where law is given, got {got}")
+
+    def __repr__(self) -> str:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        law = values["law"]
+        if law is None:
+            call, start = type(self).__name__, ""
+        else:  # levels are hundreds of numbers that follow from the law
+            call, start = f"{type(self).__name__}.from_law", f"{law!r}, "
+            values = {k: v for k, v in values.items() if k not in ("law", *_LEVEL_FIELDS)}
+        return f"{call}({start}{', '.join(f'{k}={v!r}' for k, v in values.items())})"
+
     @classmethod
     def from_law(cls, law: SpectralLaw, **others: Any) -> Self:
-        """The problem of a law; `others` are sizes, ridge and noise.
+        """Return the problem of a law.
 
+        Parameters
+        ----------
+        law
+            The law of the eigenvalues and the target: a `PowerLaw`, an `ExponentialLaw` or a
+            `TwoPowerLaw`.
+        others
+            Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
+            `nonlinear_signal` and `test_noise`.
+
+        Returns
+        -------
+        SpectralProblem
+            Its levels are those of the law for its sizes; `dataclasses.replace` with other sizes
+            changes them.
+
+        Raises
+        ------
+        ValueError
+            If levels are given too, or a number is outside its domain.
+        TypeError
+            If `law` is not a `SpectralLaw`.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
         >>> from doubletrouble.spectra import PowerLaw
         >>> law = PowerLaw(capacity=1.5, source=0.8)
-        >>> SpectralProblem.from_law(law, n_features=100, n_samples=200).law is law
+        >>> dt.SpectralProblem.from_law(law, n_features=100, n_samples=200).law is law
         True
         """
-        for name in ("eigenvalues", "target_powers", "multiplicities", "tail"):
+        for name in _LEVEL_FIELDS:
             if name in others:
-                raise ValueError(f"{name} must be left out, as it follows from the law")
+                raise ValueError(
+                    f"{name} must be left out where law is given, got {shown(others[name])}"
+                )
+        if not isinstance(law, SpectralLaw):
+            raise TypeError(f"law must be a SpectralLaw, got {type(law).__name__}")
         return cls(eigenvalues=0.0, target_powers=0.0, law=law, **others)
 
     @classmethod
     def power_law(
         cls, *, capacity: float, source: float, n_modes: float = math.inf, **others: Any
     ) -> Self:
-        """The problem with eigenvalues i^-α and target powers i^-(1 + 2αr).
+        """Return the problem with eigenvalues i^-α and target powers i^-(1 + 2αr).
 
         Parameters
         ----------
@@ -333,8 +401,19 @@ class SpectralProblem(Declared):
         n_modes
             The number of modes.
         others
-            Other fields of the problem: `n_features`, `n_samples`, `ridge`, `noise`,
+            Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
             `nonlinear_signal` and `test_noise`.
+
+        Returns
+        -------
+        SpectralProblem
+            With the levels of the law for these sizes.
+
+        Raises
+        ------
+        ValueError
+            If levels are given too, a number is outside its domain, or `capacity` is at most 1 for
+            infinitely many modes.
 
         Examples
         --------
@@ -350,7 +429,7 @@ class SpectralProblem(Declared):
     def exponential_law(
         cls, *, scale: float, source: float, n_modes: float = math.inf, **others: Any
     ) -> Self:
-        """The problem with eigenvalues exp(-i/s) and target powers exp(-2 r i/s)/i.
+        """Return the problem with eigenvalues exp(-i/s) and target powers exp(-2 r i/s)/i.
 
         Parameters
         ----------
@@ -358,6 +437,16 @@ class SpectralProblem(Declared):
             The number s of modes over which eigenvalues fall by a factor e.
         source, n_modes, others
             As in `power_law`.
+
+        Returns
+        -------
+        SpectralProblem
+            With the levels of the law for these sizes.
+
+        Raises
+        ------
+        ValueError
+            If levels are given too, a number is outside its domain.
 
         Examples
         --------
@@ -380,7 +469,7 @@ class SpectralProblem(Declared):
         n_modes: float = math.inf,
         **others: Any,
     ) -> Self:
-        """The problem with eigenvalues i^-α up to a rank, and in proportion to i^-α' beyond it.
+        """Return the problem with eigenvalues i^-α up to a rank, and ~ i^-α' beyond it.
 
         Parameters
         ----------
@@ -390,6 +479,17 @@ class SpectralProblem(Declared):
             The rank at which the exponent changes; eigenvalues are continuous there.
         source, n_modes, others
             As in `power_law`; the target has the power l^(2r)/i on mode i.
+
+        Returns
+        -------
+        SpectralProblem
+            With the levels of the law for these sizes.
+
+        Raises
+        ------
+        ValueError
+            If levels are given too, a number is outside its domain, or `later_capacity` is at
+            most 1 for infinitely many modes.
 
         Examples
         --------
@@ -419,13 +519,13 @@ class SpectralProblem(Declared):
         n_samples: Numeric | None = None,
         **others: Any,
     ) -> Self:
-        """The problem of a long list of modes, compressed into few levels.
+        """Return the problem of a long list of modes, compressed into few levels.
 
         Eigenvalues are divided into bins of equal width on a logarithmic scale. In a bin with many
         modes, sums over modes and over the target's power are Gauss rules of their own, with the
         moments of the list (the levels of the second kind have a multiplicity of 1e-30); other
         modes, zeros included, are kept. `level_error` is a bound on the relative error of sums over
-        modes, from the analyticity of their terms in the logarithm of the eigenvalue.
+        modes, from the distance of their terms to polynomials in the logarithm of the eigenvalue.
 
         Parameters
         ----------
@@ -436,6 +536,18 @@ class SpectralProblem(Declared):
         n_features, n_samples, others
             Other fields of the problem. Without sizes the problem is kernel regression
             (`n_features` inf) with as many samples as modes.
+
+        Returns
+        -------
+        SpectralProblem
+            With at most `levels` levels, and the bound `level_error`, which is 0 for a list that is
+            not longer.
+
+        Raises
+        ------
+        ValueError
+            If `levels` is too small for a bound below 1, if the lists differ in length, or if a
+            number is outside its domain.
 
         Examples
         --------

@@ -2,7 +2,7 @@ r"""Levels that represent many modes of a kernel: of a law for the eigenvalues, 
 
 A level stands for m modes of one eigenvalue and one target power. Sums over modes, of the form
 Σ_i g(l_i) and Σ_i v_i² g(l_i) with g a function of l y/(1 + l y), become sums over few levels, with
-weights m that need not be whole.
+non-integer weights m.
 
 **Laws.** Eigenvalues l(i) are a smooth function of the rank i, and the target has the power
 v²(i) = l(i)^(2r)/i on mode i, with r the source exponent. The first modes are levels of their own.
@@ -18,31 +18,44 @@ holds at the upper end of a law with finitely many modes, and on both sides of a
 For sizes S = min(P, N) the inverse effective ridge y is at most 1/l(2S), since half of the modes
 with l y ≥ 1 count towards z ≤ S. Modes with l y below 1e-16 for every such y are linear in y: they
 are added to the tail, and their target power to a level of eigenvalue 0.
+
+The error of sums is estimated by a finer rule: more single modes, shorter panels with more nodes,
+and a later start of the linear tail.
+
+**Lists.** In a bin of a long list, sums over modes are Gauss rules of the list's own measure, exact
+for polynomials p of degree 2 n - 1 in log l. For a term f > 0 with |f - p| ≤ ε f in the bin, the
+sum and the rule differ from those of p by at most a share ε each: the relative error is at most
+2 ε/(1 - ε), whatever the measure.
 """
 
 from __future__ import annotations
 
+import abc
 import itertools
 import math
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import FloatArray, number
+from doubletrouble.parameters import Declared, FloatArray, declared, number, parameter
 
 _SMOOTH = 20.0  # ranks over which log l changes by one, at least, where a sum becomes an integral
 _LINEAR = math.log(1e-16)  # log(l y) below which a mode is linear in y
+_LATER = math.log(1e-4)  # change of it in a finer rule
 _UNDERFLOW = math.log(1e-250)  # log(l/l₁) below which an eigenvalue counts as zero
 _ROUNDING = math.log(1e-18)
-_WANTED = 1e-11  # relative error of sums at which refinement stops
+_FEW_ROUNDINGS = 1e-14  # of sums and of the rules themselves
+_TOLERANCE = 1e-11  # relative error of sums at which refinement stops
 _MOST_REFINEMENTS = 4
 _SMALLEST = 1e-280  # sums below have few digits
-_TRIED = 64  # values of y at which sums are compared
+_SUM_POINTS = 64  # values of y at which sums are compared
 _ORDER = 8  # of Gregory's weights: the largest for which all are positive
-_NOT_COUNTED = 1e15  # ranks of which differences are below rounding
+_LARGEST_SINGLE_RANK = 1e15  # beyond it, single modes are below rounding
+_MOST_DECADES = 50  # of features and samples
 _SHORT = 64  # modes; fewer have levels of their own
 
 
@@ -72,34 +85,40 @@ class Levels:
     target_powers: FloatArray
     multiplicities: FloatArray
     tail: float
-    level_error: float  # bound on the relative error of sums over modes
+    level_error: float  # relative error of sums over modes: an estimate for laws, else a bound
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpectralLaw:
-    """Base of laws for the eigenvalues l(i) of a kernel and the target's powers l(i)^(2r)/i."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpectralLaw(Declared, abc.ABC):
+    """Base of laws for the eigenvalues l(i) of a kernel and the target's powers l(i)^(2r)/i.
 
-    source: float  # r
-    n_modes: float = math.inf
+    Parameters
+    ----------
+    source
+        The source exponent r: the target is smoother the larger it is.
+    n_modes
+        The number of modes.
+    """
 
-    _specs: ClassVar[dict[str, Any]] = {"source": glossary.SOURCE, "n_modes": glossary.N_MODES}
+    source: float = parameter(glossary.SOURCE)
+    n_modes: float = parameter(glossary.N_MODES, math.inf)
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            value = number(f.name, getattr(self, f.name), self._specs[f.name])
-            object.__setattr__(self, f.name, value)
+        for f, spec in declared(self):
+            number(f.name, getattr(self, f.name), spec)  # TypeError for an array
+        super().__post_init__()
 
+    @abc.abstractmethod
     def _log_eigenvalue(self, rank: Any) -> Any:
         """The logarithm of the eigenvalue of a mode; the rank is a number from 1."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _rank(self, log_eigenvalue: float) -> float:
         """The inverse of `_log_eigenvalue`."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _beyond(self, rank: float) -> tuple[float, float]:
         """The integrals of the eigenvalue and of the target's power from a rank to infinity."""
-        raise NotImplementedError
 
     @property
     def _knees(self) -> tuple[float, ...]:
@@ -107,13 +126,25 @@ class SpectralLaw:
         return ()
 
     @property
+    @abc.abstractmethod
     def _smooth_from(self) -> float:
         """The rank from which a sum over modes may become an integral."""
-        raise NotImplementedError
 
     def eigenvalue(self, rank: Any) -> Any:
-        """The eigenvalue of a mode; the rank is a number from 1.
+        """Return the eigenvalue of a mode.
 
+        Parameters
+        ----------
+        rank
+            The rank of the mode, from 1: a number or an array.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            Eigenvalues, in the shape of `rank`.
+
+        Examples
+        --------
         >>> PowerLaw(capacity=2.0, source=0.5).eigenvalue(4.0)
         0.0625
         """
@@ -121,8 +152,20 @@ class SpectralLaw:
         return value if np.ndim(value) else float(value)
 
     def target_power(self, rank: Any) -> Any:
-        """The target's power on a mode, l^(2r)/i.
+        """Return the target's power on a mode, l^(2r)/i.
 
+        Parameters
+        ----------
+        rank
+            The rank of the mode, from 1: a number or an array.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            Powers, in the shape of `rank`.
+
+        Examples
+        --------
         >>> round(PowerLaw(capacity=2.0, source=0.5).target_power(2.0), 12)
         0.125
         """
@@ -130,18 +173,33 @@ class SpectralLaw:
         return value if np.ndim(value) else float(value)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PowerLaw(SpectralLaw):
     """Eigenvalues i^-α with the capacity α, and target powers i^-(1 + 2αr).
 
+    Parameters
+    ----------
+    capacity
+        The exponent α, above 1 for infinitely many modes.
+    source, n_modes
+        As in `SpectralLaw`.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its domain, or if `capacity` is at most 1 for infinitely many
+        modes, whose sum diverges.
+    TypeError
+        If one is an array.
+
+    Examples
+    --------
     >>> PowerLaw(capacity=1.0, source=0.5)
     Traceback (most recent call last):
     ValueError: capacity must be above 1 for infinitely many modes, got 1
     """
 
-    capacity: float  # α
-
-    _specs: ClassVar[dict[str, Any]] = {**SpectralLaw._specs, "capacity": glossary.CAPACITY}
+    capacity: float = parameter(glossary.CAPACITY)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -161,17 +219,31 @@ class PowerLaw(SpectralLaw):
         return _SMOOTH * self.capacity
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ExponentialLaw(SpectralLaw):
     """Eigenvalues exp(-i/s) with the scale s, and target powers exp(-2 r i/s)/i.
 
+    Parameters
+    ----------
+    scale
+        The number s of modes over which eigenvalues fall by a factor e.
+    source, n_modes
+        As in `SpectralLaw`.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its domain.
+    TypeError
+        If one is an array.
+
+    Examples
+    --------
     >>> round(ExponentialLaw(scale=2.0, source=0.5).eigenvalue(2.0), 6)
     0.367879
     """
 
-    scale: float  # s
-
-    _specs: ClassVar[dict[str, Any]] = {**SpectralLaw._specs, "scale": glossary.SCALE}
+    scale: float = parameter(glossary.SCALE)
 
     def _log_eigenvalue(self, rank: Any) -> Any:
         return -np.asarray(rank) / self.scale
@@ -190,24 +262,36 @@ class ExponentialLaw(SpectralLaw):
         return 1.0 if self.scale >= _SMOOTH else math.inf
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TwoPowerLaw(SpectralLaw):
     """Eigenvalues i^-α up to the rank `knee`, and in proportion to i^-α' beyond it.
 
+    Parameters
+    ----------
+    capacity, later_capacity
+        The exponents α and α'; the later one is above 1 for infinitely many modes.
+    knee
+        The rank at which the exponent changes; eigenvalues are continuous there.
+    source, n_modes
+        As in `SpectralLaw`.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its domain, or if `later_capacity` is at most 1 for infinitely
+        many modes, whose sum diverges.
+    TypeError
+        If one is an array.
+
+    Examples
+    --------
     >>> TwoPowerLaw(capacity=1.0, later_capacity=2.0, knee=4.0, source=0.5).eigenvalue([4.0, 8.0])
     array([0.25  , 0.0625])
     """
 
-    capacity: float  # α
-    later_capacity: float  # α'
-    knee: float
-
-    _specs: ClassVar[dict[str, Any]] = {
-        **SpectralLaw._specs,
-        "capacity": glossary.CAPACITY,
-        "later_capacity": glossary.LATER_CAPACITY,
-        "knee": glossary.KNEE,
-    }
+    capacity: float = parameter(glossary.CAPACITY)
+    later_capacity: float = parameter(glossary.LATER_CAPACITY)
+    knee: float = parameter(glossary.KNEE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -285,10 +369,11 @@ class _Rule:
     explicit: int = 200  # modes at the head with levels of their own, at least
     nodes: int = 10  # of each panel
     panel: float = 1.6  # change of log l, and of log x, across a panel, at most
+    linear: float = _LINEAR  # log(l y) below which modes belong to the tail
 
     def finer(self) -> _Rule:
-        """A rule with a shorter way between nodes, and a later start of the integral."""
-        return _Rule(2 * self.explicit, self.nodes + 2, self.panel / 1.5)
+        """A rule with closer nodes, and a later start of the integral and of the tail."""
+        return _Rule(2 * self.explicit, self.nodes + 2, self.panel / 1.5, self.linear + _LATER)
 
 
 def levels_of(law: SpectralLaw, size: float) -> Levels:
@@ -301,16 +386,49 @@ def levels_of(law: SpectralLaw, size: float) -> Levels:
     return _levels(law, max(0, math.ceil(math.log10(size))))
 
 
+def foreign_field(law: SpectralLaw, given: Mapping[str, Any]) -> str | None:
+    """The first field of `Levels` in which those given are not a law's own; None if they are.
+
+    They may be the levels for any size: those of a problem whose size changes.
+    """
+    eigenvalues = np.atleast_1d(given["eigenvalues"])
+    smallest = float(np.min(eigenvalues, where=eigenvalues > 0, initial=math.inf))
+    if math.isinf(smallest):
+        return "eigenvalues"
+    # levels end where l y is 1e-16 for y = 1/l(2 S): start from this size
+    size = 0.5 * law._rank(math.log(smallest) - _LINEAR)
+    guess = math.log10(min(max(size, 1.0), 10.0**_MOST_DECADES))
+    field = "eigenvalues"
+    for decades in sorted(range(_MOST_DECADES + 1), key=lambda d: abs(d - guess)):
+        own = vars(_levels(law, decades))
+        other = next((name for name in own if not _equal(own[name], given.get(name))), None)
+        if other is None:
+            return None
+        field = other if field == "eigenvalues" else field
+    return field
+
+
+def _equal(own: Any, given: Any) -> bool:
+    """Whether values are equal up to rounding, which may differ where a problem was stored."""
+    if np.size(own) != np.size(given) or given is None:
+        return False
+    return bool(np.all(np.abs(np.asarray(own) - given) <= 1e-9 * np.abs(own)))
+
+
 @lru_cache(maxsize=256)
 def _levels(law: SpectralLaw, decades: int) -> Levels:
-    """The levels of a law for sizes up to 10^decades, refined until the sums agree."""
-    size, rule = 10.0**decades, _Rule()
+    """The levels of a law for sizes up to 10^decades."""
+    return _refined(law, 10.0**decades, _Rule())
+
+
+def _refined(law: SpectralLaw, size: float, rule: _Rule) -> Levels:
+    """The levels of a law, from one rule to finer ones until the sums agree."""
     here = _resolved(law, size, rule)
     for _ in range(_MOST_REFINEMENTS):
         rule = rule.finer()
         finer = _resolved(law, size, rule)
         here = replace(here, level_error=_difference(here, finer, law, size))
-        if here.level_error < _WANTED:
+        if here.level_error < _TOLERANCE:
             break
         here = replace(finer, level_error=here.level_error)
     return here
@@ -320,7 +438,7 @@ def _resolved(law: SpectralLaw, size: float, rule: _Rule) -> Levels:
     """The levels of a law by one rule."""
     smallest = float(law._log_eigenvalue(1.0)) + _UNDERFLOW
     # y is at most 1/l(2 S); without a bound, where all modes can be learned, all have levels
-    last = max(float(law._log_eigenvalue(2 * size)) + _LINEAR, smallest)
+    last = max(float(law._log_eigenvalue(2 * size)) + rule.linear, smallest)
     cut = law.n_modes if 2 * size >= law.n_modes else min(law._rank(last), law.n_modes)
     if math.isinf(law._smooth_from):
         cut = min(math.ceil(min(cut, law._rank(smallest))), law.n_modes)
@@ -385,14 +503,13 @@ def _segment(
     """Ranks and weights of the modes between two ranks, where the law is smooth."""
     head = float(_head(law, first, rule))
     foot = last - 2 * _ORDER if closed else last
-    if closed and foot - head < _SHORT and last < _NOT_COUNTED:
+    if closed and foot - head < _SHORT and last < _LARGEST_SINGLE_RANK:
         explicit = np.arange(first, last + 1)
         return explicit, np.ones_like(explicit)
-    # single modes at ranks beyond _NOT_COUNTED are below rounding
-    pieces = [_up_to(first, head)] if first < _NOT_COUNTED else []
-    start, end = head if pieces else first, foot if last < _NOT_COUNTED else last
+    pieces = [_up_to(first, head)] if first < _LARGEST_SINGLE_RANK else []
+    start, end = head if pieces else first, foot if last < _LARGEST_SINGLE_RANK else last
     pieces.append(_panels(law, start, end, rule))
-    if closed and last < _NOT_COUNTED:
+    if closed and last < _LARGEST_SINGLE_RANK:
         ranks, weights = _up_to(0.0, 2.0 * _ORDER)  # the mirror image
         pieces.append((last - ranks[::-1], weights[::-1]))
     ranks, weights = (np.concatenate(some) for some in zip(*pieces, strict=True))
@@ -427,7 +544,7 @@ def _difference(a: Levels, b: Levels, law: SpectralLaw, size: float) -> float:
     bound = min(2 * size, law.n_modes)
     lowest = max(float(law._log_eigenvalue(bound)), _UNDERFLOW)
     first = float(law._log_eigenvalue(1.0))
-    y = np.exp(-np.linspace(first + 3, lowest - 3 * (bound == law.n_modes), _TRIED))
+    y = np.exp(-np.linspace(first + 3, lowest - 3 * (bound == law.n_modes), _SUM_POINTS))
     sums_a, sums_b = _sums(a, y), _sums(b, y)
     largest = np.max(np.abs(sums_a - sums_b) / np.maximum(np.abs(sums_b), _SMALLEST))
     return 2 * float(largest) + (_FEW_ROUNDINGS if largest > 0 else 0.0)
@@ -459,6 +576,10 @@ def _sums(levels: Levels, y: FloatArray) -> FloatArray:
 _NODES_PER_BIN = (3, 4, 5, 6, 8, 10, 12, 14)
 _NO_MODES = 1e-30  # multiplicity of levels that have power only
 _LARGEST_POWER = 1e299
+_MORE_BINS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # where some bins have few modes
+_NO_MORE_POINTS = 1e-24  # relative norm of the next orthogonal polynomial of fewer points
+# exponents a and b of the terms e^(a s)/(1 + e^s)^b of `_sums`, with s = log(l y)
+_TERMS = ((1, 1), (1, 2), (2, 2), (2, 3), (0, 2), (1, 3))
 
 
 def binned_levels(eigenvalues: FloatArray, target_powers: FloatArray, most: int) -> Levels:
@@ -471,6 +592,11 @@ def binned_levels(eigenvalues: FloatArray, target_powers: FloatArray, most: int)
     nodes, bins, error = 0, 0, 0.0
     if positive > most:
         nodes, bins, error = _best_bins(values[:positive], most - 1)
+        if not error < 1:
+            fewest = _fewest_levels(values[:positive], most)
+            raise ValueError(
+                f"levels must be at least {fewest} for an error bound below 1, got {most}"
+            )
     pieces: list[tuple[Any, Any, Any]] = []  # eigenvalues, powers, multiplicities
     for part in _parts(values[:positive], bins):
         own, v = values[part], powers[part]
@@ -525,34 +651,40 @@ def _best_bins(values: FloatArray, most: int) -> tuple[int, int, float]:
     return best
 
 
-_MORE_BINS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # where some bins have few modes
+def _fewest_levels(values: FloatArray, most: int) -> int:
+    """The number of levels, above `most`, from which the bound on the error is below one."""
+    low, high = most, 2 * most
+    while high < values.size and not _best_bins(values, high - 1)[2] < 1:
+        low, high = high, 2 * high
+    high = min(high, values.size)  # every mode has a level
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _best_bins(values, middle - 1)[2] < 1 else (middle, high)
+    return high
 
 
 def _gauss_error(half: float, nodes: int) -> float:
     """A bound on the relative error of Gauss's rule in a bin of this half width in log l.
 
-    The terms are f = e^(a s)/(1 + e^s)^b with 0 ≤ a ≤ b ≤ 3 and s = log(l y). In the ellipse with
-    foci at the ends of the bin and semi-axes half (ρ ± 1/ρ)/2, of which the second, β, is below π,
-    |1 + e^s| ≥ (1 + e^Re s) cos(β/2): |f| is at most e^(3 (Re s - s₀))/cos³(β/2) times the value at
-    s₀ in the bin. The best polynomial of degree 2 n - 1 is within 2 max|f| ρ^(1-2n)/(ρ - 1) of f,
-    and the rule, exact for it, within twice as much; the least over β is taken.
+    It is 2 ε/(1 - ε), with ε the largest relative distance of a term from the polynomial that
+    equals it at 2 n Chebyshev points, over terms, the bin, and the place of the bin on the axis of
+    log(l y). Far out, terms are exponential functions.
     """
-    if half == 0:
-        return _FEW_ROUNDINGS
-    beta = np.linspace(0.01, 0.995 * math.pi, 400)
-    ratio = beta / half
-    rho = ratio + np.sqrt(1 + ratio * ratio)
-    reach = 0.5 * half * (rho + 1 / rho) + half
-    log_bound = (
-        math.log(4)
-        + 3 * (reach - np.log(np.cos(beta / 2)))
-        + (1 - 2 * nodes) * np.log(rho)
-        - np.log(rho - 1)
-    )
-    return _exp(float(log_bound.min())) + _FEW_ROUNDINGS
-
-
-_FEW_ROUNDINGS = 1e-14  # of sums and of the rules themselves
+    count = 2 * nodes
+    angles = np.pi * (np.arange(count) + 0.5) / count
+    fine = np.linspace(0.0, np.pi, 4 * count + 1)
+    k = np.arange(count)
+    series = np.cos(np.outer(k, angles)) * np.where(k == 0, 1.0, 2.0)[:, None] / count
+    interpolation = np.cos(np.outer(fine, k)) @ series
+    places = np.concatenate([[-50.0], np.linspace(-half - 8, half + 8, 65), [50.0]])
+    points = np.concatenate([np.cos(angles), np.cos(fine)])
+    s = np.add.outer(half * points, places)
+    softplus = np.logaddexp(0.0, s)
+    worst = 0.0
+    for a, b in _TERMS:
+        at, values = np.split(np.exp(a * s - b * softplus), [count])
+        worst = max(worst, float(np.max(np.abs(interpolation @ at / values - 1))))
+    return 2 * worst / (1 - worst) + _FEW_ROUNDINGS if worst < 1 else math.inf
 
 
 def _gauss(x: FloatArray, weights: FloatArray, nodes: int) -> tuple[FloatArray, FloatArray]:
@@ -575,6 +707,3 @@ def _gauss(x: FloatArray, weights: FloatArray, nodes: int) -> tuple[FloatArray, 
     jacobi = np.diag(alphas) + np.diag(np.sqrt(betas), 1) + np.diag(np.sqrt(betas), -1)
     at, vectors = np.linalg.eigh(jacobi)
     return np.clip(at, -1.0, 1.0), total * vectors[0] ** 2
-
-
-_NO_MORE_POINTS = 1e-24

@@ -1,12 +1,16 @@
 """Multiplicities, laws and compressed lists against explicit lists of modes."""
 
+import copy
+import itertools
 import math
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.special import zeta
 
 import doubletrouble as dt
@@ -179,8 +183,47 @@ def test_infinite_power_law_equals_a_list_with_a_zeta_tail() -> None:
     )
     short = dt.SpectralProblem.power_law(capacity=capacity, source=source, ridge=1e-3, **small)
     assert difference(parts(short, 3), parts(long, 3)) < 1e-10
-    wrong = replace(short, law=PowerLaw(capacity=capacity, source=source, n_modes=1e3))
+    wrong = dt.SpectralProblem.power_law(
+        capacity=capacity, source=source, n_modes=1e3, ridge=1e-3, **small
+    )
     assert difference(parts(wrong, 3), parts(long, 3)) > 1e-6
+
+
+@pytest.mark.parametrize("capacity", [1.01, 1.5])
+@pytest.mark.parametrize("knee", [3.0, 1e30])
+def test_two_equal_capacities_are_one_power_law(capacity: float, knee: float) -> None:
+    """The knee lies before or beyond the start of the tail."""
+    at: dict[str, Any] = {"source": 0.3, "n_features": [30.0, 1e6], "n_samples": 1e6, "ridge": 1.0}
+    one = dt.SpectralProblem.power_law(capacity=capacity, **at)
+    two = dt.SpectralProblem.two_power_law(
+        capacity=capacity, later_capacity=capacity, knee=knee, **at
+    )
+    assert two.tail == pytest.approx(one.tail, rel=1e-12)
+    assert difference(parts(two, 3), parts(one, 3)) < 1e-11
+
+
+@pytest.mark.parametrize("rank", [7.0, 1e3])
+@pytest.mark.parametrize(
+    "law",
+    [
+        PowerLaw(capacity=1.3, source=0.4),
+        ExponentialLaw(scale=40.0, source=0.3),
+        TwoPowerLaw(capacity=1.2, later_capacity=2.0, knee=50.0, source=0.3),
+        TwoPowerLaw(capacity=1.0, later_capacity=1.4, knee=50.0, source=0.3),
+    ],
+    ids=str,
+)
+def test_weights_beyond_a_rank_are_integrals_of_the_law(law: SpectralLaw, rank: float) -> None:
+    def integral(value: Callable[[float], float]) -> float:
+        ends = [math.log(rank), *(math.log(knee) for knee in law._knees if knee > rank), 150.0]
+        steps = [
+            quad(lambda u: value(math.exp(u)) * math.exp(u), *end, epsabs=0, limit=500)[0]
+            for end in itertools.pairwise(ends)
+        ]
+        return math.fsum(steps)
+
+    expected = integral(law.eigenvalue), integral(law.target_power)
+    np.testing.assert_allclose(law._beyond(rank), expected, rtol=1e-8)
 
 
 def test_every_function_takes_a_law() -> None:
@@ -207,19 +250,18 @@ def test_levels_follow_the_sizes() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "law",
-    [
-        PowerLaw(capacity=1.01, source=0.05),
-        PowerLaw(capacity=10.0, source=3.0),
-        PowerLaw(capacity=0.1, source=0.5, n_modes=1e40),
-        PowerLaw(capacity=1.5, source=0.5, n_modes=300),
-        ExponentialLaw(scale=0.05, source=1.0),
-        ExponentialLaw(scale=1e6, source=0.05),
-        TwoPowerLaw(capacity=3.0, later_capacity=1.2, knee=1e30, source=0.05),
-    ],
-    ids=str,
-)
+EXTREMES = [
+    PowerLaw(capacity=1.01, source=0.05),
+    PowerLaw(capacity=10.0, source=3.0),
+    PowerLaw(capacity=0.1, source=0.5, n_modes=1e40),
+    PowerLaw(capacity=1.5, source=0.5, n_modes=300),
+    ExponentialLaw(scale=0.05, source=1.0),
+    ExponentialLaw(scale=1e6, source=0.05),
+    TwoPowerLaw(capacity=3.0, later_capacity=1.2, knee=1e30, source=0.05),
+]
+
+
+@pytest.mark.parametrize("law", EXTREMES, ids=str)
 def test_laws_at_extreme_sizes(law: SpectralLaw) -> None:
     """No NaN, no overflow; and levels for the largest size hold at a small one."""
     P = np.array([1e-50, 0.3, 30.0, 1e9, 1e50, np.inf])[:, None, None]
@@ -246,9 +288,11 @@ def test_error_falls_as_the_power_of_the_law() -> None:
 # --- bounds --------------------------------------------------------------------------------------
 
 
-def sum_error(levels: spectra.Levels, values: FloatArray, powers: FloatArray) -> float:
+def sum_error(
+    levels: spectra.Levels, values: FloatArray, powers: FloatArray, largest: float = 1e6
+) -> float:
     """The largest relative error of sums over modes, against a list in extended precision."""
-    y: Any = np.geomspace(1e-2, 1e6, 12).astype(np.longdouble)
+    y: Any = np.geomspace(1e-2, largest, 12).astype(np.longdouble)
     exact = spectra.Levels(
         eigenvalues=values.astype(np.longdouble),
         target_powers=powers.astype(np.longdouble),
@@ -261,7 +305,7 @@ def sum_error(levels: spectra.Levels, values: FloatArray, powers: FloatArray) ->
 
 
 @pytest.mark.parametrize("law", laws(1e4)[::4], ids=str)
-def test_level_error_of_a_law_bounds_the_error(law: SpectralLaw) -> None:
+def test_level_error_of_a_law_is_not_below_the_error(law: SpectralLaw) -> None:
     ranks = np.arange(1.0, law.n_modes + 1)
     exact = law.eigenvalue(ranks), law.target_power(ranks)
     levels = spectra.levels_of(law, 1e4)
@@ -270,7 +314,7 @@ def test_level_error_of_a_law_bounds_the_error(law: SpectralLaw) -> None:
 
 
 def test_level_error_states_too_few_nodes() -> None:
-    """Control: with few nodes the error is large, and the bound is not below it."""
+    """Control: with few nodes the error is large, and the estimate is not below it."""
     law = PowerLaw(capacity=1.5, source=0.4, n_modes=1e4)
     ranks = np.arange(1.0, law.n_modes + 1)
     coarse = spectra._Rule(explicit=30, nodes=2, panel=3.0)
@@ -278,6 +322,51 @@ def test_level_error_states_too_few_nodes() -> None:
     error = sum_error(levels, law.eigenvalue(ranks), law.target_power(ranks))
     finer = spectra._resolved(law, 1e4, coarse.finer())
     assert 1e-6 < error <= spectra._difference(levels, finer, law, 1e4)
+
+
+def test_level_error_states_an_early_cut() -> None:
+    """Control: with a tail that begins too early, the estimate is not below the error."""
+    law = PowerLaw(capacity=1.5, source=0.4, n_modes=1e4)
+    ranks, size = np.arange(1.0, law.n_modes + 1), 100.0
+    early = spectra._Rule(linear=math.log(1e-2))
+    levels = spectra._resolved(law, size, early)
+    values = law.eigenvalue(ranks), law.target_power(ranks)
+    error = sum_error(levels, *values, largest=1 / law.eigenvalue(2 * size))
+    finer = spectra._resolved(law, size, early.finer())
+    assert 1e-5 < error <= spectra._difference(levels, finer, law, size)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        PowerLaw(capacity=1.01, source=0.05),
+        PowerLaw(capacity=0.3, source=0.5, n_modes=1e30),
+        ExponentialLaw(scale=0.5, source=0.05),
+    ],
+    ids=str,
+)
+def test_modes_of_the_tail_are_linear(law: SpectralLaw) -> None:
+    """A later start of the tail does not change sums, at the largest y that sizes allow."""
+    size, rule = 10.0, spectra._Rule()
+    y = np.array([1 / law.eigenvalue(2 * size)])
+    later = spectra._resolved(law, size, replace(rule, linear=math.log(1e-40)))
+    sums = spectra._sums(spectra._resolved(law, size, rule), y)
+    np.testing.assert_allclose(sums, spectra._sums(later, y), rtol=1e-13)
+
+
+def test_estimate_is_twice_the_difference() -> None:
+    law = PowerLaw(capacity=1.5, source=0.4)
+    levels = spectra.levels_of(law, 100.0)
+    more = replace(levels, multiplicities=1.001 * levels.multiplicities, tail=1.001 * levels.tail)
+    assert spectra._difference(levels, more, law, 100.0) == pytest.approx(2e-3 / 1.001, rel=1e-9)
+
+
+def test_coarse_rules_are_refined() -> None:
+    law = PowerLaw(capacity=1.5, source=0.4, n_modes=1e4)
+    ranks = np.arange(1.0, law.n_modes + 1)
+    levels = spectra._refined(law, 1e4, spectra._Rule(explicit=100, nodes=6, panel=2.0))
+    error = sum_error(levels, law.eigenvalue(ranks), law.target_power(ranks))
+    assert error <= levels.level_error < 1e-11
 
 
 def lists() -> list[tuple[FloatArray, FloatArray]]:
@@ -304,9 +393,35 @@ def test_level_error_of_a_binned_list_bounds_the_error(index: int) -> None:
         assert levels.eigenvalues.size <= most
         assert sum_error(levels, values, powers) <= levels.level_error
         bounds.append(levels.level_error)
-    assert bounds[0] > 1e-4
+    assert 1e-8 < bounds[0] < 1
     assert bounds[-1] < 1e-11
     assert levels.multiplicities.sum() == pytest.approx(values.size, rel=1e-13)
+
+
+@pytest.mark.parametrize("nodes", [3, 4, 6])
+@pytest.mark.parametrize("half", [0.3, 0.6, 1.0])
+def test_bound_of_a_bin_is_close_to_the_worst_error(nodes: int, half: float) -> None:
+    """For every term of the sums, wherever the bin lies, and the measure of Chebyshev points."""
+    x = np.cos(np.linspace(0.0, math.pi, nodes + 1))
+    at, weights = spectra._gauss(x, np.ones_like(x), nodes)
+    y = np.exp(np.linspace(-9.0, 9.0, 200))
+
+    def terms(points: FloatArray) -> FloatArray:
+        ly = np.exp(half * points)[:, None] * y
+        L, M = ly / (1 + ly), 1 / (1 + ly)
+        return np.array([L, L * M, L * L, L * L * M, M * M, L * M * M])
+
+    rule = np.einsum("i,kij->kj", weights, terms(at))
+    error = np.max(np.abs(rule / terms(x).sum(axis=1) - 1))
+    assert error <= spectra._gauss_error(half, nodes) < 40 * error
+
+
+def test_too_few_levels_for_a_bound_are_refused() -> None:
+    values = np.exp(-np.linspace(0.0, 600.0, 3000))
+    with pytest.raises(ValueError, match=r"^levels must be at least \d+ for .* got 200$") as error:
+        dt.SpectralProblem.binned(values, values, levels=200)
+    fewest = int(str(error.value).split()[5])
+    assert dt.SpectralProblem.binned(values, values, levels=fewest).level_error < 1
 
 
 @pytest.mark.parametrize("index", range(3))
@@ -341,6 +456,53 @@ def test_long_list_is_summed_in_chunks() -> None:
         assert difference(parts(problem, scheme), parts(grouped, scheme)) < 1e-11
 
 
+# --- the levels of a law as fields ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", EXTREMES, ids=str)
+@pytest.mark.parametrize("size", [3.0, 1e7, 1e50])
+def test_sizes_of_a_law_can_be_replaced(law: SpectralLaw, size: float) -> None:
+    """Of a problem, of a copy and of a stored one; the levels follow."""
+    problem = dt.SpectralProblem.from_law(law, n_features=1e3, n_samples=1e4)
+    expected = dt.SpectralProblem.from_law(law, n_features=math.inf, n_samples=size)
+    copies = [problem, copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))]
+    changes: dict[str, Any] = {"n_features": math.inf, "n_samples": size}
+    assert [replace(one, **changes) for one in copies] == [expected] * 3
+    assert replace(expected, n_features=1e3, n_samples=1e4) == problem
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("tail", {"tail": 0.3}),
+        ("tail", {"tail": 0.0}),
+        ("eigenvalues", {"eigenvalues": [1.0], "target_powers": [1.0]}),
+        ("eigenvalues", {"law": PowerLaw(capacity=2.0, source=1.0)}),
+        ("target_powers", {"target_powers": 1.0}),
+        ("multiplicities", {"multiplicities": None}),
+        ("level_error", {"level_error": 0.5}),
+        ("tail", {"eigenvalues": 0.0, "target_powers": 0.0, "multiplicities": None}),
+    ],
+)
+def test_levels_beside_a_law_are_refused(name: str, changes: dict[str, Any]) -> None:
+    problem = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, **POINT)
+    with pytest.raises(ValueError, match=f"^{name} must be left out where law is given, got "):
+        replace(problem, **changes)
+
+
+def test_repr_of_a_law_rebuilds_the_problem() -> None:
+    problem = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, **POINT)
+    names = {"SpectralProblem": dt.SpectralProblem, "PowerLaw": PowerLaw, "inf": math.inf}
+    assert eval(repr(problem), names) == problem
+    assert len(repr(problem)) < 250
+    assert repr(GROUPED).startswith("SpectralProblem(eigenvalues=array(")
+
+
+def test_base_of_laws_is_abstract() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        SpectralLaw(source=1.0)  # type: ignore[abstract]
+
+
 # --- invalid arguments ---------------------------------------------------------------------------
 
 
@@ -368,6 +530,11 @@ def test_long_list_is_summed_in_chunks() -> None:
 def test_invalid_arguments_are_named(name: str, call: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=f"^{name} must"):
         call()
+
+
+def test_parameters_of_laws_are_numbers() -> None:
+    with pytest.raises(TypeError, match="capacity must be one number"):
+        PowerLaw(capacity=[1.5, 2.0], source=0.5)  # type: ignore[arg-type]
 
 
 def test_law_must_be_a_law() -> None:

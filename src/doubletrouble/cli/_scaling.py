@@ -26,12 +26,7 @@ LAWS: dict[str, type[SpectralLaw]] = {
     "two-power": TwoPowerLaw,
 }
 _LAW_SPECS: dict[str, Parameter] = {
-    "capacity": glossary.CAPACITY,
-    "later_capacity": glossary.LATER_CAPACITY,
-    "knee": glossary.KNEE,
-    "scale": glossary.SCALE,
-    "source": glossary.SOURCE,
-    "n_modes": glossary.N_MODES,
+    name: spec for law in LAWS.values() for name, spec in declarations(law).items()
 }
 _AXES: dict[str, Parameter] = {
     "n_samples": glossary.N_SAMPLES,

@@ -28,7 +28,7 @@ are so small or large that they stand for 0 or inf (`limit_value`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -156,7 +156,7 @@ class FixedPoint:
 
 Sum: TypeAlias = Callable[[Any], Any]
 Formula: TypeAlias = Callable[..., Any]
-"""Sums over modes: of `count`, `weigh` and one pair (L, 1 - L) or more, to an array of sums."""
+"""Sums over modes, in order: of `count`, `weigh` and one pair (L, 1 - L) or more."""
 
 
 class _SelfSums(NamedTuple):
@@ -280,7 +280,7 @@ class Spectrum:
         """The y of a fixed point."""
         raise NotImplementedError
 
-    def sum_at(self, formula: Formula, *y: Any) -> tuple[Any, ...]:
+    def sum_at(self, formula: Formula, *y: Any) -> Iterable[Any]:
         """Sums over modes at one y or more, real or complex.
 
         `formula` takes `count` (the sum over modes), `weigh` (the sum weighted by the target's
@@ -288,7 +288,7 @@ class Spectrum:
         """
         raise NotImplementedError
 
-    def sum_over(self, formula: Formula, *points: FixedPoint) -> tuple[Any, ...]:
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Any]:
         """Sums over modes at the y of fixed points."""
         raise NotImplementedError
 
@@ -361,15 +361,15 @@ class IsotropicSpectrum(Spectrum):
     def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
         return self.scaled_ridge(1 / time / features / samples, samples)
 
-    def sum_at(self, formula: Formula, *y: Any) -> tuple[Any, ...]:
+    def sum_at(self, formula: Formula, *y: Any) -> Iterable[Any]:
         # the sum over one level is the value itself
-        values: tuple[Any, ...] = formula(np.asarray, np.asarray, *map(self.fractions, y))
+        values: Iterable[Any] = formula(np.asarray, np.asarray, *map(self.fractions, y))
         return values
 
-    def sum_over(self, formula: Formula, *points: FixedPoint) -> tuple[Any, ...]:
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Any]:
         # by their own L: points may have levels of different activations
         pairs = ((point.learnability, point.unlearned) for point in points)
-        values: tuple[Any, ...] = formula(np.asarray, np.asarray, *pairs)
+        values: Iterable[Any] = formula(np.asarray, np.asarray, *pairs)
         return values
 
     def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
@@ -547,7 +547,7 @@ class MeasuredSpectrum(Spectrum):
             return np.asarray(point.learnability / point.unlearned / self._top)
         return np.asarray(point.tail / self.tail)
 
-    def sum_at(self, formula: Formula, *y: Any) -> tuple[Any, ...]:
+    def sum_at(self, formula: Formula, *y: Any) -> Iterable[Any]:
         # in chunks that stay in the cache: memory does not grow with the number of modes
         chunk = max(1, _CHUNK // max(np.asarray(v).nbytes for v in y))
         if chunk >= self.cost:
@@ -565,14 +565,15 @@ class MeasuredSpectrum(Spectrum):
             ly = np.multiply.outer(levels, y)
             unlearned = 1 / (1 + ly)
             pairs.append((ly * unlearned, unlearned))
-        values: tuple[Any, ...] = formula(
-            self._counts[part].__matmul__,
-            self._weights[part].__matmul__,
-            *pairs,
+        return tuple(
+            formula(
+                self._counts[part].__matmul__,
+                self._weights[part].__matmul__,
+                *pairs,
+            )
         )
-        return values
 
-    def sum_over(self, formula: Formula, *points: FixedPoint) -> tuple[Any, ...]:
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Any]:
         return self.sum_at(formula, *map(self.inverse_ridge, points))
 
     def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
@@ -653,7 +654,8 @@ class MeasuredSpectrum(Spectrum):
         low, high = float(bracket[0].min()), float(bracket[1].max())
         nodes = np.linspace(low, high, min(_NODES, 32 + sizes.small.size))
         y = np.exp(nodes)
-        z = self.sum_at(_first_degree, y)[0] + self.tail * y
+        (first,) = self.sum_at(_first_degree, y)
+        z = first + self.tail * y
 
         def share(index: npt.NDArray[np.int_]) -> FloatArray:
             used = z[index] / sizes.small + sizes.unused(2 * ridge * y[index])[0]

@@ -23,9 +23,9 @@ equal up to rounding, the last is returned.
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -60,7 +60,7 @@ from doubletrouble.theory._filters import Filter, Poles, talbot_poles
 from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum, limit_value
 from doubletrouble.theory._optimum import optimal_ridge
 
-_POINTS = 4096  # in a block: about a hundred complex arrays of this length are in memory
+_POINTS = 4096  # numbers per pole in a block: points times levels
 _NO_TIME = 1e-150  # in units of the fastest mode: equal to the zero predictor
 _SLOWEST = 1e-290  # the smallest complex ridge without underflow
 
@@ -203,26 +203,37 @@ def _double_sum(
 ) -> CrossTerms:
     """Σ_jk w_j w_k V(a_j, a_k) for members that share f P features and g N samples."""
     totals = {name: np.zeros(points[0].tail.shape) for name in TERM_NAMES if name != "bias"}
-    sums = iter(spectrum.sum_over(_sums_of_pairs, *points))
-    for j, (a, v) in enumerate(zip(points, poles.weights, strict=True)):
-        for b, w in zip(points[j:], poles.weights[j:], strict=True):
-            times = 2.0 if b is a else 4.0  # conjugates, and both orders
-            for other, weight in ((b, w), (_conjugate(b), np.conj(w))):
-                terms = terms_of_pair(a, other, PairSums(*(next(sums) for _ in range(5))), f, g)
-                for name, total in totals.items():
-                    total += times * (v * weight * getattr(terms, name)).real
+    pairs = zip(
+        _pairs(points, _conjugate),
+        _pairs(list(poles.weights), np.conj),
+        spectrum.sum_over(_sums_of_pairs, *points),
+        strict=True,
+    )
+    for (a, b, times), (v, w, _), sums in pairs:
+        terms = terms_of_pair(a, b, PairSums(*sums), f, g)
+        for name, total in totals.items():
+            total += (times * v * w * getattr(terms, name)).real
     return CrossTerms(**{name: np.maximum(v, 0.0) for name, v in totals.items()})  # rounded zeros
 
 
-def _sums_of_pairs(count: Sum, weigh: Sum, *modes: tuple[Any, Any]) -> list[Any]:
-    """The sums of every two poles, and of every one and the conjugate of another, in a row."""
-    return [
-        value
-        for j, a in enumerate(modes)
-        for L, M in modes[j:]
-        for b in ((L, M), (np.conj(L), np.conj(M)))
-        for value in pair_sums(count, weigh, a, b)
-    ]
+def _sums_of_pairs(count: Sum, weigh: Sum, *modes: tuple[Any, Any]) -> Iterator[Any]:
+    """One array of the five sums for each pair of poles, as parts of a spectrum are added."""
+    for a, b, _ in _pairs(modes, lambda one: (np.conj(one[0]), np.conj(one[1]))):
+        yield np.stack(pair_sums(count, weigh, a, b))
+
+
+_T = TypeVar("_T")
+
+
+def _pairs(poles: Sequence[_T], conjugate: Callable[[_T], _T]) -> Iterator[tuple[_T, _T, float]]:
+    """Every two poles, and the conjugate of every one with another; with their multiplicity.
+
+    The other halves of the double sum are conjugates of these, and the same in the other order.
+    """
+    for j, pole in enumerate(poles):
+        for first in (pole, conjugate(pole)):
+            for k, second in enumerate(poles[j:]):
+                yield first, second, 2.0 if k == 0 else 4.0
 
 
 def _conjugate(point: FixedPoint) -> FixedPoint:
