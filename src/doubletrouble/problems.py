@@ -36,6 +36,7 @@ from doubletrouble.parameters import (
     whole_number,
 )
 from doubletrouble.spectra import (
+    UNDERFLOW,
     ExponentialLaw,
     Levels,
     PowerLaw,
@@ -287,6 +288,8 @@ class SpectralProblem(Declared):
         elif law is not None:
             raise TypeError(f"law must be a SpectralLaw, got {type(law).__name__}")
         super().__post_init__()
+        if isinstance(law, SpectralLaw):
+            self._refuse_underflow(law)
         for name in ("tail", "level_error"):
             if shape := np.shape(getattr(self, name)):
                 raise ValueError(f"{name} must be a single number, got shape {shape}")
@@ -317,6 +320,21 @@ class SpectralProblem(Declared):
         self._refuse_levels_beside(law)
         for name, value in vars(levels_of(law, self.size)).items():
             object.__setattr__(self, name, value)
+
+    def _refuse_underflow(self, law: SpectralLaw) -> None:
+        """Raise ValueError where modes of a law count whose eigenvalues are too small for floats."""
+        rank, smallest = law.last_mode, law.eigenvalue(1.0) * UNDERFLOW
+        if rank >= law.n_modes:
+            return
+        small = np.minimum(self.n_features, self.n_samples)
+        bad = (small > rank) & (np.divide(self.ridge, self.n_samples) < smallest)
+        refuse(
+            "ridge",
+            np.broadcast_to(self.ridge, np.shape(bad)),
+            bad,
+            f"at least {smallest:.3g} N where P and N exceed {rank:.4g}, the modes of this law with "
+            f"eigenvalues above {UNDERFLOW:g} of the largest",
+        )
 
     def _refuse_levels_beside(self, law: SpectralLaw) -> None:
         """Raise ValueError for levels that are given, other than the law's own."""

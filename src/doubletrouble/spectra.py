@@ -46,7 +46,9 @@ from doubletrouble.parameters import Declared, FloatArray, declared, number, par
 _SMOOTH = 20.0  # ranks over which log l changes by one, at least, where a sum becomes an integral
 _LINEAR = math.log(1e-16)  # log(l y) below which a mode is linear in y
 _LATER = math.log(1e-4)  # change of it in a finer rule
-_UNDERFLOW = math.log(1e-250)  # log(l/l₁) below which an eigenvalue counts as zero
+UNDERFLOW = 1e-250
+"""Eigenvalues below this share of the largest count as zero."""
+_UNDERFLOW = math.log(UNDERFLOW)
 _ROUNDING = math.log(1e-18)
 _FEW_ROUNDINGS = 1e-14  # of sums and of the rules themselves
 _TOLERANCE = 1e-11  # relative error of sums at which refinement stops
@@ -129,6 +131,16 @@ class SpectralLaw(Declared, abc.ABC):
     @abc.abstractmethod
     def _smooth_from(self) -> float:
         """The rank from which a sum over modes may become an integral."""
+
+    @property
+    def last_mode(self) -> float:
+        """The rank of the last mode that does not count as zero.
+
+        >>> round(PowerLaw(capacity=2.5, source=0.5).last_mode / 1e100, 6)
+        1.0
+        """
+        last = self._rank(float(self._log_eigenvalue(1.0)) + _UNDERFLOW)
+        return min(last, self.n_modes)
 
     def eigenvalue(self, rank: Any) -> Any:
         """Return the eigenvalue of a mode.
