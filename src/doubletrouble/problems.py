@@ -446,7 +446,7 @@ class SpectralProblem(Declared):
         Raises
         ------
         ValueError
-            If levels are given too, a number is outside its domain.
+            If levels are given too, or a number is outside its domain.
 
         Examples
         --------
