@@ -178,7 +178,7 @@ TARGET_POWERS = Parameter(
 )
 MULTIPLICITIES = Parameter(
     symbol="m",
-    meaning="modes of each eigenvalue; they need not be whole",
+    meaning="modes of each eigenvalue; non-integer numbers are allowed",
     typical=(1.0, 100.0),
     low=1e-150,
     high=1e150,

@@ -322,7 +322,7 @@ class SpectralProblem(Declared):
             object.__setattr__(self, name, value)
 
     def _refuse_underflow(self, law: SpectralLaw) -> None:
-        """Raise ValueError where modes of a law count whose eigenvalues are too small for floats."""
+        """Raise ValueError where modes count whose eigenvalues are too small for floats."""
         rank, smallest = law.last_mode, law.eigenvalue(1.0) * UNDERFLOW
         if rank >= law.n_modes:
             return
@@ -332,8 +332,8 @@ class SpectralProblem(Declared):
             "ridge",
             np.broadcast_to(self.ridge, np.shape(bad)),
             bad,
-            f"at least {smallest:.3g} N where P and N exceed {rank:.4g}, the modes of this law with "
-            f"eigenvalues above {UNDERFLOW:g} of the largest",
+            f"at least {smallest:.3g} N where P and N exceed {rank:.4g}, the modes of this law "
+            f"with eigenvalues above {UNDERFLOW:g} of the largest",
         )
 
     def _refuse_levels_beside(self, law: SpectralLaw) -> None:
@@ -464,7 +464,7 @@ class SpectralProblem(Declared):
         Raises
         ------
         ValueError
-            If levels are given too, a number is outside its domain.
+            If levels are given too, or a number is outside its domain.
 
         Examples
         --------

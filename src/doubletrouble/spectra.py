@@ -49,7 +49,7 @@ _LATER = math.log(1e-4)  # change of it in a finer rule
 UNDERFLOW = 1e-250
 """Eigenvalues below this share of the largest count as zero."""
 _UNDERFLOW = math.log(UNDERFLOW)
-_ROUNDING = math.log(1e-18)
+_ROUNDING = math.log(1e-18)  # log(l y), relative to the cut, of negligible modes
 _FEW_ROUNDINGS = 1e-14  # of sums and of the rules themselves
 _TOLERANCE = 1e-11  # relative error of sums at which refinement stops
 _MOST_REFINEMENTS = 4
@@ -590,6 +590,7 @@ _NO_MODES = 1e-30  # multiplicity of levels that have power only
 _LARGEST_POWER = 1e299
 _MORE_BINS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # where some bins have few modes
 _NO_MORE_POINTS = 1e-24  # relative norm of the next orthogonal polynomial of fewer points
+_GRID_MARGIN = 1.1  # finer grids give up to 1.03 times the distance
 # exponents a and b of the terms e^(a s)/(1 + e^s)^b of `_sums`, with s = log(l y)
 _TERMS = ((1, 1), (1, 2), (2, 2), (2, 3), (0, 2), (1, 3))
 
@@ -680,7 +681,7 @@ def _gauss_error(half: float, nodes: int) -> float:
 
     It is 2 ε/(1 - ε), with ε the largest relative distance of a term from the polynomial that
     equals it at 2 n Chebyshev points, over terms, the bin, and the place of the bin on the axis of
-    log(l y). Far out, terms are exponential functions.
+    log(l y). Far out, terms are exponential functions. The largest is over a grid, with a margin.
     """
     count = 2 * nodes
     angles = np.pi * (np.arange(count) + 0.5) / count
@@ -688,7 +689,7 @@ def _gauss_error(half: float, nodes: int) -> float:
     k = np.arange(count)
     series = np.cos(np.outer(k, angles)) * np.where(k == 0, 1.0, 2.0)[:, None] / count
     interpolation = np.cos(np.outer(fine, k)) @ series
-    places = np.concatenate([[-50.0], np.linspace(-half - 8, half + 8, 65), [50.0]])
+    places = np.concatenate([[-50.0], np.linspace(-half - 8, half + 8, 257), [50.0]])
     points = np.concatenate([np.cos(angles), np.cos(fine)])
     s = np.add.outer(half * points, places)
     softplus = np.logaddexp(0.0, s)
@@ -696,6 +697,7 @@ def _gauss_error(half: float, nodes: int) -> float:
     for a, b in _TERMS:
         at, values = np.split(np.exp(a * s - b * softplus), [count])
         worst = max(worst, float(np.max(np.abs(interpolation @ at / values - 1))))
+    worst *= _GRID_MARGIN
     return 2 * worst / (1 - worst) + _FEW_ROUNDINGS if worst < 1 else math.inf
 
 

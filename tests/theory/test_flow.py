@@ -1,6 +1,7 @@
 """Gradient flow: limits, convergence in the poles, an independent method, filters, stopping."""
 
 import math
+import tracemalloc
 from typing import Any
 
 import mpmath
@@ -405,6 +406,18 @@ def test_stopping_time_requires_finite_features() -> None:
     result = dt.best_stopping_time(kernel)
     assert result.error.total == pytest.approx(wide.error.total, rel=1e-9)
     assert 0 < result.time < math.inf
+
+
+def test_pairs_of_poles_are_not_stored_for_one_level() -> None:
+    """The sums of all pairs would take 36 MB."""
+    times = np.geomspace(1e-2, 1e4, 4096)
+    tracemalloc.start()
+    try:
+        dt.gradient_flow(problem(), times)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 18e6
 
 
 def test_stopping_time_of_arrays_equals_scalars() -> None:
