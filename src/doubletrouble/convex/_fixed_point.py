@@ -238,7 +238,7 @@ class Equations:
         )
         unknowns = np.stack([np.clip(log_V, -600.0, 690.0), 0.0 * log_V, 0.0 * log_V])
         near = np.flatnonzero(self.residual & (np.abs(at.log_load) < _CLOSE) & (log_V > 0))
-        if not self.residual:  # hardly any information: a is proportional to it
+        if not self.residual:  # little information: a is proportional to it
             weak = np.log(at.information) - 0.5 * np.log1p(at.label_noise)
             unknowns[2] = np.minimum(weak, 0.0)
             # outputs are V g with forces g of order one at a large ridge

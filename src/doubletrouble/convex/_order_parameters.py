@@ -289,7 +289,7 @@ def _of_classes(
 ) -> LearningPoints:
     """Labels ±1, which depend on `noise`/`signal` only.
 
-    Labels without information are the limit of labels with hardly any.
+    Labels without information are the limit of labels with little information.
     """
     signal, p = values["signal"], at.flips
     seen = signal > 0
