@@ -321,19 +321,28 @@ class SpectralProblem(Declared):
         for name, value in vars(levels_of(law, self.size)).items():
             object.__setattr__(self, name, value)
 
+    def least_ridge(self, n_features: Any, n_samples: Any) -> Any:
+        """The least ridge that these sizes allow: 0, unless a law has too many modes for floats.
+
+        Beyond the modes with eigenvalues above 1e-250 of the largest, without ridge, the error of
+        a law depends on modes that are too small.
+        """
+        law, small = self.law, np.minimum(n_features, n_samples)
+        if law is None or law.last_mode >= law.n_modes:
+            return np.zeros(small.shape)
+        beyond = small > law.last_mode
+        return np.where(beyond, law.eigenvalue(1.0) * UNDERFLOW * np.asarray(n_samples), 0.0)
+
     def _refuse_underflow(self, law: SpectralLaw) -> None:
         """Raise ValueError where modes count whose eigenvalues are too small for floats."""
-        rank, smallest = law.last_mode, law.eigenvalue(1.0) * UNDERFLOW
-        if rank >= law.n_modes:
-            return
-        small = np.minimum(self.n_features, self.n_samples)
-        bad = (small > rank) & (np.divide(self.ridge, self.n_samples) < smallest)
+        least = self.least_ridge(self.n_features, self.n_samples)
+        bad = np.asarray(self.ridge) < least
         refuse(
             "ridge",
             np.broadcast_to(self.ridge, np.shape(bad)),
             bad,
-            f"at least {smallest:.3g} N where P and N exceed {rank:.4g}, the modes of this law "
-            f"with eigenvalues above {UNDERFLOW:g} of the largest",
+            f"at least {np.max(least):.3g} where P and N exceed {law.last_mode:.4g}, the modes of "
+            f"this law with eigenvalues above {UNDERFLOW:g} of the largest",
         )
 
     def _refuse_levels_beside(self, law: SpectralLaw) -> None:
@@ -349,7 +358,9 @@ class SpectralProblem(Declared):
             name = foreign_field(law, numbers)
         if name is not None:
             got = shown(given[name])
-            raise ValueError(f"{name} must be left out where law is given, got {got}")
+            raise ValueError(
+                f"{name} must be left out where law is given (from_law sets another law), got {got}"
+            )
 
     def __repr__(self) -> str:
         values = {f.name: getattr(self, f.name) for f in fields(self)}

@@ -119,6 +119,24 @@ def test_unusual_costs_stay_within_the_budget() -> None:
     assert np.all(frontier.n_features * frontier.n_samples > 1)
 
 
+def test_limited_members_have_the_exponents_of_one_model() -> None:
+    frontier = dt.scaling_frontier(LAW, np.geomspace(1e24, 1e30, 3), max_members=10)
+    assert frontier.asymptotic is not None
+    assert frontier.asymptotic.n_members == 0
+    slope = float(np.asarray(frontier.exponents.error)[1])
+    assert slope == pytest.approx(frontier.asymptotic.error, abs=0.01)
+
+
+def test_steep_laws_have_a_frontier_beyond_their_modes() -> None:
+    steep = dt.SpectralProblem.exponential_law(
+        scale=10.0, source=0.5, n_features=100, n_samples=100, noise=0.1
+    )
+    frontier = dt.scaling_frontier(steep, np.geomspace(1e6, 1e15, 4))
+    assert np.all(np.diff(frontier.error.total) < 0)
+    large = replace(steep, n_features=40000.0, n_samples=20000.0, ridge=1e-3)
+    assert dt.advise(large, 2)["frontier"].total <= dt.advise(large, 2).now.total
+
+
 def test_errors_that_no_budget_removes_have_no_asymptotic_frontier() -> None:
     for problem in (replace(LAW, nonlinear_signal=0.1), replace(LAW, test_noise=0.1)):
         assert dt.scaling_frontier(problem, [1e20, 1e24]).asymptotic is None
@@ -165,7 +183,7 @@ def test_small_budgets_are_kept_and_used_best(compute: float, noise: float) -> N
     ridges = np.geomspace(1e-3, 1e6, 40)[:, None]
     tried = replace(problem, n_features=P[affordable], n_samples=N[affordable], ridge=ridges)
     least = np.asarray(dt.exact_error(tried, dt.Ensemble(K[affordable])).total).min()
-    assert float(best.error.total[0]) <= least * 1.03
+    assert float(best.error.total[0]) <= least * 1.035
     assert best.gain >= 0
 
 
@@ -208,6 +226,7 @@ def test_table_frame_and_plot() -> None:
         ({"compute": 1e9, "cost": lambda P, N, K: K * P**2}, "cost"),
         ({"compute": 1e9, "cost": lambda P, N, K: None}, "cost"),
         ({"compute": 1e9, "cost": lambda P, N: P * N}, "cost"),
+        ({"compute": 1e9, "cost": lambda P, N, K: 1j * P * N * K}, "cost"),
         ({"compute": 1e9, "cost": lambda P, N, K: K * N * P * min(N, P)}, "cost"),
         ({"compute": 1e9, "max_samples": 0.0}, "max_samples"),
         ({"compute": 1e9, "max_members": 1.5}, "max_members"),

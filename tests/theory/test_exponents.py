@@ -211,6 +211,13 @@ def test_exponents_at_the_best_ridge_are_derivatives() -> None:
             assert ours == pytest.approx(richardson, abs=1e-5)
 
 
+def test_initialization_of_infinitely_many_models_falls_as_one_over_k() -> None:
+    problem = law(1.5, 0.8, n_features=3e3, n_samples=2e3, noise=0.3)
+    best = dt.exponents(problem, math.inf, ridge="best")
+    assert best.by_members.initialization == pytest.approx(-1)
+    assert best.by_members.noise == pytest.approx(0.0, abs=1e-9)
+
+
 def test_a_nonlinear_target_has_no_asymptotic_exponents_and_test_noise_is_constant() -> None:
     sizes: dict[str, Any] = {"n_features": 1e9, "n_samples": 1e8}
     assert dt.exponents(law(1.5, 0.8, nonlinear_signal=0.3, **sizes)).asymptotic is None

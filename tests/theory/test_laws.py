@@ -499,7 +499,7 @@ def test_sizes_of_a_law_can_be_replaced(law: SpectralLaw, size: float) -> None:
 )
 def test_levels_beside_a_law_are_refused(name: str, changes: dict[str, Any]) -> None:
     problem = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, **POINT)
-    with pytest.raises(ValueError, match=f"^{name} must be left out where law is given, got "):
+    with pytest.raises(ValueError, match=f"^{name} must be left out where law is given"):
         replace(problem, **changes)
 
 

@@ -186,7 +186,11 @@ class Models:
         # a kernel of few features or samples is weak, and its best ridge large
         small = np.minimum(np.minimum(width, self.samples), 1.0)[:, None]
         ridges = spectrum_of(self.problem).own_ridge(_RIDGES / small, np.array([self.samples]))
-        grid = np.pad(ridges, ((0, 0), (1, 1)), constant_values=((0, 0), (0.0, np.inf)))
+        none = np.zeros_like(width)
+        if not isinstance(self.problem, Problem):
+            none = np.asarray(self.problem.least_ridge(width, self.samples))
+        ends = none[:, None], np.full_like(small, np.inf)
+        grid = np.concatenate([ends[0], np.maximum(ridges, ends[0]), ends[1]], axis=1)
         _, error = self._least_on(
             grid, lambda i, x: self.errors(members[i], width=width[i], ridge=x), so_far
         )

@@ -61,7 +61,7 @@ _NEGLIGIBLE = 1e-4  # gain for which an ensemble is not worth its models
 # weight of k beside s in the linear program: of equal s, the fewest models; above its tolerance
 _FEWEST = 1e-5
 _ROUNDING = 1e-12  # of whole numbers and budgets
-_NEARBY = np.array([0.5, 0.7, 0.85, 1.0, 1.15, 1.4, 2.0])  # widths tried, relative to the best
+_NEARBY = np.array([0.5, 0.7, 0.85, 1.0, 1.15, 1.4, 2.0])  # sizes tried, relative to the best
 _STEPS = np.arange(-2.0, 3.0)  # and by counts
 _LEAST = 1e-6  # degrees of freedom
 _PER_DECADE = 24  # nodes of the table
@@ -103,7 +103,8 @@ class ScalingFrontier:
         """The share of the error of one model that the best ensemble removes, at equal cost."""
         if self.one_model is None:
             return np.zeros_like(self.compute)
-        return np.asarray(1 - self.error.total / self.one_model.error.total)
+        gain = 1 - np.asarray(self.error.total) / np.asarray(self.one_model.error.total)
+        return np.asarray(np.maximum(gain, 0.0))  # below 0 by rounding where both are one model
 
     @property
     def exponents(self) -> FrontierExponents:
@@ -224,27 +225,37 @@ def scaling_frontier(
     cost = Cost() if cost is None else cost
     most_samples = number("max_samples", max_samples, MAX_SAMPLES)
     most_members = number("max_members", max_members, MAX_MEMBERS)
-    search = _Search(problem, budgets, _checked_cost(cost), most_samples)
+    search = _Search(problem, budgets, cost, most_samples)
     one = search.whole(search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, int)))
     best = search.whole(search.best_members(most_members)).unless_negligible(one)
-    return replace(search.frontier(best, many=True), one_model=search.frontier(one, many=False))
+    return replace(
+        search.frontier(best, many=math.isinf(most_members)),
+        one_model=search.frontier(one, many=False),
+    )
 
 
 def _checked_cost(cost: Any) -> CostLike:
     """A function of arrays; raise TypeError if it is not."""
     if not callable(cost):
         raise TypeError(f"cost must be a Cost or a function of P, N and K, got {cost!r}")
+    if isinstance(cost, Cost):
+        return cost
     sizes = np.array([1.0, 2.0])
     try:
-        values = np.asarray(cost(sizes, sizes, np.ones(2)), dtype=np.float64)
+        values = np.asarray(cost(sizes, sizes, np.ones(2)))
     except Exception as error:
         raise TypeError(
             "cost must be a function of arrays of P, N and K (with np.minimum in place of min), "
             f"got {cost!r}, which raises {type(error).__name__}: {error}"
         ) from error
-    if values.shape != (2,) or not np.all(values >= 0):
+    if values.shape != (2,) or values.dtype.kind not in "iuf" or not np.all(values >= 0):
         raise TypeError(f"cost must return numbers for arrays of P, N and K, got {values!r}")
-    return cost  # type: ignore[no-any-return]
+
+    def of_arrays(*given: Any) -> Any:
+        arrays = np.broadcast_arrays(*(np.asarray(size, dtype=np.float64) for size in given))
+        return np.asarray(cost(*arrays), dtype=np.float64)
+
+    return of_arrays
 
 
 # --- search --------------------------------------------------------------------------------------
@@ -284,8 +295,9 @@ class _Search:
     def __init__(
         self, problem: SpectralProblem, compute: FloatArray, cost: CostLike, max_samples: float
     ) -> None:
-        self.problem, self.compute, self.cost = problem, compute, cost
-        self.max_samples = max_samples
+        self.problem, self.compute, self.max_samples = problem, compute, max_samples
+        self.given, self.cost = cost, _checked_cost(cost)
+        cost = self.cost
         least, most = float(compute.min()), float(compute.max())
         if not cost(1.0, 1.0, 1.0) <= least:
             raise ValueError(
@@ -294,7 +306,7 @@ class _Search:
             )
         if not math.isfinite(max_samples) and not cost(1.0, 1e3 * least, 1.0) > least:
             raise ValueError(
-                f"cost must grow with the number of samples without max_samples, got {cost!r}"
+                f"cost must grow with the number of samples without max_samples, got {self.given!r}"
             )
         largest = float(np.exp(self._log_size(1.0, 1.0, 1.0, np.asarray(most))))
         if not math.isfinite(largest):
@@ -420,25 +432,30 @@ class _Search:
         the error without ridge has a kink that the smooth search misses.
         """
         K, z = found.members[:, None], found.degrees[:, None]
-        near = np.where(np.isfinite(found.error), found.features, 1.0)[:, None] * _NEARBY
-        P = np.concatenate(
-            [np.floor(near), np.floor(near[:, [_NEARBY.size // 2]]) + _STEPS], axis=1
+        known = np.isfinite(found.error)
+        width, samples = (np.where(known, v, 1.0)[:, None] for v in (found.features, found.samples))
+        rank = math.ceil(self.table.spectrum.rank) if self.table.spectrum.rank < math.inf else 1
+        P = np.maximum(np.concatenate([_near(width), np.full_like(width, rank)], axis=1), 1.0)
+        N = np.clip(_near(samples), 1.0, self.max_samples)
+        budget = self.compute[:, None]
+        # as many samples as a width leaves, and as many features as a number of samples leaves
+        most_N = self._most(lambda n: self.cost(P, n, K), P.shape, budget)
+        most_P = self._most(lambda p: self.cost(p, N, K), N.shape, budget)
+        P, N = (
+            np.concatenate(both, axis=1)
+            for both in ((P, _whole(most_P)), (_whole(np.minimum(most_N, self.max_samples)), N))
         )
-        if math.isfinite(self.table.spectrum.rank):
-            P = np.concatenate([P, np.full((len(P), 1), np.ceil(self.table.spectrum.rank))], axis=1)
-        P = np.maximum(P, 1.0)
-        N = self._most(lambda n: self.cost(P, n, K), P.shape, self.compute[:, None])
-        N = np.maximum(np.floor(np.minimum(N, self.max_samples) * (1 + _ROUNDING)), 1.0)
         unused = np.maximum(1 - z / P, 0.0) * np.maximum(1 - z / N, 0.0)
-        ridge = np.stack([self.table.own_ridge(unused, z, N), np.zeros_like(P)])
-        at = replace(self.problem, n_features=P, n_samples=N, ridge=ridge)
+        ridge = self.table.own_ridge(unused, z, N)
+        none = self.problem.least_ridge(P, N)  # 0, where the law allows it
+        ridges = np.stack([np.maximum(ridge, none), none])
+        at = replace(self.problem, n_features=P, n_samples=N, ridge=ridges)
         error = np.asarray(exact_error(at, Ensemble(K)).total).min(axis=0)
-        affordable = self.cost(P, N, K) <= self.compute[:, None] * (1 + _ROUNDING)
-        error = np.where(affordable, error, np.inf)
+        error = np.where(self.cost(P, N, K) <= budget * (1 + _ROUNDING), error, np.inf)
         sizes = _Sizes(
             features=P, samples=N, members=np.broadcast_to(K, P.shape), error=error, degrees=0 * P
         ).take(np.argmin(error, axis=1))
-        at = replace(self.problem, n_features=sizes.features, n_samples=sizes.samples)
+        at = replace(self.problem, n_features=sizes.features, n_samples=sizes.samples, ridge=1.0)
         best = optimal_ridge(at, Ensemble(sizes.members))
         least = np.where(np.isfinite(sizes.error), best.error.total, np.inf)
         return replace(sizes, ridge=np.asarray(best.ridge), error=least)
@@ -453,7 +470,7 @@ class _Search:
         )
         return ScalingFrontier(
             problem=self.problem,
-            cost=self.cost,
+            cost=self.given,
             compute=self.compute,
             n_features=sizes.features,
             n_samples=sizes.samples,
@@ -504,6 +521,16 @@ class _Search:
         return FrontierExponents(error=-s, n_features=p, n_samples=n, n_members=k)
 
 
+def _near(size: FloatArray) -> FloatArray:
+    """Whole numbers near sizes, (n, 1), along a second axis."""
+    return np.concatenate([np.floor(size * _NEARBY), np.floor(size) + _STEPS], axis=1)
+
+
+def _whole(size: Any) -> FloatArray:
+    """The whole numbers below sizes, at least 1."""
+    return np.asarray(np.maximum(np.floor(size * (1 + _ROUNDING)), 1.0))
+
+
 def _first_minimum(error: FloatArray) -> Any:
     """The first entry of each row that equals the least up to the accuracy of the search."""
     return np.argmax(error <= error.min(axis=1, keepdims=True) * (1 + _TOLERANCE), axis=1)
@@ -515,7 +542,8 @@ class _SumsTable:
     def __init__(self, problem: SpectralProblem, largest: float) -> None:
         from scipy.interpolate import CubicSpline  # takes 0.2 s to import
 
-        problem = replace(problem, n_features=largest, n_samples=largest)
+        # a positive ridge: the sums do not depend on it, and steep laws need one at large sizes
+        problem = replace(problem, n_features=largest, n_samples=largest, ridge=1.0)
         self.problem, self.spectrum = problem, spectrum_of(problem)
         sums = mode_sums(self.spectrum, _LEAST, largest, _PER_DECADE)
         self._ends = math.log(sums.degrees[0]), math.log(sums.degrees[-1])

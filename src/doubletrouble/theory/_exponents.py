@@ -309,8 +309,9 @@ def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, 
             total = sum(ensemble_parts(spectrum, scheme, replace(there, ridge=ridge)).values())
             all_parts = replace(all_parts, ridge=ridge)
             parts = ensemble_parts(spectrum, scheme, all_parts)
-            single = replace(all_parts, n_members=np.where(np.isinf(at.n_members), 1.0, factor))
             if np.any(np.isinf(at.n_members)):  # in proportion to 1/K, at the ridge of K = ∞
+                few = np.full_like(at.samples, factor if name == "n_members" else 1.0)
+                single = replace(all_parts, n_members=few)
                 one = ensemble_parts(spectrum, scheme, single)["initialization"]
                 parts["initialization"] = np.where(
                     np.isinf(at.n_members), one, parts["initialization"]
