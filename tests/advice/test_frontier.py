@@ -183,7 +183,7 @@ def test_small_budgets_are_kept_and_used_best(compute: float, noise: float) -> N
     ridges = np.geomspace(1e-3, 1e6, 40)[:, None]
     tried = replace(problem, n_features=P[affordable], n_samples=N[affordable], ridge=ridges)
     least = np.asarray(dt.exact_error(tried, dt.Ensemble(K[affordable])).total).min()
-    assert float(best.error.total[0]) <= least * 1.035
+    assert float(best.error.total[0]) <= least * 1.03
     assert best.gain >= 0
 
 

@@ -1,4 +1,9 @@
-"""Power-law spectra against Gaussian features of 2,000 modes, by cause and in standard errors."""
+"""Power-law spectra against Gaussian features of 2,000 modes, by cause and in standard errors.
+
+All parts are compared at ridges for which deviations of order 1/N are below the standard errors.
+At a small ridge the noise of P < N features is τ² P/(N - P - 1) at finite sizes, in place of
+τ² P/(N - P): this factor is tested on its own.
+"""
 
 from typing import Any
 
@@ -76,3 +81,13 @@ def test_parts_agree_with_gaussian_features(P: int, N: int, ridge: float) -> Non
         control.append(float(estimate.z_score(getattr(wrong, name))))
     assert np.abs(z).max() < 5
     assert np.abs(control).max() > 10  # another source and twice the ridge
+
+
+def test_noise_at_a_small_ridge_has_the_factor_of_finite_sizes() -> None:
+    P, N = 30, 90
+    problem = law(1.5, 0.8, n_features=P, n_samples=N, ridge=1e-4)
+    draws = Draws(problem, seed=11)
+    noise = dt.Estimate.of([draws.parts()["noise"] for _ in range(60)])
+    limit = float(dt.exact_error(problem).noise)
+    assert abs(float(noise.z_score(limit * (N - P) / (N - P - 1)))) < 4
+    assert float(noise.z_score(limit)) > 4  # control: without the factor
