@@ -11,7 +11,7 @@ Only the drawing needs matplotlib (the extra `figures`); the data functions do n
 
 from doubletrouble.figures._decomposition import decomposition_data
 from doubletrouble.figures._figure import PRESETS, FigureSpec, PresetName, WrittenFigure
-from doubletrouble.figures._gallery import FIGURES, make_figure, write_gallery
+from doubletrouble.figures._gallery import FIGURES, make_figure, parameter_rows, write_gallery
 from doubletrouble.figures._panel import Line, Table
 
 __all__ = [
@@ -24,5 +24,6 @@ __all__ = [
     "WrittenFigure",
     "decomposition_data",
     "make_figure",
+    "parameter_rows",
     "write_gallery",
 ]

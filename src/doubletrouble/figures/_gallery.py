@@ -172,18 +172,26 @@ def _section(figure: WrittenFigure) -> str:
         alt=escape(spec.alt),
         caption="\n".join(f"<p>{escape(text)}</p>" for text in spec.caption.split("\n")),
         agreement=f'<ul class="agreement">{statements}</ul>' if statements else "",
-        settings="\n".join(_setting(spec, *item) for item in figure.arguments.items()),
+        settings="\n".join(map(_row, parameter_rows(spec, figure.arguments))),
         links=" · ".join(links),
         preset=figure.preset,
     )
 
 
-def _setting(spec: FigureSpec[Any], name: str, value: object) -> str:
-    """One row of the parameter list, with the symbol and meaning from the settings."""
-    (metadata,) = (f.metadata for f in fields(spec.settings) if f.name == name)
-    values = value if isinstance(value, list | tuple) else (value,)
-    meaning = metadata["meaning"].replace("`math.inf`", "∞")
-    cells = (metadata["symbol"], ", ".join(map(_number, values)), meaning)
+def parameter_rows(
+    spec: FigureSpec[Any], arguments: Mapping[str, object] | None = None
+) -> list[tuple[str, str, str]]:
+    """The symbol, value and meaning of each parameter of a figure, as text."""
+    metadata = {f.name: f.metadata for f in fields(spec.settings)}
+    rows = []
+    for name, value in (spec.arguments if arguments is None else arguments).items():
+        values = value if isinstance(value, list | tuple) else (value,)
+        meaning = metadata[name]["meaning"].replace("`math.inf`", "∞")
+        rows.append((metadata[name]["symbol"], ", ".join(map(_number, values)), meaning))
+    return rows
+
+
+def _row(cells: Sequence[str]) -> str:
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
