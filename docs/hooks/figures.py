@@ -77,8 +77,8 @@ def gallery(pages: dict[str, str]) -> str:
 
 
 _INTRODUCTION = (
-    "`make reproduce` draws these figures in two minutes, each as PNG, PDF and SVG with its data as "
-    "CSV, and compares them with simulations and with the authors' values."
+    "`make reproduce` draws these figures in two minutes, each as PNG, PDF and SVG with its data "
+    "as CSV, and compares them with simulations and with the authors' values."
 )
 
 

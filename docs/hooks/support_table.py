@@ -1,8 +1,8 @@
 """Put two tables that are generated from the code into docs/ensembles.md.
 
 One lists the overlaps of the members of each scheme, the other the schemes that each function
-supports. The site generates them when it is built; `python docs/hooks/support_table.py` writes them into
-the page.
+supports. The site generates them when it is built; `python docs/hooks/support_table.py` writes
+them into the page.
 """
 
 import inspect

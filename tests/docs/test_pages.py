@@ -23,7 +23,8 @@ from doubletrouble.losses import LOSSES
 from tests.docs.pages import DOCS, ROOT, blocks, commands, numbers, run, same, text_of
 
 PAGES = {
-    "index.md": 1, "tutorial.md": 10, "ensembles.md": 8, "advice.md": 9, "mathematics.md": 3,
+    "index.md": 1, "model.md": 1, "tutorial.md": 10, "ensembles.md": 8, "advice.md": 9,
+    "mathematics.md": 3,
     "extending.md": 9, "beyond.md": 26, "learners.md": 13, "estimators.md": 12, "cli.md": 54,
     "diagnose.md": 10, "forecast.md": 9, "losses.md": 14, "scaling.md": 10,
     "simulation.md": 0, "sweeps.md": 0,

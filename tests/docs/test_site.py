@@ -1,75 +1,46 @@
-"""The site: navigation, links, tables and public names; `make test-all` builds it as well."""
+"""The site: generated tables and public names, and the built pages in a browser without a network.
 
+The tests marked `full` build the site; `make check-docs` runs them.
+"""
+
+import functools
 import os
 import re
 import runpy
 import subprocess
 import sys
-from html.parser import HTMLParser
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from unicodedata import normalize
-from urllib.parse import unquote, urlsplit
+from typing import Any, Literal
 
+import axe_playwright_python
 import pytest
+from playwright.sync_api import Browser, Request, sync_playwright
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, SUPPORT
+from doubletrouble.figures import FIGURES
 from doubletrouble.losses import LOSSES
 from tests.docs.pages import DOCS, ROOT, text_of
+from tests.page import chromium
 from tests.schemes import KINDS, example, sharing
-
-PAGES = {
-    **{path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")},
-    "references.md": (ROOT / "REFERENCES.md").read_text(encoding="utf-8").replace("](docs/", "]("),
-}
-CODE = re.compile(r"^( *)```.*?^\1```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\]\(([^)\s]+)\)")
-OUTSIDE = re.compile(r"(?:[a-z]+:)?//", re.IGNORECASE)
-
 
 # --- sources -------------------------------------------------------------------------------------
 
 
-def anchors(text: str) -> set[str]:
-    """The anchors of headings."""
-    bare = re.sub(r"^( *)```.*?^\1```$", "", text, flags=re.DOTALL | re.MULTILINE)
-    headings = re.findall(r"^#+ (.+)$", bare, flags=re.MULTILINE)
-    titles = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading) for heading in headings)
-    ascii_ = (normalize("NFKD", title).encode("ascii", "ignore").decode() for title in titles)
-    words = (re.sub(r"[^\w\s-]", "", title).strip().lower() for title in ascii_)
-    named = {
-        f"doubletrouble.{name}" for name in re.findall(r"^::: doubletrouble\.(\S+)", text, re.M)
-    }
-    return {re.sub(r"[\s-]+", "-", title) for title in words} | named
-
-
-def test_every_page_is_in_the_navigation() -> None:
-    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\ntheme:")[0]
-    assert sorted(re.findall(r": (\w+\.md)$", navigation, re.MULTILINE)) == sorted(PAGES)
-
-
-def test_links_between_pages_have_a_target() -> None:
-    broken = []
-    for name, text in PAGES.items():
-        for link in LINK.findall(CODE.sub("", text)):
-            path, _, anchor = link.partition("#")
-            if OUTSIDE.match(link) or link.startswith("mailto:"):
-                continue
-            target = path or name
-            known = target in PAGES or (DOCS / target).is_file()
-            if not known or (anchor and anchor not in anchors(PAGES[target])):
-                broken.append(f"{name}: {link}")
-    assert broken == []
-    assert "one-scalar-equation" in anchors(PAGES["mathematics.md"])
-    assert "two-scalar-equations" not in anchors(PAGES["mathematics.md"])
-
-
-def test_every_public_name_is_listed_once() -> None:
-    listed = re.findall(r"^::: doubletrouble\.(\w+)$", api := text_of("api.md"), re.MULTILINE)
-    assert sorted([*listed, "__version__", "losses", "replica"]) == list(dt.__all__)
+def test_every_public_name_is_described_once() -> None:
+    api = "".join(path.read_text(encoding="utf-8") for path in sorted((DOCS / "api").glob("*.md")))
+    described = re.findall(r"^::: doubletrouble\.(\w+)$", api, re.MULTILINE)
+    assert sorted([*described, "__version__", "losses", "replica"]) == list(dt.__all__)
     assert "::: doubletrouble.replica." in api
     losses = re.findall(r"^::: doubletrouble\.losses\.(\w+)$", api, re.MULTILINE)
     assert losses == ["Loss", *(kind.__name__ for kind in LOSSES.values())]
+
+
+def test_every_figure_has_a_picture() -> None:
+    assert {path.stem for path in (DOCS / "figures").glob("*.png")} == set(FIGURES)
 
 
 def table(first: str) -> list[list[str]]:
@@ -85,7 +56,8 @@ def table(first: str) -> list[list[str]]:
 
 def test_tables_of_schemes_are_those_of_the_code() -> None:
     page = text_of("ensembles.md")
-    assert runpy.run_path(str(DOCS / "support_table.py"))["on_page_markdown"](page) == page
+    hook = runpy.run_path(str(DOCS / "hooks" / "support_table.py"))
+    assert hook["on_page_markdown"](page) == page
     kinds = [kind.__name__ for kind in SCHEMES.values()]
     head, *rows = table("function")
     assert head[1:] == kinds
@@ -108,93 +80,139 @@ def test_shares_as_formulas_have_the_value_of_the_shares() -> None:
             assert written == expected, kind.__name__
 
 
+def test_citations_have_the_authors_and_the_year() -> None:
+    hook = runpy.run_path(str(DOCS / "hooks" / "citations.py"))
+    assert hook["NAMES"]["dascoli2020"] == "d'Ascoli et al. 2020"
+    assert hook["NAMES"]["mei2019"] == "Mei and Montanari 2019"
+    assert hook["NAMES"]["heskes1998"] == "Heskes 1998"
+    assert len(hook["NAMES"]) == hook["REFERENCES"].read_text(encoding="utf-8").count("- **[")
+    assert hook["linked"]("see `[mei2019]`") == "see [Mei and Montanari 2019][mei2019]"
+    code = "```python\n# [mei2019]\n```"
+    assert hook["linked"](code) == code
+
+
 # --- the built site ------------------------------------------------------------------------------
 
-FETCHING = {
-    "script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src",
-    "video": "src", "audio": "src", "embed": "src", "object": "data", "input": "src",
-}  # fmt: skip
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 PROXIES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+READ = (
+    *("index.html", "which.html", "mathematics.html", "gallery.html", "diagnose.html", "cli.html"),
+    *("api/index.html", "api/theory.html", "notebooks/paper.html", "explore/index.html"),
+)
+"""Pages of every kind, for axe-core."""
 
 
-class Page(HTMLParser):
-    """Resources, links, anchors and scripts of a page."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.fetched: list[str] = []
-        self.links: list[str] = []
-        self.names: set[str] = set()
-        self.scripts: list[str] = []
-        self._in_script = False
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
-        if found.get(FETCHING.get(tag, "")):
-            self.fetched.append(found[FETCHING[tag]])
-        self.fetched += [part.split()[0] for part in found.get("srcset", "").split(",") if part]
-        if tag == "a" and "href" in found:
-            self.links.append(found["href"])
-        self.names |= {found[key] for key in ("id", "name") if key in found}
-        self._in_script = tag == "script"
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_script = False
-
-    def handle_data(self, data: str) -> None:
-        if self._in_script:
-            self.scripts.append(data)
-
-
-@pytest.mark.full
-def test_site_builds_strictly_with_every_name_and_no_outside_resource(tmp_path: Path) -> None:
-    site = tmp_path / "site"
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly: a missing page, link, anchor, name or figure is an error."""
+    folder = tmp_path_factory.mktemp("site")
     closed = "http://127.0.0.1:9"  # requests to other hosts fail
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT, capture_output=True, text=True, timeout=600, check=False,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"} | dict.fromkeys(PROXIES, closed),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    pages = {path.relative_to(site).as_posix(): Page(path) for path in site.rglob("*.html")}
-    assert {Path(name).with_suffix(".html").as_posix() for name in PAGES} <= set(pages)
-    assert broken_links(site, pages) == []
-
-    names = pages["api.html"].names
-    public = {
-        f"doubletrouble.{name}" for name in set(dt.__all__) - {"__version__", "losses", "replica"}
-    }
-    assert public - names == set()
-    assert "doubletrouble.replica.psi_terms" in names
-    reference = (site / "api.html").read_text(encoding="utf-8")
-    assert "&gt;&gt;&gt; " in reference  # doctests are code
-    assert "<blockquote>" not in reference
-
-    fetched = [url for page in pages.values() for url in page.fetched]
-    assert any(url.endswith("decomposition.png") for url in fetched)
-    assert [url for url in fetched if OUTSIDE.match(url) and not url.startswith("data:")] == []
-    assert "http" not in "".join(script for page in pages.values() for script in page.scripts)
-    for sheet in site.rglob("*.css"):
-        text = sheet.read_text(encoding="utf-8")
-        assert re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", text) == [], sheet
+    return folder
 
 
-def broken_links(site: Path, pages: dict[str, Page]) -> list[str]:
-    broken = []
-    for name, page in pages.items():
-        for link in page.links:
-            parts = urlsplit(link)
-            if parts.scheme or parts.netloc or name == "404.html":
-                continue
-            target = site / name
-            if parts.path:
-                target = target.parent.joinpath(unquote(parts.path))
-            if target.is_dir():
-                target /= "index.html"
-            known = target.resolve().relative_to(site.resolve()).as_posix()
-            anchor = unquote(parts.fragment)
-            missing = anchor and known in pages and anchor not in pages[known].names
-            if missing or not target.is_file():
-                broken.append(f"{name}: {link}")
-    return broken
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        """No line for each request."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """The site on a plain file server."""
+    handler = functools.partial(_Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = chromium.path()
+    if path is None:
+        pytest.skip(chromium.MISSING)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=chromium.ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("site")
+def test_names_are_described_with_tables_and_citations_are_linked(site: Path) -> None:
+    pages = [path.read_text(encoding="utf-8") for path in sorted((site / "api").glob("*.html"))]
+    described = set(re.findall(r'id="(doubletrouble\.[\w.]+)"', "".join(pages)))
+    public = set(dt.__all__) - {"__version__", "losses", "replica"}
+    assert {f"doubletrouble.{name}" for name in public} - described == set()
+    assert "<blockquote>" not in "".join(pages)  # doctests are code
+    theory = (site / "api" / "theory.html").read_text(encoding="utf-8")
+    assert "Parameters:" in theory
+    assert "references.html#jacot2020" in theory
+    assert 'id="mei2019"' in (site / "references.html").read_text(encoding="utf-8")
+    assert dt.__version__ in (site / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("site")
+@pytest.mark.parametrize("width", [360, 1600])
+def test_pages_fit_the_screen_and_load_nothing_from_other_hosts(
+    browser: Browser, address: str, site: Path, width: int
+) -> None:
+    wrong: list[str] = []
+
+    def note(request: Request) -> None:
+        wrong.extend([request.url] * (not request.url.startswith((address, "data:", "blob:"))))
+
+    with browser.new_context(viewport={"width": width, "height": 900}) as context:
+        context.on("request", note)
+        context.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
+        context.on("weberror", lambda error: wrong.append(str(error.error)))
+        page = context.new_page()
+        page.on("response", lambda got: wrong.extend([f"{got.status}: {got.url}"] * (not got.ok)))
+        for path in sorted(site.rglob("*.html")):
+            name = path.relative_to(site).as_posix()
+            page.goto(address + name, wait_until="load")
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wrong.append(f"{name} is wider than the screen")
+            if count := page.locator(".katex-error").count():
+                wrong.append(f"{name} has {count} invalid formulas")
+            if page.locator(".arithmatex:not(:has(.katex))").count():
+                wrong.append(f"{name} has formulas that are not typeset")
+    assert wrong == []
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("site")
+@pytest.mark.parametrize("width", [360, 1600])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(
+    browser: Browser, address: str, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    found = []
+    with browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    ) as context:
+        page = context.new_page()
+        for name in READ:
+            page.goto(address + name, wait_until="networkidle")
+            page.evaluate(AXE)
+            options = {"resultTypes": ["violations"]}
+            for one in page.evaluate("all => axe.run(all).then(one => one.violations)", options):
+                found += [f"{name}, {one['id']}: {node['html'][:120]}" for node in one["nodes"]]
+    assert found == []
+
+
+@pytest.mark.full
+@pytest.mark.xdist_group("site")
+def test_live_figures_are_drawn_and_the_search_has_results(browser: Browser, address: str) -> None:
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page = context.new_page()
+        page.goto(f"{address}index.html", wait_until="networkidle")
+        page.frame_locator("figure.live iframe").locator("svg path").first.wait_for()
+        page.locator(".md-search__input").fill("bagging")
+        page.locator(".md-search-result__item a").first.wait_for()

@@ -132,6 +132,6 @@ def test_text_agrees_with_the_published_points(stored: dict[tuple[str, int], Row
                 beyond += [f"{float(ours['single_error']):.4f}", f"{one:.4f} ± {spread:.4f}"]
     assert [(sum(result), len(result)) for result in near.values()] == [(10, 11), (9, 11)]
     assert [(sum(result), len(result)) for result in close.values()] == [(9, 10), (8, 10)]
-    assert "at 10 of 11 widths at α = 10, and at 9 of 11 at α = 100" in text
-    assert "at 9 of 10 widths at α = 10, and at 8 of 10 at α = 100" in text
+    assert r"at 10 of 11 widths at $\alpha = 10$, and at 9 of 11 at $\alpha = 100$" in text
+    assert r"at 9 of 10 widths at $\alpha = 10$, and at 8 of 10 at $\alpha = 100$" in text
     assert [number for number in (*apart, *beyond) if number not in text] == []
