@@ -75,7 +75,8 @@ def load_data(
     n_test : int or None, default None
         The number of test samples, from the first on; None for all.
     folder : str, path or None, default None
-        An existing folder with the files of a published set; None for the cache of downloads.
+        An existing folder with the files of a published set; None for the one in the environment
+        variable DOUBLETROUBLE_DATA, if it is set, and the cache of downloads.
     scaling : {"authors", "whiten"}, default "authors"
         "authors" projects on singular directions of the uncentred images and divides by the root of
         the singular value [dascoli2020]; "whiten" makes the covariance of the training images the

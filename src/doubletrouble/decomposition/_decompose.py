@@ -77,9 +77,9 @@ def decompose(
     initializations. Estimates of two learners with the same source, `seed` and numbers of draws are
     paired: `a - b` of two results is the difference on the same data, with its interval.
 
-    Fits run one after the other with one thread of linear algebra, or in parallel with at most one
-    of `executor`, `workers` and `scheduler`. Warnings of all fits are summarized in one warning,
-    and in a note of the result.
+    Fits run one after the other with one thread of linear algebra, or in parallel with one of
+    `executor`, `workers` and `scheduler`. Warnings of all fits are summarized in one warning, and
+    in a note of the result.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def decompose(
     workers : int or None, default None
         The number of worker processes, at least 1.
     scheduler : str or None, default None
-        The address of a Dask scheduler, or "local".
+        The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
     store : str, path or None, default None
         A file in which every fit is stored when it is done: a later call with the same arguments,
         or with more draws or another loss, computes only what is missing. Stored fits are
@@ -147,6 +147,8 @@ def decompose(
         of the data sets without a failure.
     StoreError
         If `store` is not a valid store, or cannot be used.
+    DoubleTroubleError
+        If the executor breaks, or the scheduler cannot be reached.
     MissingExtraError
         If the packages of a store, of worker processes or of Dask are not installed.
 
