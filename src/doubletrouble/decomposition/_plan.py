@@ -60,6 +60,8 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
     ValueError
         If `result` has no total, an infinite one, or no standard errors; if `relative_error` is
         below 1e-9.
+    TypeError
+        If `relative_error` is not one number.
 
     Examples
     --------
