@@ -178,7 +178,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         ValueError
             If the data or a parameter are invalid, or parameters do not go together.
         TypeError
-            If `ensemble` or a penalty is of another type.
+            If `activation`, `ensemble` or a penalty is of another type.
         DivergenceError
             If the logistic loss has no minimum: without ridge, on linearly separable data.
         """

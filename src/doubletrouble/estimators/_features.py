@@ -288,6 +288,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ------
         ValueError
             If `X` or a parameter is invalid.
+        TypeError
+            If `activation` is of another type.
         """
         X = validated(self, X)
         center = check_flag("center", self.center)

@@ -514,7 +514,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         ValueError
             If the data or a parameter are invalid, or parameters do not go together.
         TypeError
-            If `ensemble` or a penalty is of another type.
+            If `activation`, `ensemble` or a penalty is of another type.
         """
         X, y = validated(self, X, y, y_numeric=True, multi_output=True)
         return self._fit(X, y, sample_weight)
