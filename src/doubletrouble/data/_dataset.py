@@ -27,20 +27,20 @@ class Data:
 
     Parameters
     ----------
-    x_train : array-like of shape (N, D)
+    x_train : array_like of shape (N, D)
         Training inputs, a row for each sample, with numbers up to 1e15 in magnitude.
-    y_train : array-like of shape (N,)
+    y_train : array_like of shape (N,)
         Training labels, -1 or +1; both must occur.
-    x_test : array-like of shape (n_test, D)
+    x_test : array_like of shape (n_test, D)
         Test inputs.
-    y_test : array-like of shape (n_test,)
+    y_test : array_like of shape (n_test,)
         Test labels, -1 or +1.
-    name : str, default "own"
+    name : str, default: "own"
         The name of the data set, as printed and stored.
-    pool_x : array-like of shape (n, D) or None, default None
+    pool_x : array_like of shape (n, D) or None, default: None
         Inputs of all available training samples, of which `x_train` are the first; `blocks` makes
         several data sets from them.
-    pool_y : array-like of shape (n,) or None, default None
+    pool_y : array_like of shape (n,) or None, default: None
         Labels of `pool_x`, of which `y_train` are the first.
     settings : mapping, optional
         How the data were made; nothing is computed from it.

@@ -62,29 +62,29 @@ def load_data(
 
     Parameters
     ----------
-    name : str or path, default "digits"
+    name : str or path, default: "digits"
         "digits" (with scikit-learn), "mnist", "fashion-mnist" or "cifar10"; or the path of an .npz
         file, a stored projection.
-    pca : int or None, default 10
+    pca : int or None, default: 10
         The number of singular or principal directions, at least 1; None for the pixels.
-    labels : "parity" or tuple of two ints, default "parity"
+    labels : "parity" or tuple of two ints, default: "parity"
         "parity" makes odd classes +1 and even ones -1; a pair such as (3, 8) selects these two, the
         first as -1.
-    n_train : int or None, default 1000
+    n_train : int or None, default: 1000
         The number of training samples, from the first on; None for all.
-    n_test : int or None, default None
+    n_test : int or None, default: None
         The number of test samples, from the first on; None for all.
-    folder : str, path or None, default None
+    folder : str or path or None, default: None
         An existing folder with the files of a published set; None for the one in the environment
         variable DOUBLETROUBLE_DATA, if it is set, and the cache of downloads.
-    scaling : {"authors", "whiten"}, default "authors"
+    scaling : {"authors", "whiten"}, default: "authors"
         "authors" projects on singular directions of the uncentred images and divides by the root of
         the singular value [dascoli2020]; "whiten" makes the covariance of the training images the
         identity.
-    test_statistics : {"own", "train"}, default "own"
+    test_statistics : {"own", "train"}, default: "own"
         Whether, with `scaling="authors"`, the test images are normalized by their own mean and
         standard deviation, or by those of the training images.
-    download : bool, default True
+    download : bool, default: True
         Whether files that are not in `folder` or in the cache are downloaded.
 
     Returns

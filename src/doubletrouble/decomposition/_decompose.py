@@ -89,41 +89,41 @@ def decompose(
         function `predict(X)`.
     source : GeneratorSource or PoolSource
         The source of the training sets, of the draws of label noise, and of one test set.
-    n_data : int, default 20
+    n_data : int, default: 20
         The number of training sets, at least 1.
-    n_init : int, default 5
+    n_init : int, default: 5
         The number of initializations, at least 1; a learner without a seed is fitted once.
-    n_noise : int or None, default None
+    n_noise : int or None, default: None
         The draws of label noise on each training set, at least 1; None for 2 (3 with
         `loss="zero_one"`) where noise can be drawn.
-    seed : int, default 0
+    seed : int, default: 0
         The seed of all draws, in [0, 2³²).
-    executor : object or None, default None
+    executor : object or None, default: None
         Any object with a method `submit`, on which fits run.
-    workers : int or None, default None
+    workers : int or None, default: None
         The number of worker processes, at least 1.
-    scheduler : str or None, default None
+    scheduler : str or None, default: None
         The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
-    store : str, path or None, default None
+    store : str or path or None, default: None
         A file in which every fit is stored when it is done: a later call with the same arguments,
         or with more draws or another loss, computes only what is missing. Stored fits are
         identified by the content of the estimator and of the source (of functions: their module and
         name), by the test set and the first training set, and by `name`.
-    name : str or None, default None
+    name : str or None, default: None
         The name of the learner and source in the store, required for those that cannot be hashed,
         such as a lambda or a function of a notebook; change it whenever the learner changes.
-    confidence : float, default 0.95
+    confidence : float, default: 0.95
         The level of intervals in tables and plots, in (0, 1).
-    task : {"auto", "regression", "classification"}, default "auto"
+    task : {"auto", "regression", "classification"}, default: "auto"
         "auto" is that of the estimator, and regression for a function. With "classification" a
         function predicts a probability for each class, in sorted order.
-    include_test : bool, default True
+    include_test : bool, default: True
         Whether standard errors include the draw of the test points.
-    errors : {"raise", "collect"}, default "raise"
+    errors : {"raise", "collect"}, default: "raise"
         Whether `FitError` is raised at once if the first three fits fail, or all fits are tried.
-    progress : bool, default True
+    progress : bool, default: True
         Whether progress is shown on stderr.
-    loss : {"brier", "log", "zero_one"}, default "brier"
+    loss : {"brier", "log", "zero_one"}, default: "brier"
         The loss of a classifier: the squared distance of its predicted probabilities to the one-hot
         labels (Brier score); the cross-entropy, whose central predictor is the normalized geometric
         mean of probabilities; or the 0/1 loss, whose parts are the effects of voting. A regression

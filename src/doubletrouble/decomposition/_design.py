@@ -32,13 +32,13 @@ class Design:
         Whether the K initializations are the same for every data set.
     targets : tuple of str
         The targets of the predictions: "truth", "y_test", both or neither.
-    deterministic : bool, default False
+    deterministic : bool, default: False
         Whether the learner has no randomness: one initialization suffices.
-    noiseless : bool, default False
+    noiseless : bool, default: False
         Whether labels have no noise: one draw suffices.
-    hidden_noise : bool, default False
+    hidden_noise : bool, default: False
         Whether labels have noise of their own that no draw changes.
-    injected : float or None, default None
+    injected : float or None, default: None
         The variance of the labels' own noise over that of the added noise, where it is known.
 
     Examples

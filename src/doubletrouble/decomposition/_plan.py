@@ -46,7 +46,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
     result : Decomposition
         A decomposition with few repeats, of the same learner and source; it must have standard
         errors.
-    relative_error : float, default 0.1
+    relative_error : float, default: 0.1
         The standard error of a part over the part, at least 1e-9.
 
     Returns

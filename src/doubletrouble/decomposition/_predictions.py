@@ -65,38 +65,38 @@ def decompose_predictions(
 
     Parameters
     ----------
-    predictions : array-like of shape (data, noise, init, test) or (data, noise, init, test, output)
+    predictions : array_like of shape (data, noise, init, test) or (data, noise, init, test, output)
         Training sets drawn independently; on the inputs of each, independent draws of the label
         noise; for each of these, the learner trained from several initializations; its outputs at
         the test points, the same for all. Within a data set, the k-th initialization and the n-th
         noise are the same wherever they occur. Squares are added up over outputs: probabilities of
         classes against one-hot labels give the Brier score.
-    truth : array-like of shape (test,) or (test, output), or None, default None
+    truth : array_like of shape (test,) or (test, output) or None, default: None
         The target at the test points without noise.
-    y_test : array-like of shape (test,) or (test, output), or None, default None
+    y_test : array_like of shape (test,) or (test, output) or None, default: None
         Labels of the test points. Alone, their noise is part of bias and total; with `truth`, bias
         is against the truth, total against `y_test`, and `bayes` is the difference. With neither,
         there is no bias and no total.
-    label_noise : float, array-like of shape (test,) or None, default None
+    label_noise : float or array_like of shape (test,) or None, default: None
         The standard deviation of the noise in `y_test`, where it is given without `truth`: its
         square is subtracted from bias and total.
-    crossed : bool, default True
+    crossed : bool, default: True
         Whether the k-th initialization is the same for all data sets, too (the same seed).
-    include_test : bool, default True
+    include_test : bool, default: True
         Whether standard errors are those over other data sets, noise, initializations and test
         points; False for these test points.
-    deterministic : bool, default False
+    deterministic : bool, default: False
         True for a learner without randomness, which needs one initialization.
-    noiseless : bool, default False
+    noiseless : bool, default: False
         True for labels without noise, which need one noise draw.
-    hidden_noise : bool, default False
+    hidden_noise : bool, default: False
         True where noise draws were added to labels that have noise of their own.
-    injected : float or None, default None
+    injected : float or None, default: None
         The variance of the labels' own noise over that of the added noise, where it is known; the
         first of the noise draws is then the labels without added noise.
-    confidence : float, default 0.95
+    confidence : float, default: 0.95
         The level of intervals in tables and plots, in (0, 1).
-    loss : {"brier", "log", "zero_one"}, default "brier"
+    loss : {"brier", "log", "zero_one"}, default: "brier"
         For probabilities of classes: the Brier score, which is the squared error, the cross-entropy
         or the 0/1 loss.
 

@@ -105,7 +105,7 @@ class Decomposition:
 
         Parameters
         ----------
-        ensemble : float or Ensemble, default 1
+        ensemble : float or Ensemble, default: 1
             K, a whole number of at least 1 or inf, or `Ensemble(K)`.
 
         Returns
@@ -184,7 +184,7 @@ class Decomposition:
 
         Parameters
         ----------
-        ensemble : float or Ensemble, default 1
+        ensemble : float or Ensemble, default: 1
             K, a whole number of at least 1 or inf, or `Ensemble(K)`.
 
         Returns
@@ -349,7 +349,7 @@ class Decomposition:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes or None, default None
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; None for a new figure.
 
         Returns

@@ -78,7 +78,7 @@ class TestSet:
         Labels.
     is_truth : bool
         Whether labels have no noise.
-    noise : float, array of shape (T,) or None, default None
+    noise : float or array of shape (T,) or None, default: None
         The standard deviation of the noise, where it is known.
 
     Examples
@@ -239,13 +239,13 @@ class GeneratorSource:
         raise ValueError.
     n_train : int
         The samples of each training set, at least 1.
-    noise : float or callable, default 0.0
+    noise : float or callable, default: 0.0
         The standard deviation of the label noise; for class labels, the share in [0, 1] that is
         replaced by another class drawn at random; or a function `noise(rng, y)` that returns noisy
         labels.
-    n_test : int, default 1000
+    n_test : int, default: 1000
         The number of test points, at least 1.
-    classes : array-like or None, default None
+    classes : array_like or None, default: None
         The classes of the labels; None for those of the test set.
 
     Examples
@@ -461,29 +461,29 @@ class PoolSource:
 
     Parameters
     ----------
-    X : array-like, DataFrame or sparse matrix of shape (n, ...)
+    X : array_like or DataFrame or sparse matrix of shape (n, ...)
         Inputs of all samples.
-    y : array-like of shape (n,) or (n, outputs)
+    y : array_like of shape (n,) or (n, outputs)
         Their labels: finite numbers, or classes.
     n_train : int
         The samples of each training set, at least 1.
-    noise : float or None, default None
+    noise : float or None, default: None
         The standard deviation of the noise in `y`, where it is known; 0 for labels without noise.
         As much is added to training labels, and the response of the learner separates noise from
         sampling.
-    n_test : int or None, default None
+    n_test : int or None, default: None
         The number of test samples; None for a quarter of the pool, at most 1000.
-    inject : float, callable or None, default None
+    inject : float or callable or None, default: None
         The standard deviation of noise that is added to training labels on top (for classes, the
         share flipped), or a function `inject(rng, y)` that returns noisy labels, to measure how the
         learner responds.
-    repeated : sequence of array-likes, default ()
+    repeated : sequence of array_likes, default: ()
         Further measurements of all labels, each like `y`: they separate noise without knowledge of
         its size.
-    resampling : {"disjoint", "subsample", "bootstrap"}, default "disjoint"
+    resampling : {"disjoint", "subsample", "bootstrap"}, default: "disjoint"
         How training sets are drawn. Those of "subsample" and "bootstrap" share samples: a warning
         and a note of the result have the consequences.
-    groups : array-like of shape (n,) or None, default None
+    groups : array_like of shape (n,) or None, default: None
         The group of each sample: samples of a group that is in the test set are in no training set.
 
     Examples

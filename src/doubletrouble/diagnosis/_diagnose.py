@@ -80,42 +80,42 @@ def diagnose(
     model : estimator or callable
         A scikit-learn estimator or pipeline, or a function `fit(X, y, seed)` that returns a
         function `predict(X)`.
-    X : array-like, DataFrame or sparse matrix of shape (n, ...)
+    X : array_like or DataFrame or sparse matrix of shape (n, ...)
         All rows, 30 or more: exchangeable, as independent draws are.
-    y : array-like of shape (n,) or (n, outputs)
+    y : array_like of shape (n,) or (n, outputs)
         Their labels: numbers, or classes, for which the error is the Brier score.
-    alternatives : mapping of str to estimator or callable, or None, default None
+    alternatives : mapping of str to estimator or callable or None, default: None
         Other learners by name, compared on the same folds.
-    seed : int, default 0
+    seed : int, default: 0
         The seed of the order of the rows, the learner's seeds and the intervals, in [0, 2³²): equal
         seeds give equal results.
-    groups : array-like of shape (n,) or None, default None
+    groups : array_like of shape (n,) or None, default: None
         A label for each row, with 20 or more values. Rows of a group stay together: the error is
         that on new groups.
-    cv : splitter or None, default None
+    cv : splitter or None, default: None
         A splitter of scikit-learn with ten test sets of which every row is in one, such as
         `StratifiedKFold(10)`; its test sets become the blocks.
-    noise : float or None, default None
+    noise : float or None, default: None
         The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
         It is split off the bias, and the learning curve does not fall below it, but may reach it.
-    task : {"auto", "regression", "classification"}, default "auto"
+    task : {"auto", "regression", "classification"}, default: "auto"
         "auto" is that of the estimator, and regression for a function. With "classification" a
         function predicts a probability for each class, in sorted order.
-    store : str, path or None, default None
+    store : str or path or None, default: None
         A file in which every fit is stored when it is done: a later call with the same data
         computes only what is missing.
-    name : str or None, default None
+    name : str or None, default: None
         The name of the learner in the store, required for one that cannot be hashed, such as a
         lambda; change it whenever the learner changes.
-    executor : object or None, default None
+    executor : object or None, default: None
         Any object with a method `submit`, on which fits run.
-    workers : int or None, default None
+    workers : int or None, default: None
         The number of worker processes, at least 1.
-    scheduler : str or None, default None
+    scheduler : str or None, default: None
         The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
-    confidence : float, default 0.9
+    confidence : float, default: 0.9
         The level of intervals in tables and plots, in (0, 1).
-    progress : bool, default True
+    progress : bool, default: True
         Whether progress is shown on stderr.
 
     Returns
@@ -198,33 +198,33 @@ def compare(
     models : mapping of str to estimator or callable
         Two or more learners by name, each a scikit-learn estimator or a function `fit(X, y, seed)`
         that returns a function `predict(X)`; the first is the one that others are compared with.
-    X : array-like, DataFrame or sparse matrix of shape (n, ...)
+    X : array_like or DataFrame or sparse matrix of shape (n, ...)
         All rows, 30 or more: exchangeable, as independent draws are.
-    y : array-like of shape (n,) or (n, outputs)
+    y : array_like of shape (n,) or (n, outputs)
         Their labels: numbers, or classes, for which the error is the Brier score.
-    seed : int, default 0
+    seed : int, default: 0
         The seed of the order of the rows, the learners' seeds and the intervals, in [0, 2³²).
-    groups : array-like of shape (n,) or None, default None
+    groups : array_like of shape (n,) or None, default: None
         A label for each row, with 20 or more values; rows of a group stay together.
-    cv : splitter or None, default None
+    cv : splitter or None, default: None
         A splitter of scikit-learn with ten test sets of which every row is in one.
-    noise : float or None, default None
+    noise : float or None, default: None
         The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
-    task : {"auto", "regression", "classification"}, default "auto"
+    task : {"auto", "regression", "classification"}, default: "auto"
         "auto" is that of the first estimator, and regression for a function.
-    store : str, path or None, default None
+    store : str or path or None, default: None
         A file in which every fit is stored when it is done, for later calls with the same data.
-    name : str or None, default None
+    name : str or None, default: None
         A name for the fits in the store, required for learners that cannot be hashed.
-    executor : object or None, default None
+    executor : object or None, default: None
         Any object with a method `submit`, on which fits run.
-    workers : int or None, default None
+    workers : int or None, default: None
         The number of worker processes, at least 1.
-    scheduler : str or None, default None
+    scheduler : str or None, default: None
         The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
-    confidence : float, default 0.9
+    confidence : float, default: 0.9
         The level of intervals in tables and plots, in (0, 1).
-    progress : bool, default True
+    progress : bool, default: True
         Whether progress is shown on stderr.
 
     Returns

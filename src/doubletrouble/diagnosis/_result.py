@@ -248,7 +248,7 @@ class LearningCurve:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes or None, default None
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; None for a new figure.
 
         Returns
@@ -373,13 +373,13 @@ class Diagnosis:
 
         Parameters
         ----------
-        ensemble : float, Ensemble or Bootstrap, default 1
+        ensemble : float or Ensemble or Bootstrap, default: 1
             K, `Ensemble(K)` or `Bootstrap(K)`: the number of averaged seeds, or of bagged learners,
             a whole number of at least 1 or inf. Of a bag, the total alone is measured, at all rows.
-        n_samples : float, array-like or None, default None
+        n_samples : float or array_like or None, default: None
             The number of training rows, up to 100 times those at hand; None for all. Beyond all
             rows the error is extrapolated.
-        loss : {"brier", "log", "zero_one"}, default "brier"
+        loss : {"brier", "log", "zero_one"}, default: "brier"
             "brier" is the squared error. Logarithmic and 0/1 loss of a classifier are given as a
             whole.
 
@@ -774,7 +774,7 @@ class Diagnosis:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes or None, default None
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; None for a new figure.
 
         Returns
@@ -893,7 +893,7 @@ class LearnerComparison:
         ----------
         name : str
             The name of the learner.
-        reference : str or None, default None
+        reference : str or None, default: None
             The name of the learner to compare with; None for the first.
 
         Returns
@@ -995,7 +995,7 @@ class LearnerComparison:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes or None, default None
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; None for a new figure.
 
         Returns

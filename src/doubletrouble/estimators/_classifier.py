@@ -70,33 +70,33 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
     Parameters
     ----------
-    n_features : int or math.inf, default 100
+    n_features : int or math.inf, default: 100
         P, the random features of each member; `math.inf` is the limit of infinitely many.
-    activation : str, Activation or callable, default "relu"
+    activation : str or Activation or callable, default: "relu"
         σ: a name, an `Activation` or any function on arrays.
-    center : bool, default True
+    center : bool, default: True
         Whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted.
-    ridge : float, "loo", "forecast" or None, default None
+    ridge : float or str or None, default: None
         λ, in [0, inf), or how it is chosen, see `RandomFeaturesRidge`; None for 0.001, or for
         `alpha`.
-    alpha : float or None, default None
+    alpha : float or None, default: None
         The penalty in scikit-learn's convention, in place of `ridge`: alpha = λ P N / D.
-    ridges : array-like or None, default None
+    ridges : array_like or None, default: None
         λ to choose from with "loo" or "forecast"; None for a grid.
-    budget : int or None, default None
+    budget : int or None, default: None
         With `ridge="forecast"`, the most features P K of all members.
-    ensemble : int or Scheme, default 1
+    ensemble : int or Scheme, default: 1
         K, models averaged, or an ensemble such as `Divide(K)`, `Subsample`, `Bootstrap` or
         `FeatureBank`.
-    fit_intercept : bool, default False
+    fit_intercept : bool, default: False
         Whether a constant, not penalized, is fitted in addition.
-    loss : str or losses.Loss, default "square"
+    loss : str or losses.Loss, default: "square"
         ℓ: "square" for (y - f)²/2, ridge regression of ±1; "logistic" for log(1 + e^(-y f));
         "hinge" for max(0, 1 - y f), the support vector machine; "squared_hinge" for
         max(0, 1 - y f)²/2. A `losses.Loss` stands for its name.
-    class_weight : dict, "balanced" or None, default None
+    class_weight : dict or str or None, default: None
         Weights of the classes, which multiply `sample_weight`.
-    random_state : int, RandomState instance or None, default None
+    random_state : int or RandomState instance or None, default: None
         As in scikit-learn. Member k is the same for every K.
 
     Attributes
@@ -161,11 +161,11 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
         Parameters
         ----------
-        X : array-like of shape (N, D)
+        X : array_like of shape (N, D)
             Inputs.
-        y : array-like of shape (N,)
+        y : array_like of shape (N,)
             Classes, two or more.
-        sample_weight : float, array-like of shape (N,) or None, default None
+        sample_weight : float or array_like of shape (N,) or None, default: None
             Weights of the rows, 0 or more; a number stands for equal weights.
 
         Returns
@@ -193,13 +193,13 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs of further rows.
-        y : array-like of shape (n,)
+        y : array_like of shape (n,)
             Their classes.
-        classes : array-like or None, default None
+        classes : array_like or None, default: None
             All classes, in the first call; None or the same ones in later calls.
-        sample_weight : float, array-like of shape (n,) or None, default None
+        sample_weight : float or array_like of shape (n,) or None, default: None
             Weights of the rows, 0 or more; a number stands for equal weights.
 
         Returns
@@ -239,7 +239,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs.
 
         Returns
@@ -260,7 +260,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs.
 
         Returns
@@ -287,7 +287,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs.
 
         Returns
@@ -311,7 +311,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs.
 
         Returns

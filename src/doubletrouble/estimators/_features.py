@@ -223,13 +223,13 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     Parameters
     ----------
-    n_features : int, default 100
+    n_features : int, default: 100
         P, the number of features, at least 1.
-    activation : str, Activation or callable, default "relu"
+    activation : str or Activation or callable, default: "relu"
         σ: a name, an `Activation` or any function on arrays.
-    center : bool, default True
+    center : bool, default: True
         Whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted.
-    random_state : int, RandomState instance or None, default None
+    random_state : int or RandomState instance or None, default: None
         As in scikit-learn; for equal integers the features are those of the first member of
         `RandomFeaturesRidge`.
 
@@ -274,7 +274,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs, at most 1e100 in magnitude (1e30 in float32).
         y : object, optional
             Not used; for pipelines.
@@ -304,7 +304,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs.
 
         Returns

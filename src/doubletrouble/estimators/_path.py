@@ -68,7 +68,7 @@ class RidgePath:
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs.
 
         Returns

@@ -411,34 +411,34 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
     Parameters
     ----------
-    n_features : int or math.inf, default 100
+    n_features : int or math.inf, default: 100
         P, the random features of each member; `math.inf` is the limit of infinitely many, kernel
         ridge regression with `kernel(activation, X, center=center)`.
-    activation : str, Activation or callable, default "relu"
+    activation : str or Activation or callable, default: "relu"
         σ: a name, an `Activation` or any function on arrays.
-    center : bool, default True
+    center : bool, default: True
         Whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted, as in the paper.
-    ridge : float, "loo", "forecast" or None, default None
+    ridge : float or str or None, default: None
         λ, in [0, inf); 0 is the minimum-norm fit, "loo" the λ among `ridges` of least leave-one-out
         error, "forecast" the one of least error by `forecast`, in which the features are averaged
         over. None for 0.001, or for `alpha`.
-    alpha : float or None, default None
+    alpha : float or None, default: None
         The penalty in scikit-learn's convention, |y - Φ a|² + alpha |a|², in place of `ridge`:
         alpha = λ P N / D. Must be None for infinitely many features.
-    ridges : array-like or None, default None
+    ridges : array_like or None, default: None
         λ to choose from; None for 33 from 1e-6 to 100, for "forecast" a grid relative to the Gram
         matrix.
-    budget : int or None, default None
+    budget : int or None, default: None
         With `ridge="forecast"`, the most features P K of all members: P of least forecast error is
         chosen too, in place of `n_features`.
-    ensemble : int or Scheme, default 1
+    ensemble : int or Scheme, default: 1
         K, models averaged, with features of their own and all rows; or an ensemble such as
         `Divide(K)` (each model has its own block of N/K rows), `Subsample`, `Bootstrap` or
         `FeatureBank`. N is the number of rows of a model, including repeated ones. With infinitely
         many features, models of the same rows are equal, and one is fitted.
-    fit_intercept : bool, default False
+    fit_intercept : bool, default: False
         Whether a constant, not penalized, is fitted in addition.
-    random_state : int, RandomState instance or None, default None
+    random_state : int or RandomState instance or None, default: None
         As in scikit-learn. Member k is the same for every K.
 
     Attributes
@@ -497,11 +497,11 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
         Parameters
         ----------
-        X : array-like of shape (N, D)
+        X : array_like of shape (N, D)
             Inputs.
-        y : array-like of shape (N,) or (N, T)
+        y : array_like of shape (N,) or (N, T)
             Labels.
-        sample_weight : float, array-like of shape (N,) or None, default None
+        sample_weight : float or array_like of shape (N,) or None, default: None
             Weights of the rows, 0 or more; a number stands for equal weights.
 
         Returns
@@ -527,11 +527,11 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs of further rows.
-        y : array-like of shape (n,) or (n, T)
+        y : array_like of shape (n,) or (n, T)
             Their labels.
-        sample_weight : float, array-like of shape (n,) or None, default None
+        sample_weight : float or array_like of shape (n,) or None, default: None
             Weights of the rows, 0 or more; a number stands for equal weights.
 
         Returns
@@ -565,7 +565,7 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
         Parameters
         ----------
-        X : array-like of shape (n, D)
+        X : array_like of shape (n, D)
             Inputs.
 
         Returns
@@ -592,13 +592,13 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
         Parameters
         ----------
-        X : array-like of shape (N, D)
+        X : array_like of shape (N, D)
             Inputs.
-        y : array-like of shape (N,) or (N, T)
+        y : array_like of shape (N,) or (N, T)
             Labels.
-        ridges : array-like or None, default None
+        ridges : array_like or None, default: None
             λ, in the paper's convention, finite and 0 or more; None for the parameter of that name.
-        sample_weight : float, array-like of shape (N,) or None, default None
+        sample_weight : float or array_like of shape (N,) or None, default: None
             Weights of the rows, 0 or more; a number stands for equal weights.
 
         Returns

@@ -91,35 +91,35 @@ def forecast(
 
     Parameters
     ----------
-    X : array-like of shape (n, D) or None
+    X : array_like of shape (n, D) or None
         Inputs, 20 rows or more, independent draws: scaled as for `RandomFeaturesRidge`. None with
         `kernel`. More than 10,000 rows are sub-sampled, except on a GPU.
-    y : array-like of shape (n,) or (n, T)
+    y : array_like of shape (n,) or (n, T)
         Labels, not constant; errors are summed over columns.
-    activation : str, Activation or callable, default "relu"
+    activation : str or Activation or callable, default: "relu"
         σ of the features: a name, an `Activation` or any function on arrays.
-    kernel : array-like of shape (n, n) or None, default None
+    kernel : array_like of shape (n, n) or None, default: None
         A Gram matrix in place of that of the activation, symmetric and without negative
         eigenvalues; its features are taken as Gaussian.
-    center : bool, default True
+    center : bool, default: True
         Whether the mean of σ(z), z ~ N(0, 1), is subtracted.
-    fit_intercept : bool, default False
+    fit_intercept : bool, default: False
         Whether a constant, not penalized, is fitted in addition.
-    noise : float or None, default None
+    noise : float or None, default: None
         The standard deviation of the labels' noise, of each column, if it is known.
-    groups : array-like of shape (n,) or None, default None
+    groups : array_like of shape (n,) or None, default: None
         A label for each row, with 20 or more values, where rows are repeated or related: those of a
         group are left out together.
-    dim : float or None, default None
+    dim : float or None, default: None
         D in λ N/D, the ridge on the Gram matrix; None for the columns of X, 1 without X.
-    seed : int, default 0
+    seed : int, default: 0
         The seed of drawn features, splits and standard errors, in [0, 2³²).
-    device : str, default "cpu"
+    device : str, default: "cpu"
         The device of the eigendecomposition: "cpu", or a device of torch such as "cuda".
-    check : bool, default True
+    check : bool, default: True
         Whether the checks in `trust` are run; they take about as long as the rest. Without them,
         standard errors for N > n lack the error of the back-test.
-    confidence : float, default 0.9
+    confidence : float, default: 0.9
         The level of intervals in tables, in (0, 1).
 
     Returns

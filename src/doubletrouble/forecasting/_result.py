@@ -211,13 +211,13 @@ class Forecast:
 
         Parameters
         ----------
-        width : float or array-like, default math.inf
+        width : float or array_like, default: math.inf
             P, the random features of each model, at least 1; `math.inf` is kernel ridge regression.
-        ridge : float or array-like, default 0.001
+        ridge : float or array_like, default: 0.001
             The paper's λ, at least 0; 0 is the minimum-norm fit.
-        ensemble : float, array-like or Ensemble, default 1
+        ensemble : float or array_like or Ensemble, default: 1
             K, the number of models averaged, a whole number of at least 1 or inf.
-        n_samples : float, array-like or None, default None
+        n_samples : float or array_like or None, default: None
             N, rows of the training set, at least 5; None for all rows. May be more than there are.
             A list whose length is not that of the others has an axis of its own, the first.
 
@@ -280,13 +280,13 @@ class Forecast:
 
         Parameters
         ----------
-        width : float or array-like, default math.inf
+        width : float or array_like, default: math.inf
             P, the random features of each model, at least 1; `math.inf` is kernel ridge regression.
-        ridge : float or array-like, default 0.001
+        ridge : float or array_like, default: 0.001
             The paper's λ, at least 0.
-        ensemble : float, array-like or Ensemble, default 1
+        ensemble : float or array_like or Ensemble, default: 1
             K, the number of models averaged.
-        n_samples : float, array-like or None, default None
+        n_samples : float or array_like or None, default: None
             N, rows of the training set, at least 5; None for all rows.
 
         Returns
@@ -449,13 +449,13 @@ class Forecast:
 
         Parameters
         ----------
-        width : float, default math.inf
+        width : float, default: math.inf
             P, the random features of each model.
-        ensemble : float, default 1
+        ensemble : float, default: 1
             K, the number of models averaged.
-        n_samples : float or None, default None
+        n_samples : float or None, default: None
             N, rows of the training set; None for all rows.
-        ridges : ndarray or None, default None
+        ridges : ndarray or None, default: None
             λ to choose from; None for a grid that is refined about the best.
 
         Returns
@@ -511,13 +511,13 @@ class Forecast:
         ----------
         budget : float
             The largest cost, in the measure `cost`; at least that of one feature.
-        n_samples : float or None, default None
+        n_samples : float or None, default: None
             N, rows of the training set; None for all rows.
-        cost : {"features", "training"}, default "features"
+        cost : {"features", "training"}, default: "features"
             P K features in total, or K N P min(N, P) operations of training.
-        members : sequence of float, default (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
+        members : sequence of float, default: (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
             K to choose from, increasing.
-        ridges : ndarray or None, default None
+        ridges : ndarray or None, default: None
             λ to choose from; None for a grid that is refined about the best.
 
         Returns
@@ -584,15 +584,15 @@ class Forecast:
         ----------
         width : float
             P, the random features of each model at present.
-        ridge : float, default 0.001
+        ridge : float, default: 0.001
             The present λ, in the paper's convention.
-        ensemble : float, default 1
+        ensemble : float, default: 1
             K, the present number of models averaged.
-        n_samples : float or None, default None
+        n_samples : float or None, default: None
             N, the present rows of the training set; None for all rows.
-        budget : float or None, default None
+        budget : float or None, default: None
             The largest cost of the best allocation; None for the present cost.
-        cost : {"features", "training"}, default "features"
+        cost : {"features", "training"}, default: "features"
             P K features in total, or K N P min(N, P) operations of training.
 
         Returns
@@ -664,9 +664,9 @@ class Forecast:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes or None, default None
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; None for a new figure.
-        **settings : float or array-like
+        **settings : float or array_like
             Arguments of `error`: `width`, `ridge`, `ensemble` and `n_samples`.
 
         Returns
@@ -700,7 +700,7 @@ class Forecast:
 
         Parameters
         ----------
-        **settings : float or array-like
+        **settings : float or array_like
             Arguments of `error`: `width`, `ridge`, `ensemble` and `n_samples`.
 
         Returns

@@ -126,28 +126,28 @@ def lazy_curve(
     ----------
     data : Data
         The training and test set.
-    widths : int, sequence or range, default (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
+    widths : int or sequence or range, default: (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
         Nodes of every hidden layer, in [1, 100000], each once; a range is a text such as
         "2:64:log:6".
-    laziness : float, sequence or range, default 100.0
+    laziness : float or sequence or range, default: 100.0
         α, the scale of a network's output, in [1e-6, 1e6]; `math.inf` trains the network linearized
         at initialization.
-    ensemble : int or Ensemble, default 20
+    ensemble : int or Ensemble, default: 20
         The number of networks of each, or `Ensemble(K)`.
-    depth : int, default 5
+    depth : int, default: 5
         Linear layers of a network, in [2, 100].
-    seed : int, default 0
+    seed : int, default: 0
         The seed of the initial weights, in [0, 2³²).
-    device : str, default "auto"
+    device : str, default: "auto"
         "auto" (a GPU if there is one), "cpu", "cuda" ...
-    dtype : {"float32", "tf32", "float64"}, default "float32"
+    dtype : {"float32", "tf32", "float64"}, default: "float32"
         The precision; "tf32" has faster and coarser matrix products on a GPU.
-    memory : float or None, default None
+    memory : float or None, default: None
         The most bytes of the batches in training; None for the free memory.
-    store : str, path or None, default None
+    store : str or path or None, default: None
         A file in which complete ensembles are stored: they are not trained again, and an
         interrupted call continues when it is repeated.
-    progress : bool, default True
+    progress : bool, default: True
         Whether progress is shown on stderr.
     **training : object
         Options of `train_lazy`: loss, optimizer, learning_rate, max_steps, patience, tolerance,

@@ -147,9 +147,9 @@ class LazyRun:
 
         Parameters
         ----------
-        ensemble : int or Ensemble, default 1
+        ensemble : int or Ensemble, default: 1
             K, up to the number of members, or `Ensemble(K)`.
-        measure : {"classification", "vote", "squared"}, default "classification"
+        measure : {"classification", "vote", "squared"}, default: "classification"
             The fraction misclassified by the sign of the mean score, or by the majority; or the
             squared error of the mean score, against ±1.
 
@@ -192,9 +192,9 @@ class LazyRun:
 
         Parameters
         ----------
-        ensemble : int or Ensemble, default 1
+        ensemble : int or Ensemble, default: 1
             K, up to the number of members, or `Ensemble(K)`.
-        measure : {"classification", "vote", "squared"}, default "classification"
+        measure : {"classification", "vote", "squared"}, default: "classification"
             The fraction misclassified by the sign of the mean score, or by the majority; or the
             squared error of the mean score, against ±1.
 

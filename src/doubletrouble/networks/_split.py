@@ -57,7 +57,7 @@ class LazySplit:
 
         Parameters
         ----------
-        ensemble : float or Ensemble, default 1
+        ensemble : float or Ensemble, default: 1
             K, a whole number of at least 1 or inf, or `Ensemble(K)`.
 
         Returns
@@ -130,37 +130,37 @@ def lazy_split(
     ----------
     data : Data
         The training set, whose pool gives the data sets, and the test set.
-    n_data : int, default 5
+    n_data : int, default: 5
         The number of data sets, at least 2.
-    n_init : int, default 5
+    n_init : int, default: 5
         The number of initializations, at least 1.
-    n_noise : int, default 2
+    n_noise : int, default: 2
         Draws of label noise on each data set, at least 1; one if `noise` and `flips` are 0.
-    noise : float, default 0.0
+    noise : float, default: 0.0
         The standard deviation of Gaussian noise added to the training labels ±1; 0 unless the loss
         is "squared".
-    flips : float, default 0.0
+    flips : float, default: 0.0
         The probability that a training label is flipped, in [0, 1].
-    width : int, default 30
+    width : int, default: 30
         Nodes of every hidden layer, in [1, 100000].
-    depth : int, default 5
+    depth : int, default: 5
         Linear layers of a network, in [2, 100].
-    laziness : float, default 100.0
+    laziness : float, default: 100.0
         α, the scale of a network's output, in [1e-6, 1e6]; `math.inf` trains the network linearized
         at initialization.
-    seed : int, default 0
+    seed : int, default: 0
         The seed of the initial weights and of the noise, in [0, 2³²).
-    device : str, default "auto"
+    device : str, default: "auto"
         "auto" (a GPU if there is one), "cpu", "cuda" ...
-    dtype : {"float32", "tf32", "float64"}, default "float32"
+    dtype : {"float32", "tf32", "float64"}, default: "float32"
         The precision; "tf32" has faster and coarser matrix products on a GPU.
-    memory : float or None, default None
+    memory : float or None, default: None
         The most bytes of the batches in training; None for the free memory.
-    store : str, path or None, default None
+    store : str or path or None, default: None
         The path of a checkpoint; an interrupted call continues from it when it is repeated.
-    progress : bool, default True
+    progress : bool, default: True
         Whether progress is shown on stderr.
-    loss : {"hinge", "squared_hinge", "squared", "logistic"}, default "squared"
+    loss : {"hinge", "squared_hinge", "squared", "logistic"}, default: "squared"
         The training loss.
     **training : object
         Other options of `train_lazy`: optimizer, learning_rate, max_steps, patience, tolerance,

@@ -90,44 +90,44 @@ def train_lazy(
     ----------
     data : Data
         The training and test set.
-    width : int, default 30
+    width : int, default: 30
         Nodes of every hidden layer, in [1, 100000].
-    depth : int, default 5
+    depth : int, default: 5
         Linear layers of a network, in [2, 100].
-    laziness : float, default 100.0
+    laziness : float, default: 100.0
         α, in [1e-6, 1e6]; `math.inf` trains the network linearized at initialization.
-    ensemble : int or Ensemble, default 20
+    ensemble : int or Ensemble, default: 20
         The number of networks, or `Ensemble(K)`.
-    loss : {"hinge", "squared_hinge", "squared", "logistic"}, default "hinge"
+    loss : {"hinge", "squared_hinge", "squared", "logistic"}, default: "hinge"
         The training loss: the mean over samples and the two outputs, divided by α².
-    optimizer : {"auto", "adam", "gd", "sgd", "exact"}, default "auto"
+    optimizer : {"auto", "adam", "gd", "sgd", "exact"}, default: "auto"
         "adam" or "gd" (with all samples in every step), "sgd" (with `batch_size`), or "exact" for
         the linearized network with squared loss; "auto" is "exact" where possible, else "adam". At
         α = ∞ Adam takes the steps of α = 100: 100 times the rate for α (θ - θ₀).
-    learning_rate : float or None, default None
+    learning_rate : float or None, default: None
         The step size, in [1e-12, 1e12]; None for 0.1 min(1, α) with Adam, and with the others for
         1/curvature at initialization (half of it for "sgd"; α/10 times that for α < 10, where the
         curvature grows).
-    max_steps : int, default 100000
+    max_steps : int, default: 100000
         The most steps, at least 1.
-    patience : int or None, default None
+    patience : int or None, default: None
         The steps in a window of the stopping rule, at least 1; None for a tenth of `max_steps`, at
         least 100.
-    tolerance : float, default 0.001
+    tolerance : float, default: 0.001
         The share by which the loss must fall within a window for training to go on, in [0, 1].
-    batch_size : int or None, default None
+    batch_size : int or None, default: None
         The samples of a step of "sgd", at least 1; None for other optimizers.
-    seed : int, default 0
+    seed : int, default: 0
         The seed of the initial weights, in [0, 2³²).
-    device : str, default "auto"
+    device : str, default: "auto"
         "auto" (a GPU if there is one), "cpu", "cuda" ...
-    dtype : {"float32", "tf32", "float64"}, default "float32"
+    dtype : {"float32", "tf32", "float64"}, default: "float32"
         The precision; "tf32" has faster and coarser matrix products on a GPU.
-    memory : float or None, default None
+    memory : float or None, default: None
         The most bytes of the batches in training; None for the free memory.
-    store : str, path or None, default None
+    store : str or path or None, default: None
         The path of a checkpoint; an interrupted call continues from it when it is repeated.
-    progress : bool, default True
+    progress : bool, default: True
         Whether progress is shown on stderr.
 
     Returns

@@ -65,23 +65,23 @@ def simulate_committee(
     ----------
     members : sequence of Member
         The members, each a single point.
-    sharing : str, pair or mapping, default "samples"
+    sharing : str or pair or mapping, default: "samples"
         What any two have in common: "samples", "features", "both" (the smaller of two is part of
         the larger), "nothing", or the overlaps (features, samples) per dimension, numbers or
         matrices.
-    signal : float, default 1.0
+    signal : float, default: 1.0
         F, the norm of the linear teacher, in [0, 1e150].
-    noise : float, default 1.0
+    noise : float, default: 1.0
         τ, the standard deviation of the label noise, in [0, 1e150].
     dim : int
         The dimension D, in [1, 1e7].
-    n_data : int, default 40
+    n_data : int, default: 40
         Independent draws, from which the standard errors are computed, at least 2.
-    seed : int, default 0
+    seed : int, default: 0
         Seed of the random numbers, in [0, 2³²).
-    model : {"features", "gaussian"}, default "features"
+    model : {"features", "gaussian"}, default: "features"
         "features" uses the true activations, "gaussian" the equivalent Gaussian covariates.
-    progress : bool, default True
+    progress : bool, default: True
         Whether a progress bar, or lines in a log, are shown where the draws take more than two
         seconds.
 

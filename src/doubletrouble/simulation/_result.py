@@ -118,13 +118,13 @@ class Simulation:
 
         Parameters
         ----------
-        ensemble : float, array-like or Scheme, default 1
+        ensemble : float or array_like or Scheme, default: 1
             The number of models K, or `Ensemble(K)`, always available. Other ensembles must be
             among those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and
             `FeatureBank` are then available for any K, or an array of them, which broadcasts with
             the curves of the simulation; schemes whose shares depend on K are available for the K
             drawn.
-        measure : "squared" or None, default None
+        measure : str or None, default: None
             The squared error.
 
         Returns
@@ -166,7 +166,7 @@ class Simulation:
 
         Parameters
         ----------
-        ensemble : float, array-like or Scheme, default 1
+        ensemble : float or array_like or Scheme, default: 1
             The number of models K, or one of the ensembles drawn.
 
         Returns
@@ -193,7 +193,7 @@ class Simulation:
 
         Parameters
         ----------
-        ensemble : float, array-like or Scheme, default 1
+        ensemble : float or array_like or Scheme, default: 1
             The number of models K, or one of the ensembles drawn, as requested.
 
         Returns
@@ -352,11 +352,11 @@ class ConvexSimulation(Simulation):
 
         Parameters
         ----------
-        shared_features : {0.0, 1.0}, default 0.0
+        shared_features : {0.0, 1.0}, default: 0.0
             The share of the features they have in common.
-        shared_samples : {0.0, 1.0}, default 1.0
+        shared_samples : {0.0, 1.0}, default: 1.0
             The share of the inputs they have in common.
-        shared_noise : bool, default True
+        shared_noise : bool, default: True
             Whether the labels of common inputs have the same noise.
 
         Returns
@@ -407,11 +407,11 @@ class ConvexSimulation(Simulation):
 
         Parameters
         ----------
-        ensemble : float, array-like, Scheme or Vote, default 1
+        ensemble : float or array_like or Scheme or Vote, default: 1
             The number of models K, or one of the ensembles drawn. `Vote(K)`, for K up to `n_init`,
             is counted at points held out: its total is estimated, and its parts are not; the
             measure is "misclassification" or "noisy".
-        measure : str or None, default None
+        measure : str or None, default: None
             For regression the mean squared error. For classification "misclassification", the
             default, or "squared" against the clean sign, "noisy" or "log_loss" against labels with
             noise and flips: definitions and parts are those of `exact_error`.
@@ -487,7 +487,7 @@ class ConvexSimulation(Simulation):
 
         Parameters
         ----------
-        ensemble : float, array-like or Scheme, default 1
+        ensemble : float or array_like or Scheme, default: 1
             The number of models K, or one of the ensembles drawn.
 
         Returns
@@ -540,7 +540,7 @@ class ConvexSimulation(Simulation):
 
         Parameters
         ----------
-        ensemble : float, array-like, Scheme or Vote, default 1
+        ensemble : float or array_like or Scheme or Vote, default: 1
             The number of models K, a vote, or one of the ensembles drawn, as requested.
 
         Returns
@@ -589,7 +589,7 @@ class ConvexSimulation(Simulation):
 
         Parameters
         ----------
-        n_models : int, default 1
+        n_models : int, default: 1
             1, or `n_init` for the average of so many.
 
         Returns
@@ -669,7 +669,7 @@ class CommitteeSimulation:
 
         Parameters
         ----------
-        weights : array-like of shape (K,), "equal" or None, default None
+        weights : array_like of shape (K,) or str or None, default: None
             Weights of the members, which add up to 1; None or "equal" for the plain mean.
 
         Returns

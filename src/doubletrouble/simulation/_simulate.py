@@ -111,42 +111,42 @@ def simulate(
         The problem, a single point.
     dim : int
         The dimension D, in [1, 1e7].
-    model : {"features", "gaussian", "kernel"}, default "features"
+    model : {"features", "gaussian", "kernel"}, default: "features"
         "features" uses the true activation, "gaussian" the equivalent Gaussian covariates,
         "kernel" (with `features_per_dim=math.inf`) the exact kernel of infinitely many features.
-    n_data : int, default 10
+    n_data : int, default: 10
         Independent draws, from which the standard errors are computed, at least 2.
-    n_init : int, default 10
+    n_init : int, default: 10
         Sets of features in each draw, at least 2; no effect for the kernel.
-    ensembles : Scheme, float or sequence of them, default ()
+    ensembles : Scheme or float or sequence of them, default: ()
         Ensembles to draw, one or several: `Divide(2)`, `Subsample(10, fraction=0.6)`,
         `Bootstrap(10)`, `FeatureBank(10, bank_per_dim=5.0)`. Numbers of models with all of the data
         need not be drawn: `sim.error(K)` is available for any K. Where the shares of a scheme do
         not depend on K, as in all of these but `Divide`, `sim.error` is available for any K, too.
         The draws of one ensemble do not depend on the others. A fraction, or a bank, is rounded to
         whole numbers: see `Simulation.realized`.
-    seed : int, default 0
+    seed : int, default: 0
         Seed of the random numbers, which are the same on every device, in [0, 2³²).
-    device : str, default "auto"
+    device : str, default: "auto"
         "cpu" (NumPy), "torch", or a device of torch such as "cuda". "auto" is torch's GPU where
         torch is imported already and has one, else NumPy.
-    features_per_dim, ridge : sequence of float or None, default None
+    features_per_dim, ridge : sequence of float or None, default: None
         Values of P/D and of λ that replace those of the problem by a curve each: all values come
         from the same draws, the results have an axis for each, and `exact_error(sim.problem)` has
         the same shape. Neighbouring points are correlated.
-    times : sequence of float or None, default None
+    times : sequence of float or None, default: None
         Times (in the unit of `clock`) at which gradient flow from zero is stopped, in place of
         ridge regression; the last axis of the results.
-    test : {"auto", "exact", "sample"}, default "auto"
+    test : {"auto", "exact", "sample"}, default: "auto"
         How the average over test points is taken: "exact" by closed forms (relu, leaky_relu, abs,
         erf, sign, sin, cos, linear, quadratic, and the Gaussian model), "sample" at sampled points
         beyond the linear part, which is always exact; "auto" is exact where that is cheaper.
         `sim.test` is the one used.
-    center : bool, default True
+    center : bool, default: True
         Whether the mean of the activation is subtracted.
-    dtype : {"float64", "float32"}, default "float64"
+    dtype : {"float64", "float32"}, default: "float64"
         The precision; "float32" is for ridges that are not too small for it.
-    progress : bool, default True
+    progress : bool, default: True
         Whether a progress bar, or lines in a log, are shown where the draws take more than two
         seconds.
 

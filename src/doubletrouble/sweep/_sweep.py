@@ -87,50 +87,50 @@ class Sweep:
 
     Parameters
     ----------
-    features_per_dim : float, sequence or range, default 2.0
+    features_per_dim : float or sequence or range, default: 2.0
         P/D, random features per input dimension; `math.inf` is the kernel limit.
-    samples_per_dim : float, sequence or range, default 1.0
+    samples_per_dim : float or sequence or range, default: 1.0
         N/D, training samples per input dimension.
-    ridge : float, sequence or range, default 1e-05
+    ridge : float or sequence or range, default: 1e-05
         λ, the ridge penalty; 0 is the minimum-norm limit.
-    signal : float, sequence or range, default 1.0
+    signal : float or sequence or range, default: 1.0
         F, the norm of the linear teacher.
-    noise : float, sequence, range or None, default None
+    noise : float or sequence or range or None, default: None
         τ, the standard deviation of the noise on training labels; None for 1 in regression, and 0
         in classification.
-    nonlinear_signal : float, sequence or range, default 0.0
+    nonlinear_signal : float or sequence or range, default: 0.0
         F⋆, the root power of the part of the teacher that cannot be learned.
-    test_noise : float, sequence or range, default 0.0
+    test_noise : float or sequence or range, default: 0.0
         τ̃, the standard deviation of the noise on test labels.
-    flips : float, sequence or range, default 0.0
+    flips : float or sequence or range, default: 0.0
         p, the probability that a training label of a class is flipped, in [0, 0.5].
-    activation : str or sequence of str, default "relu"
+    activation : str or sequence of str, default: "relu"
         Names of activations.
-    loss : str, losses.Loss or sequence of them, default "square"
+    loss : str or losses.Loss or sequence of them, default: "square"
         Training losses that have a name.
-    task : str or sequence of str, default "regression"
+    task : str or sequence of str, default: "regression"
         "regression" or "classification".
-    dim : int, sequence or range
+    dim : int or sequence or range
         D, the input dimensions.
-    model : str or sequence of str, default "features"
+    model : str or sequence of str, default: "features"
         "features", "gaussian" or "kernel", as in `simulate`.
-    seed : int, sequence or range, default 0
+    seed : int or sequence or range, default: 0
         Seeds of the random numbers.
-    n_data : int, default 10
+    n_data : int, default: 10
         Independent draws of every cell, at least 2.
-    n_init : int, default 10
+    n_init : int, default: 10
         Sets of features in each draw, at least 2.
-    ensembles : Scheme, float or sequence of them, default (1, 2, 10, inf)
+    ensembles : Scheme or float or sequence of them, default: (1, 2, 10, inf)
         Ensembles of every cell; numbers are models averaged.
-    times : float, sequence, range or None, default None
+    times : float or sequence or range or None, default: None
         Times of every cell at which gradient flow is stopped; None for ridge regression.
-    test : {"auto", "exact", "sample"}, default "auto"
+    test : {"auto", "exact", "sample"}, default: "auto"
         How the average over test points is taken.
-    center : bool, default True
+    center : bool, default: True
         Whether the mean of the activation is subtracted.
-    dtype : {"float64", "float32"}, default "float64"
+    dtype : {"float64", "float32"}, default: "float64"
         The precision.
-    device : str, default "auto"
+    device : str, default: "auto"
         "auto", "cpu" (NumPy), "torch", or a device of torch such as "cuda".
 
     Examples
@@ -257,7 +257,7 @@ class Sweep:
         ----------
         store : str or path
             The file of the store.
-        hash : str or None, default None
+        hash : str or None, default: None
             The hash of the grid, or its beginning, which chooses one of several.
 
         Returns
@@ -374,14 +374,14 @@ class Sweep:
         ----------
         store : str or path
             The file of the store, made if it does not exist.
-        executor : object or None, default None
+        executor : object or None, default: None
             Any object with a method `submit`, on which cells are computed.
-        workers : int or None, default None
+        workers : int or None, default: None
             The number of worker processes; 1 is this process, None as many as there are processors.
-        scheduler : str or None, default None
+        scheduler : str or None, default: None
             The address of a Dask scheduler such as "tcp://host:port", or "local" for a cluster of
             `workers` processes here.
-        progress : bool, default True
+        progress : bool, default: True
             Whether progress is shown on stderr.
 
         Returns
@@ -430,13 +430,13 @@ class Sweep:
         ----------
         store : str or path
             The file of the store, which must exist.
-        executor : object or None, default None
+        executor : object or None, default: None
             Any object with a method `submit`, on which cells are computed.
-        workers : int or None, default None
+        workers : int or None, default: None
             The number of worker processes; 1 is this process, None as many as there are processors.
-        scheduler : str or None, default None
+        scheduler : str or None, default: None
             The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
-        progress : bool, default True
+        progress : bool, default: True
             Whether progress is shown on stderr.
 
         Returns
