@@ -23,24 +23,43 @@ _INPUT = Parameter(
 class Data:
     """Two classes of samples, from `load_data` or from user arrays.
 
-    Inputs have a row for each sample, of numbers up to 1e15 in magnitude; labels are -1 or +1, and
-    the training labels have both. Arrays are copied and read-only. `pool_x` and `pool_y` hold all
-    available training samples, of which `x_train` and `y_train` are the first; `blocks` makes
-    several data sets from them. `settings` records how the data were made; nothing is computed
-    from it.
+    Arrays are copied and read-only; invalid ones raise ValueError or TypeError.
 
-    >>> data = Data(x_train=[[0, 1], [2, 3]], y_train=[-1, 1], x_test=[[1, 1]], y_test=[1])
+    Parameters
+    ----------
+    x_train : array_like of shape (N, D)
+        Training inputs, a row for each sample, with numbers up to 1e15 in magnitude.
+    y_train : array_like of shape (N,)
+        Training labels, -1 or +1; both must occur.
+    x_test : array_like of shape (n_test, D)
+        Test inputs.
+    y_test : array_like of shape (n_test,)
+        Test labels, -1 or +1.
+    name : str, default: "own"
+        The name of the data set, as printed and stored.
+    pool_x : array_like of shape (n, D) or None, default: None
+        Inputs of all available training samples, of which `x_train` are the first; `blocks` makes
+        several data sets from them.
+    pool_y : array_like of shape (n,) or None, default: None
+        Labels of `pool_x`, of which `y_train` are the first.
+    settings : mapping, optional
+        How the data were made; nothing is computed from it.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> data = dt.Data(x_train=[[0, 1], [2, 3]], y_train=[-1, 1], x_test=[[1, 1]], y_test=[1])
     >>> data
     Data('own', N=2, D=2, n_test=1)
-    >>> Data(x_train=[[0, 1], [2, 3]], y_train=[1, 1], x_test=[[1, 1]], y_test=[1])
+    >>> dt.Data(x_train=[[0, 1], [2, 3]], y_train=[1, 1], x_test=[[1, 1]], y_test=[1])
     Traceback (most recent call last):
     ValueError: y_train must hold both classes, got only 1.0
     """
 
-    x_train: FloatArray  # [N, D]
-    y_train: FloatArray  # [N]
-    x_test: FloatArray  # [n_test, D]
-    y_test: FloatArray  # [n_test]
+    x_train: FloatArray
+    y_train: FloatArray
+    x_test: FloatArray
+    y_test: FloatArray
     name: str = "own"
     pool_x: FloatArray | None = None
     pool_y: FloatArray | None = None
@@ -92,10 +111,29 @@ class Data:
         return partial(type(self), **{**values, "settings": dict(self.settings)}), ()
 
     def blocks(self, n_data: int) -> list[Data]:
-        """Return `n_data` disjoint training sets of N samples of the pool, with the same test set.
+        """Return disjoint training sets of N samples of the pool, with the same test set.
 
+        Parameters
+        ----------
+        n_data : int
+            The number of sets, at least 1.
+
+        Returns
+        -------
+        list of Data
+            The sets, in the order of the pool; `settings["block"]` is their index.
+
+        Raises
+        ------
+        ValueError
+            If `n_data` is not a whole number of at least 1, or the pool has fewer than `n_data`
+            times N samples.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
         >>> x, y = [[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]
-        >>> data = Data(x_train=x[:2], y_train=y[:2], x_test=x, y_test=y, pool_x=x, pool_y=y)
+        >>> data = dt.Data(x_train=x[:2], y_train=y[:2], x_test=x, y_test=y, pool_x=x, pool_y=y)
         >>> [block.x_train.ravel().tolist() for block in data.blocks(2)]
         [[0.0, 1.0], [2.0, 3.0]]
         """

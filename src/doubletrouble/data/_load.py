@@ -60,21 +60,54 @@ def load_data(
 ) -> Data:
     """Load images as two classes of `pca` coordinates each.
 
-    `name` is "digits" (with scikit-learn), "mnist", "fashion-mnist" or "cifar10", whose files are
-    read from `folder` or else downloaded, or the path of a stored projection. With `pca=None` the
-    inputs are pixels; `n_train` and `n_test` are the numbers of samples from the first on, None
-    for all.
+    Parameters
+    ----------
+    name : str or path, default: "digits"
+        "digits" (with scikit-learn), "mnist", "fashion-mnist" or "cifar10"; or the path of an .npz
+        file, a stored projection.
+    pca : int or None, default: 10
+        The number of singular or principal directions, at least 1; None for the pixels.
+    labels : "parity" or tuple of two ints, default: "parity"
+        "parity" makes odd classes +1 and even ones -1; a pair such as (3, 8) selects these two, the
+        first as -1.
+    n_train : int or None, default: 1000
+        The number of training samples, from the first on; None for all.
+    n_test : int or None, default: None
+        The number of test samples, from the first on; None for all.
+    folder : str or path or None, default: None
+        An existing folder with the files of a published set; None for the one in the environment
+        variable DOUBLETROUBLE_DATA, if it is set, and the cache of downloads.
+    scaling : {"authors", "whiten"}, default: "authors"
+        "authors" projects on singular directions of the uncentred images and divides by the root of
+        the singular value [dascoli2020]; "whiten" makes the covariance of the training images the
+        identity.
+    test_statistics : {"own", "train"}, default: "own"
+        Whether, with `scaling="authors"`, the test images are normalized by their own mean and
+        standard deviation, or by those of the training images.
+    download : bool, default: True
+        Whether files that are not in `folder` or in the cache are downloaded.
 
-    With `labels="parity"` odd classes are +1 and even ones -1; a pair such as (3, 8) selects these
-    two, the first as -1. `scaling="authors"` projects on singular directions of the uncentred
-    images and divides by the root of the singular value [dascoli2020], with the test images
-    normalized by their own mean and standard deviation (`test_statistics="train"`: by those of the
-    training images); `scaling="whiten"` makes the covariance of the training images the identity.
+    Returns
+    -------
+    Data
+        The training and test set; its pool are all training samples of the two classes.
 
-    >>> data = load_data("digits", pca=10, labels="parity", n_train=1000)
-    >>> data
+    Raises
+    ------
+    ValueError
+        If a name, class, number of samples or number of directions is not available; `DataError` of
+        `doubletrouble.data`, a subclass, if a file cannot be read or downloaded.
+    TypeError
+        If `name`, `folder` or `download` is of another type.
+    MissingExtraError
+        If scikit-learn (for the digits) or pooch (for downloads) is not installed.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> dt.load_data("digits", pca=10, labels="parity", n_train=1000)
     Data('digits', N=1000, D=10, n_test=500)
-    >>> load_data("digits", labels=(3, 8), n_train=200).y_train[:4]
+    >>> dt.load_data("digits", labels=(3, 8), n_train=200).y_train[:4]
     array([-1.,  1.,  1.,  1.])
     """
     rule = label_rule(labels)

@@ -73,36 +73,88 @@ def decompose(
 ) -> LearnerDecomposition:
     """Split the test error of a learner into noise, initialization, sampling and bias.
 
-    `model` is a scikit-learn estimator or pipeline, which is cloned for every fit, all its
-    `random_state`s set from the seed of the initialization; or a function `fit(X, y, seed)` that
-    returns a function `predict(X)`. The error of a classifier is the squared distance of its
-    predicted probabilities to the one-hot labels (Brier score); with `task="classification"` a
-    function is a classifier, and predicts a probability for each class, in sorted order. Other
-    losses of a classifier are the cross-entropy (`loss="log"`), whose central predictor is the
-    normalized geometric mean of probabilities, and the 0/1 loss (`loss="zero_one"`), whose parts
-    are the effects of voting. Stored fits serve all losses.
+    On every training set and draw of label noise, the learner is fitted from the same
+    initializations. Estimates of two learners with the same source, `seed` and numbers of draws are
+    paired: `a - b` of two results is the difference on the same data, with its interval.
 
-    `source` gives `n_data` training sets, `n_noise` draws of label noise on each (2, where noise
-    can be drawn; 3 with `loss="zero_one"`) and one test set (`GeneratorSource`, `PoolSource`); on
-    each of these the learner is fitted from the same `n_init` initializations. A learner without a
-    seed is fitted once.
+    Fits run one after the other with one thread of linear algebra, or in parallel with one of
+    `executor`, `workers` and `scheduler`. Warnings of all fits are summarized in one warning, and
+    in a note of the result.
 
-    Estimates of two learners with the same source, `seed` and numbers of draws are paired: `a - b`
-    of two results is the difference on the same data, with its interval.
+    Parameters
+    ----------
+    model : estimator or callable
+        A scikit-learn estimator or pipeline, which is cloned for every fit, all its `random_state`s
+        set from the seed of the initialization; or a function `fit(X, y, seed)` that returns a
+        function `predict(X)`.
+    source : GeneratorSource or PoolSource
+        The source of the training sets, of the draws of label noise, and of one test set.
+    n_data : int, default: 20
+        The number of training sets, at least 1.
+    n_init : int, default: 5
+        The number of initializations, at least 1; a learner without a seed is fitted once.
+    n_noise : int or None, default: None
+        The draws of label noise on each training set, at least 1; None for 2 (3 with
+        `loss="zero_one"`) where noise can be drawn.
+    seed : int, default: 0
+        The seed of all draws, in [0, 2³²).
+    executor : object or None, default: None
+        Any object with a method `submit`, on which fits run.
+    workers : int or None, default: None
+        The number of worker processes, at least 1.
+    scheduler : str or None, default: None
+        The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
+    store : str or path or None, default: None
+        A file in which every fit is stored when it is done: a later call with the same arguments,
+        or with more draws or another loss, computes only what is missing. Stored fits are
+        identified by the content of the estimator and of the source (of functions: their module and
+        name), by the test set and the first training set, and by `name`.
+    name : str or None, default: None
+        The name of the learner and source in the store, required for those that cannot be hashed,
+        such as a lambda or a function of a notebook; change it whenever the learner changes.
+    confidence : float, default: 0.95
+        The level of intervals in tables and plots, in (0, 1).
+    task : {"auto", "regression", "classification"}, default: "auto"
+        "auto" is that of the estimator, and regression for a function. With "classification" a
+        function predicts a probability for each class, in sorted order.
+    include_test : bool, default: True
+        Whether standard errors include the draw of the test points.
+    errors : {"raise", "collect"}, default: "raise"
+        Whether `FitError` is raised at once if the first three fits fail, or all fits are tried.
+    progress : bool, default: True
+        Whether progress is shown on stderr.
+    loss : {"brier", "log", "zero_one"}, default: "brier"
+        The loss of a classifier: the squared distance of its predicted probabilities to the one-hot
+        labels (Brier score); the cross-entropy, whose central predictor is the normalized geometric
+        mean of probabilities; or the 0/1 loss, whose parts are the effects of voting. A regression
+        has the squared error, "brier".
 
-    Fits run one after the other with one thread of linear algebra, or in parallel: `workers`
-    processes, the address of a Dask `scheduler`, or any `executor` with a method `submit`. With a
-    `store`, a file, every fit is stored when it is done, and a later call with the same arguments,
-    or with more draws, computes only what is missing. Stored fits are identified by the content of
-    the estimator and of the source (of functions: their module and name), by the test set and the
-    first training set, and by `name`, if given. A learner or source that cannot be hashed, such as
-    a lambda or a function of a notebook, requires a `name`; change it whenever the learner changes.
+    Returns
+    -------
+    LearnerDecomposition
+        Every part with its standard error, and all predictions: `error()`, `anova()`,
+        `per_point()`, `plot()`.
 
-    Warnings of all fits are summarized in one warning, and in a note of the result. A fit that
-    raises an error, or predicts something that is not a finite number, fails: `FitError` is raised
-    at the end, with the result of the data sets without a failure. With `errors="raise"`, it is
-    raised at once if the first three fits fail; with `errors="collect"` all fits are tried.
+    Raises
+    ------
+    ValueError
+        If an option is not one of those listed, a number is out of range, the source has too few
+        samples, or fits without a `name` cannot be identified in a store.
+    TypeError
+        If `model`, `source` or the labels are of another type.
+    FitError
+        If fits raise an error, or predict something that is not a finite number; it has the result
+        of the data sets without a failure.
+    StoreError
+        If `store` is not a valid store, or cannot be used.
+    DoubleTroubleError
+        If the executor breaks, or the scheduler cannot be reached.
+    MissingExtraError
+        If the packages of a store, of worker processes or of Dask are not installed.
 
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> def sample(rng, n):
     ...     X = rng.standard_normal((n, 2))
     ...     return X, X[:, 0]
@@ -110,10 +162,8 @@ def decompose(
     ...     features = np.random.default_rng(seed).standard_normal((2, 10))
     ...     weights = np.linalg.lstsq(np.tanh(X @ features), y, rcond=None)[0]
     ...     return lambda X: np.tanh(X @ features) @ weights
-    >>> from doubletrouble.decomposition import GeneratorSource
-    >>> source = GeneratorSource(sample, n_train=30, noise=0.5, n_test=100)
-    >>> result = decompose(fit, source, n_data=8, n_init=4)
-    >>> error = result.error()
+    >>> source = dt.GeneratorSource(sample, n_train=30, noise=0.5, n_test=100)
+    >>> error = dt.decompose(fit, source, n_data=8, n_init=4).error()
     >>> bool(error.noise.value > 0.05 > error.bias.value)
     True
     """

@@ -14,18 +14,55 @@ _REQUIREMENTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The numbers of draws, and which of them are shared."""
+    """The numbers of draws, and which of them are shared.
 
-    n_data: int  # D: training sets
-    n_noise: int  # N: draws of label noise on each of them, or of noise added to them
-    n_init: int  # K: initializations
-    n_test: int  # T: test points
-    crossed: bool  # the same K initializations for every data set, or fresh ones
-    targets: tuple[str, ...]  # targets of the predictions: truth, y_test, both or neither
-    deterministic: bool = False  # a learner without randomness: one initialization suffices
-    noiseless: bool = False  # labels without noise: one draw suffices
-    hidden_noise: bool = False  # labels with noise of their own that no draw changes
-    injected: float | None = None  # ratio c of variances, see `_components`
+    It is part of a result; its values are not validated.
+
+    Parameters
+    ----------
+    n_data : int
+        D, the number of training sets.
+    n_noise : int
+        N, the draws of label noise on each of them, or of noise added to them.
+    n_init : int
+        K, the number of initializations.
+    n_test : int
+        T, the number of test points.
+    crossed : bool
+        Whether the K initializations are the same for every data set.
+    targets : tuple of str
+        The targets of the predictions: "truth", "y_test", both or neither.
+    deterministic : bool, default: False
+        Whether the learner has no randomness: one initialization suffices.
+    noiseless : bool, default: False
+        Whether labels have no noise: one draw suffices.
+    hidden_noise : bool, default: False
+        Whether labels have noise of their own that no draw changes.
+    injected : float or None, default: None
+        The variance of the labels' own noise over that of the added noise, where it is known.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> design = dt.Design(
+    ...     n_data=5, n_noise=1, n_init=3, n_test=100, crossed=True, targets=("truth",)
+    ... )
+    >>> design.absorbed["sampling"]
+    'label noise'
+    >>> print(*design.notes)
+    One noise draw for each data set: the effect of label noise is in initialization and sampling.
+    """
+
+    n_data: int
+    n_noise: int
+    n_init: int
+    n_test: int
+    crossed: bool
+    targets: tuple[str, ...]
+    deterministic: bool = False
+    noiseless: bool = False
+    hidden_noise: bool = False
+    injected: float | None = None
 
     @property
     def own_labels(self) -> "Design":

@@ -37,18 +37,42 @@ class RepeatPlan:
 
 
 def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPlan:
-    """Repeats for which the standard error of every part is `relative_error` times the part.
+    """Repeats for which the standard error of every part is a given share of the part.
 
-    A part below 5 % of the total need only be known as well as one of 5 %. `result` is a
-    decomposition with few repeats, of the same learner and source; it must have standard errors.
+    A part below 5 % of the total need only be known as well as one of 5 %.
 
-    >>> import numpy as np
-    >>> from doubletrouble.decomposition import decompose_predictions
+    Parameters
+    ----------
+    result : Decomposition
+        A decomposition with few repeats, of the same learner and source; it must have standard
+        errors.
+    relative_error : float, default: 0.1
+        The standard error of a part over the part, at least 1e-9.
+
+    Returns
+    -------
+    RepeatPlan
+        The numbers of data sets, initializations and noise draws with the fewest fits, and the
+        expected standard errors; its `notes` name parts that need more test points.
+
+    Raises
+    ------
+    ValueError
+        If `result` has no total, an infinite one, or no standard errors; if `relative_error` is
+        below 1e-9.
+    TypeError
+        If `relative_error` is not one number.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> rng = np.random.default_rng(0)
     >>> f = rng.normal(size=(8, 1, 1, 50)) + rng.normal(size=(8, 1, 3, 50))
-    >>> pilot = decompose_predictions(f + rng.normal(size=(8, 2, 3, 50)), truth=np.zeros(50))
-    >>> rough, fine = plan_repeats(pilot, 0.2), plan_repeats(pilot, 0.05)
-    >>> rough.n_fits < fine.n_fits
+    >>> pilot = dt.decompose_predictions(f + rng.normal(size=(8, 2, 3, 50)), truth=np.zeros(50))
+    >>> plan = dt.plan_repeats(pilot, 0.2)
+    >>> plan.n_data, plan.n_init, plan.n_noise
+    (101, 3, 2)
+    >>> dt.plan_repeats(pilot, 0.05).n_fits > plan.n_fits
     True
     """
     wanted, design = number("relative_error", relative_error, _RELATIVE), result.design

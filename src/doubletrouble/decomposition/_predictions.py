@@ -59,41 +59,68 @@ def decompose_predictions(
 ) -> Decomposition:
     """Split the squared error into noise, initialization, sampling and bias, without bias.
 
-    For probabilities of classes, `loss` is the score of Brier, which is the squared error, the
-    cross-entropy ("log") or the 0/1 loss ("zero_one"); see `_losses` for their parts.
-
-    `predictions` is an array [data, noise, init, test]: training sets drawn independently; on the
-    inputs of each, independent draws of the label noise; for each of these, the learner trained
-    from several initializations; its outputs at the test points, the same for all. Within a data
-    set, the k-th initialization and the n-th noise are the same wherever they occur. With `crossed`
-    the k-th initialization is the same for all data sets, too (the same seed); with
-    `crossed=False` every data set has initializations of its own.
-
-    With a fifth axis, [data, noise, init, test, output], squares are added up over the outputs, and
-    targets have a number for each: probabilities of classes against one-hot labels give the score
-    of Brier.
-
-    `truth` is the target at the test points without noise. `y_test` alone may be noisy, and its
-    noise is then part of bias and total, unless `label_noise`, its standard deviation (a number, or
-    one for each test point), is given: its square is subtracted. With `truth` and `y_test`, bias is
-    against the truth, total against `y_test`, and `bayes` is the difference. With neither, there is
-    no bias and no total.
-
     Estimates come from products of distinct draws: they are unbiased however few the draws, and
-    may be negative. With an axis of length one a part is not identified; `notes` name the part that
-    contains it. Set `deterministic=True` for a learner without randomness, `noiseless=True` for
-    labels without noise, and `hidden_noise=True` where noise draws were added to labels that have
-    noise of their own. Where its size is known, `injected` is the variance of their own over that
-    of the added noise, and the first of the noise draws is the labels without added noise.
+    may be negative. With an axis of length one a part is not identified; the `notes` of the result
+    name the part that contains it.
 
-    Standard errors are those over other data sets, noise, initializations and test points; with
-    `include_test=False`, for these test points. `confidence` is that of intervals in tables and
-    plots.
+    Parameters
+    ----------
+    predictions : array_like of shape (data, noise, init, test) or (data, noise, init, test, output)
+        Training sets drawn independently; on the inputs of each, independent draws of the label
+        noise; for each of these, the learner trained from several initializations; its outputs at
+        the test points, the same for all. Within a data set, the k-th initialization and the n-th
+        noise are the same wherever they occur. Squares are added up over outputs: probabilities of
+        classes against one-hot labels give the Brier score.
+    truth : array_like of shape (test,) or (test, output) or None, default: None
+        The target at the test points without noise.
+    y_test : array_like of shape (test,) or (test, output) or None, default: None
+        Labels of the test points. Alone, their noise is part of bias and total; with `truth`, bias
+        is against the truth, total against `y_test`, and `bayes` is the difference. With neither,
+        there is no bias and no total.
+    label_noise : float or array_like of shape (test,) or None, default: None
+        The standard deviation of the noise in `y_test`, where it is given without `truth`: its
+        square is subtracted from bias and total.
+    crossed : bool, default: True
+        Whether the k-th initialization is the same for all data sets, too (the same seed).
+    include_test : bool, default: True
+        Whether standard errors are those over other data sets, noise, initializations and test
+        points; False for these test points.
+    deterministic : bool, default: False
+        True for a learner without randomness, which needs one initialization.
+    noiseless : bool, default: False
+        True for labels without noise, which need one noise draw.
+    hidden_noise : bool, default: False
+        True where noise draws were added to labels that have noise of their own.
+    injected : float or None, default: None
+        The variance of the labels' own noise over that of the added noise, where it is known; the
+        first of the noise draws is then the labels without added noise.
+    confidence : float, default: 0.95
+        The level of intervals in tables and plots, in (0, 1).
+    loss : {"brier", "log", "zero_one"}, default: "brier"
+        For probabilities of classes: the Brier score, which is the squared error, the cross-entropy
+        or the 0/1 loss.
 
+    Returns
+    -------
+    Decomposition
+        Every part with its standard error: `error()`, `anova()`, `to_frame()`, `plot()`.
+
+    Raises
+    ------
+    ValueError
+        If an array has another shape or is not finite; if options contradict each other or the
+        numbers of draws.
+    TypeError
+        If an array has masked elements or does not hold numbers.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> rng = np.random.default_rng(0)
     >>> data, init = rng.normal(size=(30, 1, 1, 200)), rng.normal(size=(30, 1, 5, 200))
     >>> noise = rng.normal(size=(30, 2, 5, 200))
-    >>> result = decompose_predictions(1 + data + 0.7 * init + 0.5 * noise, truth=np.zeros(200))
+    >>> f = 1 + data + 0.7 * init + 0.5 * noise
+    >>> result = dt.decompose_predictions(f, truth=np.zeros(200))
     >>> print(result.error())
     noise            0.2500 ± 0.0032    9.2%
     initialization   0.4904 ± 0.0043   18.0%

@@ -69,6 +69,23 @@ class Decomposition:
     All estimates of one decomposition are of the same draws: their sums and differences have the
     standard errors of paired draws. The difference `a - b` of two decompositions on the same draws
     is a `DecompositionDifference`.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> f = 1 + rng.normal(size=(20, 1, 1, 50)) + rng.normal(size=(20, 1, 3, 50))
+    >>> result = dt.decompose_predictions(f, truth=np.zeros(50), noiseless=True)
+    >>> print(result)
+    noise                    0 ± 0    0.0%
+    initialization   0.996 ± 0.032   35.0%
+    sampling         0.957 ± 0.065   33.6%
+    bias             0.895 ± 0.077   31.4%
+    total              2.85 ± 0.11
+    K = 5 averaged: 2.05 ± 0.10
+    K = ∞ averaged: 1.85 ± 0.10
+    >>> round(result.anova().sampling.value, 2)
+    0.96
     """
 
     design: Design
@@ -80,14 +97,38 @@ class Decomposition:
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The error of K averaged re-initializations on the same data, in the sequential order.
 
-        `ensemble` is K, which may be inf, or `Ensemble(K)`. Initialization falls as 1/K, and so
-        does the part of noise that depends on it. Accessing a part that the design does not
-        identify raises ValueError; `notes` name the part that contains it.
+        Initialization falls as 1/K, and so does the part of noise that depends on it. Other losses
+        than the squared one do not fall as 1/K. For `loss="log"`, K = inf is the limit of geometric
+        means of probabilities; for `loss="zero_one"`, the vote of all initializations. For other K,
+        up to their number, the total alone is given: that of K averaged probabilities, or of K
+        votes.
 
-        Other losses than the squared one do not fall as 1/K. For `loss="log"`, K = inf is the
-        limit of geometric means of probabilities; for `loss="zero_one"`, the vote of all
-        initializations. For other K, up to their number, the total alone is given: that of K
-        averaged probabilities, or of K votes.
+        Parameters
+        ----------
+        ensemble : float or Ensemble, default: 1
+            K, a whole number of at least 1 or inf, or `Ensemble(K)`.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            Every part and the total. Accessing a part that the design does not identify raises
+            ValueError; `notes` name the part that contains it.
+
+        Raises
+        ------
+        ValueError
+            If `ensemble` is another scheme, is above 1 with a single initialization, or is not
+            available for the loss.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt, numpy as np
+        >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
+        >>> result = dt.decompose_predictions(f, truth=np.zeros(50))
+        >>> round(result.error().total.value, 2), round(result.error(10).total.value, 2)
+        (1.0, 0.09)
         """
         design, K = self.design, self._size(ensemble, "Decomposition.error")
         if self.loss != "brier":
@@ -139,7 +180,26 @@ class Decomposition:
         return sequential(self.design)
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
-        """The same error as main effects and interactions; of the squared error only."""
+        """The same error as main effects and interactions; of the squared error only.
+
+        Parameters
+        ----------
+        ensemble : float or Ensemble, default: 1
+            K, a whole number of at least 1 or inf, or `Ensemble(K)`.
+
+        Returns
+        -------
+        AnovaTerms of Estimate
+            Every main effect and interaction, and the total.
+
+        Raises
+        ------
+        ValueError
+            If the loss is not "brier", or `ensemble` is another scheme or is above 1 with a single
+            initialization.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        """
         if self.loss != "brier":
             raise ValueError(f"loss must be 'brier' for main effects, got {self.loss!r}")
         design, K = self.design, self._size(ensemble, "Decomposition.anova")
@@ -218,17 +278,34 @@ class Decomposition:
     # --- shown ---
 
     def to_frame(self) -> Any:
-        """A pandas table: a row for each part and the total, then for each part of `anova`."""
+        """The parts as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each part and the total, then for each part of `anova`.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         pandas = require("pandas", "tables")
         return pandas.DataFrame(self._table())
 
     def to_json(self) -> str:
-        """The design, every part with its interval, the error of K = 5 and K = ∞, and the notes.
+        """The decomposition as JSON.
 
-        >>> import json, numpy as np
-        >>> from doubletrouble.decomposition import decompose_predictions
+        Returns
+        -------
+        str
+            The design, every part with its interval, the error of K = 5 and K = ∞, and the notes.
+
+        Examples
+        --------
+        >>> import json, doubletrouble as dt, numpy as np
         >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
-        >>> parts = json.loads(decompose_predictions(f, truth=np.zeros(50)).to_json())["parts"]
+        >>> parts = json.loads(dt.decompose_predictions(f, truth=np.zeros(50)).to_json())["parts"]
         >>> [part["part"] for part in parts[:3]]
         ['noise', 'initialization', 'sampling']
         """
@@ -268,13 +345,29 @@ class Decomposition:
         ]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw every part with its interval, and K averaged members; return the axes.
+        """Draw every part with its interval, and the error of K averaged members.
 
-        >>> import matplotlib, numpy as np
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes drawn on.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import matplotlib, doubletrouble as dt, numpy as np
         >>> matplotlib.use("Agg")
-        >>> from doubletrouble.decomposition import decompose_predictions
         >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
-        >>> axes = decompose_predictions(f, truth=np.zeros(50)).plot()
+        >>> axes = dt.decompose_predictions(f, truth=np.zeros(50)).plot()
         >>> axes.get_xlabel()
         'squared error'
         """
@@ -330,6 +423,18 @@ class LearnerDecomposition(Decomposition):
     def per_point(self) -> RowErrors:
         """The error at every test point by cause; the means over them are those of `error()`.
 
+        Returns
+        -------
+        RowErrors
+            Every part, with a number for each test point.
+
+        Raises
+        ------
+        ValueError
+            If the loss is infinite.
+
+        Examples
+        --------
         >>> import doubletrouble as dt, numpy as np
         >>> from sklearn.tree import ExtraTreeRegressor
         >>> X = np.random.default_rng(0).normal(size=(300, 3))
@@ -376,10 +481,11 @@ class LearnerDecomposition(Decomposition):
 class DecompositionDifference:
     """The paired difference of two decompositions on the same draws, part by part.
 
-    >>> import numpy as np
-    >>> from doubletrouble.decomposition import decompose_predictions
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
-    >>> result = decompose_predictions(f, truth=np.zeros(50))
+    >>> result = dt.decompose_predictions(f, truth=np.zeros(50))
     >>> (result - result).total
     Estimate(value=0.0, standard_error=0.0, n_draws=8)
     """
@@ -395,11 +501,28 @@ class DecompositionDifference:
         return self.parts["total"]
 
     def to_frame(self) -> Any:
-        """A pandas table: a row for each part and the total."""
+        """The differences as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each part and the total.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         return require("pandas", "tables").DataFrame(self._table())
 
     def to_json(self) -> str:
-        """Every difference with its interval."""
+        """The differences as JSON.
+
+        Returns
+        -------
+        str
+            Every difference with its interval.
+        """
         content = {"confidence": self.confidence, "differences": self._table()}
         return json.dumps(_finite(content), ensure_ascii=False, allow_nan=False, indent=2)
 

@@ -68,21 +68,57 @@ def init_seed(seed: int, number: int) -> int:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TestSet:
-    """The shared test points."""
+    """The shared test points.
+
+    Parameters
+    ----------
+    X : array or DataFrame of shape (T, ...)
+        Inputs.
+    y : array of shape (T,) or (T, outputs)
+        Labels.
+    is_truth : bool
+        Whether labels have no noise.
+    noise : float or array of shape (T,) or None, default: None
+        The standard deviation of the noise, where it is known.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> source = dt.PoolSource(np.eye(8), np.arange(8.0), n_train=2, n_test=4, noise=0.5)
+    >>> points = source.test(seed=0, classification=False)
+    >>> points.X.shape, points.is_truth, points.noise
+    ((4, 8), False, 0.5)
+    """
 
     __test__ = False  # not a test of pytest
 
-    X: Any  # (T, ...)
-    y: Labels  # (T,) or (T, outputs)
-    is_truth: bool  # labels without noise
-    noise: float | FloatArray | None = None  # standard deviation of the noise, where it is known
+    X: Any
+    y: Labels
+    is_truth: bool
+    noise: float | FloatArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingSet:
-    """Inputs, and a version of their labels for each draw of noise."""
+    """Inputs, and a version of their labels for each draw of noise.
 
-    X: Any  # (N, ...)
+    Parameters
+    ----------
+    X : array or DataFrame of shape (N, ...)
+        Inputs.
+    y : tuple of arrays of shape (N,) or (N, outputs)
+        Labels, one array for each draw of noise.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> source = dt.GeneratorSource(lambda rng, n: (rng.normal(size=(n, 3)), np.zeros(n)), 5, 1.0)
+    >>> drawn = source.training(0, n_noise=2, seed=0, classes=None)
+    >>> drawn.X.shape, len(drawn.y)
+    ((5, 3), 2)
+    """
+
+    X: Any
     y: tuple[Labels, ...]
 
 
@@ -189,21 +225,36 @@ def noisy(y: Labels, noise: Noise, rng: np.random.Generator, classes: Labels | N
 
 @dataclass(frozen=True, eq=False)
 class GeneratorSource:
-    """Data from `sample(rng, n) -> X, clean_y`, with label noise added to the training sets.
+    """Data that a function draws, with label noise added to the training sets.
 
-    `noise` is its standard deviation; for class labels, the share that is replaced by another class
-    drawn at random; or a function `noise(rng, y) -> noisy y`. All training sets share one test set
-    of `n_test` points with clean labels.
+    All training sets share one test set with clean labels. Labels of `sample` that are noisy
+    themselves are detected where their noise is drawn by separate calls of `rng`, or from another
+    generator: it is then not separated from sampling and bias, and the result has a note.
 
-    `sample` must draw everything from `rng`: inputs that differ between two calls with the same
-    state of `rng` are an error. Labels of `sample` that are noisy themselves are detected where
-    their noise is drawn by separate calls of `rng`, or from another generator: it is then not
-    separated from sampling and bias, and the result has a note.
+    Parameters
+    ----------
+    sample : callable
+        A function `sample(rng, n)` that returns n rows `X` and their clean labels `y`. It must draw
+        everything from `rng`: inputs that differ between two calls with the same state of `rng`
+        raise ValueError.
+    n_train : int
+        The samples of each training set, at least 1.
+    noise : float or callable, default: 0.0
+        The standard deviation of the label noise; for class labels, the share in [0, 1] that is
+        replaced by another class drawn at random; or a function `noise(rng, y)` that returns noisy
+        labels.
+    n_test : int, default: 1000
+        The number of test points, at least 1.
+    classes : array_like or None, default: None
+        The classes of the labels; None for those of the test set.
 
+    Examples
+    --------
+    >>> import doubletrouble as dt
     >>> def sample(rng, n):
     ...     X = rng.standard_normal((n, 3))
     ...     return X, X[:, 0] ** 2
-    >>> source = GeneratorSource(sample, n_train=50, noise=0.5, n_test=200)
+    >>> source = dt.GeneratorSource(sample, n_train=50, noise=0.5, n_test=200)
     >>> source.training(0, n_noise=2, seed=0, classes=None).X.shape
     (50, 3)
     """
@@ -212,7 +263,7 @@ class GeneratorSource:
     n_train: int
     noise: Noise = 0.0
     n_test: int = 1000
-    classes: Any = field(default=None, kw_only=True)  # of the labels; else those of the test set
+    classes: Any = field(default=None, kw_only=True)
 
     injected: ClassVar[float | None] = None  # see PoolSource
     most_data: ClassVar[float] = math.inf  # the largest number of training sets
@@ -297,14 +348,58 @@ class GeneratorSource:
         return np.unique(self.test(seed, classification=True).y)
 
     def test(self, seed: int, *, classification: bool) -> TestSet:
-        """The test set, with clean labels."""
+        """The test set, with clean labels.
+
+        Parameters
+        ----------
+        seed : int
+            The seed of all draws.
+        classification : bool
+            Whether labels are classes; no effect here.
+
+        Returns
+        -------
+        TestSet
+            `n_test` points.
+
+        Raises
+        ------
+        ValueError
+            If `sample` does not return as many rows and labels as requested.
+        TypeError
+            If `sample` does not return a pair of inputs and labels.
+        """
         X, y = self._drawn(generator(seed, _TEST), int(self.n_test))
         return TestSet(X=X, y=y, is_truth=True)
 
     def training(
         self, number: int, *, n_noise: int, seed: int, classes: Labels | None
     ) -> TrainingSet:
-        """One of the training sets, with some draws of noise."""
+        """One of the training sets, with some draws of noise.
+
+        Parameters
+        ----------
+        number : int
+            The index of the training set, from 0.
+        n_noise : int
+            The draws of noise; labels without noise have one.
+        seed : int
+            The seed of all draws.
+        classes : array or None
+            All classes of a classification; None for a regression.
+
+        Returns
+        -------
+        TrainingSet
+            `n_train` samples.
+
+        Raises
+        ------
+        ValueError
+            If `sample` or `noise` does not return as many rows and labels as requested.
+        TypeError
+            If `sample` does not return a pair of inputs and labels.
+        """
         X, clean = self._drawn(generator(seed, _DATA, number), int(self.n_train))
         if self.is_noiseless:
             return TrainingSet(X=X, y=(clean,))
@@ -359,19 +454,43 @@ def _equal(left: Any, right: Any) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PoolSource:
-    """Samples `X`, `y` that exist, cut into a test set and training sets without a common sample.
+    """Samples that exist, cut into a test set and training sets without a common sample.
 
-    `noise` is the standard deviation of the noise in `y`, where it is known; 0 for labels without
-    noise. Noise of unknown size is in sampling (that of training labels) and in bias (that of test
-    labels), and the result has a note. `inject` is the standard deviation of noise that is added to
-    training labels on top (for classes, the share flipped), to measure how the learner responds;
-    with a known `noise`, as much is injected, and the response separates noise from sampling.
-    `repeated` are further measurements of all labels, each like `y`: they separate noise without
-    knowledge of its size. `groups` has the group of each sample: samples of a group that is in the
-    test set are in no training set.
+    Noise of unknown size is in sampling (that of training labels) and in bias (that of test
+    labels), and the result has a note.
 
+    Parameters
+    ----------
+    X : array_like or DataFrame or sparse matrix of shape (n, ...)
+        Inputs of all samples.
+    y : array_like of shape (n,) or (n, outputs)
+        Their labels: finite numbers, or classes.
+    n_train : int
+        The samples of each training set, at least 1.
+    noise : float or None, default: None
+        The standard deviation of the noise in `y`, where it is known; 0 for labels without noise.
+        As much is added to training labels, and the response of the learner separates noise from
+        sampling.
+    n_test : int or None, default: None
+        The number of test samples; None for a quarter of the pool, at most 1000.
+    inject : float or callable or None, default: None
+        The standard deviation of noise that is added to training labels on top (for classes, the
+        share flipped), or a function `inject(rng, y)` that returns noisy labels, to measure how the
+        learner responds.
+    repeated : sequence of array_likes, default: ()
+        Further measurements of all labels, each like `y`: they separate noise without knowledge of
+        its size.
+    resampling : {"disjoint", "subsample", "bootstrap"}, default: "disjoint"
+        How training sets are drawn. Those of "subsample" and "bootstrap" share samples: a warning
+        and a note of the result have the consequences.
+    groups : array_like of shape (n,) or None, default: None
+        The group of each sample: samples of a group that is in the test set are in no training set.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> X = np.arange(100.0)[:, None]
-    >>> source = PoolSource(X, X[:, 0], n_train=20, n_test=40)
+    >>> source = dt.PoolSource(X, X[:, 0], n_train=20, n_test=40)
     >>> source
     PoolSource(100 samples of shape (1,), n_train=20, n_test=40)
     >>> sets = [source.training(d, n_noise=1, seed=0, classes=None) for d in range(3)]
@@ -383,7 +502,7 @@ class PoolSource:
     y: Any
     n_train: int
     noise: float | None = None
-    n_test: int | None = None  # by default a quarter of the pool, at most 1000
+    n_test: int | None = None
     inject: Noise | None = field(default=None, kw_only=True)
     repeated: Sequence[Any] = field(default=(), kw_only=True)
     resampling: Resampling = field(default="disjoint", kw_only=True)
@@ -560,7 +679,20 @@ class PoolSource:
         return np.unique(self.y)
 
     def test(self, seed: int, *, classification: bool) -> TestSet:
-        """The test set; of repeated labels, their mean and the noise of this mean."""
+        """The test set; of repeated labels, their mean and the noise of this mean.
+
+        Parameters
+        ----------
+        seed : int
+            The seed of all draws.
+        classification : bool
+            Whether labels are classes, which are not averaged.
+
+        Returns
+        -------
+        TestSet
+            `n_test` samples.
+        """
         index = self._split(seed)[0]
         X = take_rows(self.X, index)
         if self.repeated and not classification and self.y.dtype.kind in "iuf":
@@ -572,7 +704,29 @@ class PoolSource:
     def training(
         self, number: int, *, n_noise: int, seed: int, classes: Labels | None
     ) -> TrainingSet:
-        """One of the training sets, with some draws of noise on its labels."""
+        """One of the training sets, with some draws of noise on its labels.
+
+        Parameters
+        ----------
+        number : int
+            The index of the training set, from 0.
+        n_noise : int
+            The versions of the labels.
+        seed : int
+            The seed of all draws.
+        classes : array or None
+            All classes of a classification; None for a regression.
+
+        Returns
+        -------
+        TrainingSet
+            `n_train` samples.
+
+        Raises
+        ------
+        ValueError
+            If a function `inject` returns labels of another shape.
+        """
         index = self._training_index(number, seed)
         X, y = take_rows(self.X, index), self.y[index]
         if self.repeated:

@@ -77,45 +77,83 @@ def diagnose(
 
     Parameters
     ----------
-    model : estimator or function
-        A scikit-learn estimator or pipeline, or a function `fit(X, y, seed)` that returns
-        `predict(X)`, as in `decompose`.
-    X, y : array-like
-        All rows, 30 or more: exchangeable, as independent draws are. For classes the error is the
-        Brier score.
-    alternatives : mapping
+    model : estimator or callable
+        A scikit-learn estimator or pipeline, or a function `fit(X, y, seed)` that returns a
+        function `predict(X)`.
+    X : array_like or DataFrame or sparse matrix of shape (n, ...)
+        All rows, 30 or more: exchangeable, as independent draws are.
+    y : array_like of shape (n,) or (n, outputs)
+        Their labels: numbers, or classes, for which the error is the Brier score.
+    alternatives : mapping of str to estimator or callable or None, default: None
         Other learners by name, compared on the same folds.
-    seed : int
-        Of the order of the rows, the learner's seeds and the intervals: equal seeds give equal
-        results.
-    groups : array-like
-        A label for each row. Rows of a group stay together: the error is that on new groups.
-    cv : splitter
+    seed : int, default: 0
+        The seed of the order of the rows, the learner's seeds and the intervals, in [0, 2³²): equal
+        seeds give equal results.
+    groups : array_like of shape (n,) or None, default: None
+        A label for each row, with 20 or more values. Rows of a group stay together: the error is
+        that on new groups.
+    cv : splitter or None, default: None
         A splitter of scikit-learn with ten test sets of which every row is in one, such as
         `StratifiedKFold(10)`; its test sets become the blocks.
-    noise : float
+    noise : float or None, default: None
         The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
         It is split off the bias, and the learning curve does not fall below it, but may reach it.
-    task, store, name, executor, workers, scheduler, progress
-        As in `decompose`. With a `store`, a later call with the same data computes only what is
-        missing.
-    confidence : float
-        Of the intervals in tables and plots.
+    task : {"auto", "regression", "classification"}, default: "auto"
+        "auto" is that of the estimator, and regression for a function. With "classification" a
+        function predicts a probability for each class, in sorted order.
+    store : str or path or None, default: None
+        A file in which every fit is stored when it is done: a later call with the same data
+        computes only what is missing.
+    name : str or None, default: None
+        The name of the learner in the store, required for one that cannot be hashed, such as a
+        lambda; change it whenever the learner changes.
+    executor : object or None, default: None
+        Any object with a method `submit`, on which fits run.
+    workers : int or None, default: None
+        The number of worker processes, at least 1.
+    scheduler : str or None, default: None
+        The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
+    confidence : float, default: 0.9
+        The level of intervals in tables and plots, in (0, 1).
+    progress : bool, default: True
+        Whether progress is shown on stderr.
 
     Returns
     -------
     Diagnosis
         `print` shows it; `error`, `remedies`, `learning_curve`, `per_point`, `plot`.
 
+    Raises
+    ------
+    ValueError
+        If there are too few rows, classes or groups, the rows are indexed by time, the test sets of
+        `cv` are not ten that partition the rows, a learner is of the other task, or an option is
+        out of range.
+    TypeError
+        If a learner, the inputs, the labels or `cv` are of another type.
+    FitError
+        If fits raise an error or do not predict finite numbers; failures on small shares of the
+        rows alone are left out, with a note.
+    StoreError
+        If `store` is not a valid store, or cannot be used.
+    DoubleTroubleError
+        If the executor breaks, or the scheduler cannot be reached.
+    MissingExtraError
+        If the packages of a store, of worker processes or of Dask are not installed.
+
     Examples
     --------
-    >>> from sklearn.datasets import load_diabetes
+    >>> import doubletrouble as dt, numpy as np
     >>> from sklearn.tree import DecisionTreeRegressor
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> d = diagnose(DecisionTreeRegressor(min_samples_leaf=5), X[:200], y[:200] / 100)
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> y = X[:, 0] + 0.5 * rng.normal(size=60)
+    >>> d = dt.diagnose(DecisionTreeRegressor(min_samples_leaf=5), X, y)
     >>> error = d.error()
     >>> bool(error.sampling.value > error.initialization.value)
     True
+    >>> [remedy.name for remedy in d.remedies()]
+    ['bag of 10', '2x data', '4x data']
     """
     run = _Learners.of(
         X,
@@ -153,16 +191,73 @@ def compare(
 ) -> LearnerComparison:
     """The errors of several learners by cause on the same rows, and their paired differences.
 
-    `models` are learners by name; the first is the one that others are compared with. Every one is
-    diagnosed with 120 fits; the other arguments are those of `diagnose`.
+    Every learner is diagnosed, with 120 fits.
 
-    >>> from sklearn.datasets import load_diabetes
+    Parameters
+    ----------
+    models : mapping of str to estimator or callable
+        Two or more learners by name, each a scikit-learn estimator or a function `fit(X, y, seed)`
+        that returns a function `predict(X)`; the first is the one that others are compared with.
+    X : array_like or DataFrame or sparse matrix of shape (n, ...)
+        All rows, 30 or more: exchangeable, as independent draws are.
+    y : array_like of shape (n,) or (n, outputs)
+        Their labels: numbers, or classes, for which the error is the Brier score.
+    seed : int, default: 0
+        The seed of the order of the rows, the learners' seeds and the intervals, in [0, 2³²).
+    groups : array_like of shape (n,) or None, default: None
+        A label for each row, with 20 or more values; rows of a group stay together.
+    cv : splitter or None, default: None
+        A splitter of scikit-learn with ten test sets of which every row is in one.
+    noise : float or None, default: None
+        The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
+    task : {"auto", "regression", "classification"}, default: "auto"
+        "auto" is that of the first estimator, and regression for a function.
+    store : str or path or None, default: None
+        A file in which every fit is stored when it is done, for later calls with the same data.
+    name : str or None, default: None
+        A name for the fits in the store, required for learners that cannot be hashed.
+    executor : object or None, default: None
+        Any object with a method `submit`, on which fits run.
+    workers : int or None, default: None
+        The number of worker processes, at least 1.
+    scheduler : str or None, default: None
+        The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
+    confidence : float, default: 0.9
+        The level of intervals in tables and plots, in (0, 1).
+    progress : bool, default: True
+        Whether progress is shown on stderr.
+
+    Returns
+    -------
+    LearnerComparison
+        The diagnosis of every learner; `difference` and `remedies` compare them.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two learners or their names are not strings; if the data or options
+        are not those of `diagnose`.
+    TypeError
+        If a learner, the inputs, the labels or `cv` are of another type.
+    FitError
+        If fits raise an error or do not predict finite numbers.
+    StoreError
+        If `store` is not a valid store, or cannot be used.
+    DoubleTroubleError
+        If the executor breaks, or the scheduler cannot be reached.
+    MissingExtraError
+        If the packages of a store, of worker processes or of Dask are not installed.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.neighbors import KNeighborsRegressor
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> models = {"ridge": Ridge(), "neighbours": KNeighborsRegressor()}
-    >>> comparison = compare(models, X[:200], y[:200] / 100)
-    >>> bool(comparison.difference("neighbours").sampling.value > 0)
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> y = X[:, 0] + 0.5 * rng.normal(size=60)
+    >>> comparison = dt.compare({"ridge": Ridge(), "tree": DecisionTreeRegressor()}, X, y)
+    >>> bool(comparison.difference("tree").sampling.value > 0)
     True
     """
     if not isinstance(models, Mapping) or len(models) < 2:

@@ -82,7 +82,19 @@ class Remedy:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Remedies:
-    """The remedies as a table; `remedies["2x data"]` is one of them."""
+    """The remedies as a table; `remedies["2x data"]` is one of them.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
+    >>> def fit(X, y, seed):
+    ...     return lambda X: np.full(len(X), y.mean())
+    >>> remedies = dt.diagnose(fit, X, y).remedies()
+    >>> [remedy.name for remedy in remedies], remedies["2x data"].status
+    (['bag of 10', '2x data', '4x data'], 'extrapolated')
+    """
 
     remedies: tuple[Remedy, ...]
     confidence: float = CONFIDENCE
@@ -99,7 +111,13 @@ class Remedies:
         return len(self.remedies)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row for each remedy, as dictionaries."""
+        """The remedies as rows.
+
+        Returns
+        -------
+        list of dict
+            A row for each remedy: error and change with intervals, status, fits, growth and reason.
+        """
         table = []
         for remedy in self.remedies:
             record: dict[str, Any] = {"remedy": remedy.name, "status": remedy.status}
@@ -116,7 +134,18 @@ class Remedies:
         return table
 
     def to_frame(self) -> Any:
-        """A pandas table, a row for each remedy."""
+        """The remedies as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each remedy.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         return require("pandas", "tables").DataFrame(self.records())
 
     def __str__(self) -> str:
@@ -177,12 +206,30 @@ class LearningCurve:
         return tuple(self.error.status["total"])
 
     def to_frame(self) -> Any:
-        """A pandas table, a row for each size."""
+        """The curve as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each size, with every part and the interval of the total.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         low, high = self.error.total.confidence_interval(self.confidence)
         return self.error.to_frame().assign(total_low=low, total_high=high)
 
     def records(self) -> list[dict[str, Any]]:
-        """The total and the parts at each size with intervals, as dictionaries."""
+        """The curve as rows.
+
+        Returns
+        -------
+        list of dict
+            A row for each size: the total and, under "parts", every part, with intervals and
+            status.
+        """
         parts = {**self.error.parts, "total": self.error.total}
         rows = []
         for k, n in enumerate(self.n_samples.tolist()):
@@ -197,7 +244,23 @@ class LearningCurve:
         return rows
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the total with its interval, dashed where it is extrapolated; return the axes."""
+        """Draw the total with its interval, dashed where it is extrapolated, and the parts.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes drawn on.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
             axes = pyplot.figure(figsize=(5.6, 3.6), layout="constrained").add_subplot()
@@ -249,6 +312,23 @@ class Diagnosis:
     All estimates come from 4000 draws of their joint distribution: sums, differences and intervals
     take account of what they share. The totals of two diagnoses of the same data and seed share the
     draw of the test rows, so that their difference is paired.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> y = X[:, 0] + 0.5 * rng.normal(size=60)
+    >>> def fit(X, y, seed):
+    ...     weights = np.linalg.lstsq(X, y, rcond=None)[0]
+    ...     return lambda X: X @ weights
+    >>> d = dt.diagnose(fit, X, y)
+    >>> d.learning_curve().n_samples.tolist()
+    [6.0, 12.0, 24.0, 36.0, 54.0, 60.0, 120.0, 240.0]
+    >>> bool(d.error(n_samples=120).total.value < d.error().total.value)
+    True
+    >>> d.per_point().bias.shape
+    (60,)
     """
 
     n_rows: int
@@ -293,13 +373,29 @@ class Diagnosis:
 
         Parameters
         ----------
-        ensemble : K, Ensemble(K) or Bootstrap(K)
-            The number of averaged seeds, or of bagged learners; inf is possible.
-        n_samples : number or array
-            The number of training rows, by default all. Beyond those at hand the error is
-            extrapolated; ValueError with the reason where it is withheld.
-        loss : {"brier", "log", "zero_one"}
-            For classifiers. Logarithmic and 0/1 loss are given as a whole.
+        ensemble : float or Ensemble or Bootstrap, default: 1
+            K, `Ensemble(K)` or `Bootstrap(K)`: the number of averaged seeds, or of bagged learners,
+            a whole number of at least 1 or inf. Of a bag, the total alone is measured, at all rows.
+        n_samples : float or array_like or None, default: None
+            The number of training rows, up to 100 times those at hand; None for all. Beyond all
+            rows the error is extrapolated.
+        loss : {"brier", "log", "zero_one"}, default: "brier"
+            "brier" is the squared error. Logarithmic and 0/1 loss of a classifier are given as a
+            whole.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            Every part and the total, arrays for an array `n_samples`; `status` is how each is
+            known.
+
+        Raises
+        ------
+        ValueError
+            If `n_samples` is out of range, or beyond all rows where the error there is withheld
+            (the message has the reason); if `ensemble` or `loss` is not available.
+        TypeError
+            If `ensemble` or `n_samples` are not numbers.
         """
         scheme = as_ensemble(ensemble, "Diagnosis.error")
         K = number("ensemble", scheme.n_members, N_MEMBERS)
@@ -479,6 +575,11 @@ class Diagnosis:
         """The error after each remedy, and the change it brings; measured ones first.
 
         Changes are ratios to the error now, less 1: the noise of the labels cancels in them.
+
+        Returns
+        -------
+        Remedies
+            The alternatives, averaged seeds, a bag, and more data.
         """
         now, seeds, _ = self.extrapolation.parts(1.0)
         zero = "" if self.measured.total[FULL].mean > 0 else "the measured error is 0"
@@ -522,7 +623,13 @@ class Diagnosis:
         return Remedies(remedies=tuple(rows), confidence=self.confidence)
 
     def learning_curve(self) -> LearningCurve:
-        """The error by cause at the sizes of the design, all rows, and more unless withheld."""
+        """The error by cause at the sizes of the design, all rows, and more unless withheld.
+
+        Returns
+        -------
+        LearningCurve
+            Every part at every size.
+        """
         shares = [rung / N_BLOCKS for rung in self.design.rungs] + [1.0]
         if not self.withheld:
             shares += map(float, _GROWTHS)
@@ -535,7 +642,13 @@ class Diagnosis:
         )
 
     def per_point(self) -> RowErrors:
-        """The error at every row by cause, of a learner trained on the other rows."""
+        """The error at every row by cause, of a learner trained on the other rows.
+
+        Returns
+        -------
+        RowErrors
+            Every part, with a number for each row; the means over rows are those of `error()`.
+        """
         measured, now = self.measured, self.error()
         few = [measured.sampling[rung].by_row for rung in (2, 4) if rung in measured.sampling]
         total = _with_mean(measured.total[FULL].by_row, float(now.total))
@@ -583,7 +696,13 @@ class Diagnosis:
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """The total and each part with interval, share and status, as dictionaries."""
+        """The error as rows.
+
+        Returns
+        -------
+        list of dict
+            The total and each part with interval, share and status.
+        """
         error, status = self.error(), self._described_status()
         total, rows = float(error.total), []
         for name, part in {"total": error.total, **error.parts}.items():
@@ -602,7 +721,18 @@ class Diagnosis:
         return rows
 
     def to_frame(self) -> Any:
-        """A pandas table: the total, the parts, and each remedy."""
+        """The diagnosis as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for the total, for each part, and for each remedy.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         pandas = require("pandas", "tables")
         remedies = [
             {
@@ -619,7 +749,13 @@ class Diagnosis:
         return pandas.DataFrame([{"kind": kind, **row} for kind, rows in kinds for row in rows])
 
     def to_json(self) -> str:
-        """The parts, the remedies, the learning curve and the notes."""
+        """The diagnosis as JSON.
+
+        Returns
+        -------
+        str
+            The parts, the remedies, the learning curve, the summary and the notes.
+        """
         content = {
             "n_rows": self.n_rows,
             "n_fits": self.n_fits,
@@ -634,7 +770,23 @@ class Diagnosis:
         return json.dumps(strict_json(content), ensure_ascii=False, allow_nan=False, indent=2)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the parts and the errors after each remedy with intervals; return the axes."""
+        """Draw the parts and the errors after each remedy with intervals.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes drawn on.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
             axes = pyplot.figure(figsize=(6.6, 4.2), layout="constrained").add_subplot()
@@ -735,7 +887,25 @@ class LearnerComparison:
         return min(bounds, key=lambda bound: bound.confidence_interval(confidence).high)
 
     def difference(self, name: str, reference: str | None = None) -> ErrorTerms[Estimate]:
-        """The error of a learner less that of the reference, by cause, paired by rows."""
+        """The error of a learner less that of the reference, by cause, paired by rows.
+
+        Parameters
+        ----------
+        name : str
+            The name of the learner.
+        reference : str or None, default: None
+            The name of the learner to compare with; None for the first.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            The difference of every part and of the total.
+
+        Raises
+        ------
+        KeyError
+            If a name is not that of a learner.
+        """
         own, other = self[name].error(), self[reference or self.reference].error()
         parts = {key: own.parts[key] - other.parts[key] for key in own.parts}
         missing = {key: _NO_NOISE for key in ("noise", "bayes") if key not in parts}
@@ -748,6 +918,11 @@ class LearnerComparison:
         """The other learners as remedies of the first: their errors, paired by rows.
 
         Those of one learner are `comparison["forest"].remedies()`.
+
+        Returns
+        -------
+        Remedies
+            A remedy for each of the other learners.
         """
         first = self[self.reference]
         now = first.error().total
@@ -768,7 +943,13 @@ class LearnerComparison:
         return Remedies(remedies=tuple(rows), confidence=first.confidence)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row for each learner and part: its error, and the difference to the reference."""
+        """The errors and differences as rows.
+
+        Returns
+        -------
+        list of dict
+            A row for each learner and part: its error, and the difference to the reference.
+        """
         rows, confidence = [], self[self.reference].confidence
         for name, diagnosis in self.diagnoses.items():
             error, difference = diagnosis.error(), self.difference(name)
@@ -784,16 +965,49 @@ class LearnerComparison:
         return rows
 
     def to_frame(self) -> Any:
-        """A pandas table, a row for each learner and part."""
+        """The errors and differences as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each learner and part.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         return require("pandas", "tables").DataFrame(self.records())
 
     def to_json(self) -> str:
-        """All errors and differences."""
+        """The errors and differences as JSON.
+
+        Returns
+        -------
+        str
+            The name of the reference, and a row for each learner and part.
+        """
         content = {"reference": self.reference, "parts": self.records()}
         return json.dumps(strict_json(content), ensure_ascii=False, allow_nan=False, indent=2)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the parts of every learner as stacked bars; return the axes."""
+        """Draw the parts of every learner as stacked bars.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; None for a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes drawn on.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
             size = (6.4, 0.5 * len(self.diagnoses) + 1.4)

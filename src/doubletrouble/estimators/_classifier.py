@@ -63,28 +63,63 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
         (1/N) Σ_i 2 ℓ(y_i, a·φ(x_i)) + (P λ / D) |a|²
 
-    Parameters and attributes are those of `RandomFeaturesRidge`, and
+    Losses other than "square" have no closed form: they need memory for all features, `ridge` must
+    be a number, and there is no `partial_fit`. `predict_proba` is available for the logistic loss
+    alone (scikit-learn's `CalibratedClassifierCV` calibrates other outputs). Other attributes are
+    those of `RandomFeaturesRidge`.
 
-        loss: ℓ, "square" for (y - f)²/2, ridge regression of ±1; "logistic" for log(1 + e^(-y f));
-            "hinge" for max(0, 1 - y f), the support vector machine; "squared_hinge" for
-            max(0, 1 - y f)²/2. Those other than "square" have no closed form: they need memory for
-            all features, `ridge` must be a number, and there is no `partial_fit`. A `losses.Loss`
-            stands for its name.
-        class_weight: None, "balanced" or a dictionary of classes; multiplies `sample_weight`.
+    Parameters
+    ----------
+    n_features : int or math.inf, default: 100
+        P, the random features of each member; `math.inf` is the limit of infinitely many.
+    activation : str or Activation or callable, default: "relu"
+        σ: a name, an `Activation` or any function on arrays.
+    center : bool, default: True
+        Whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted.
+    ridge : float or str or None, default: None
+        λ, in [0, inf), or how it is chosen, see `RandomFeaturesRidge`; None for 0.001, or for
+        `alpha`.
+    alpha : float or None, default: None
+        The penalty in scikit-learn's convention, in place of `ridge`: alpha = λ P N / D.
+    ridges : array_like or None, default: None
+        λ to choose from with "loo" or "forecast"; None for a grid.
+    budget : int or None, default: None
+        With `ridge="forecast"`, the most features P K of all members.
+    ensemble : int or Scheme, default: 1
+        K, models averaged, or an ensemble such as `Divide(K)`, `Subsample`, `Bootstrap` or
+        `FeatureBank`.
+    fit_intercept : bool, default: False
+        Whether a constant, not penalized, is fitted in addition.
+    loss : str or losses.Loss, default: "square"
+        ℓ: "square" for (y - f)²/2, ridge regression of ±1; "logistic" for log(1 + e^(-y f));
+        "hinge" for max(0, 1 - y f), the support vector machine; "squared_hinge" for
+        max(0, 1 - y f)²/2. A `losses.Loss` stands for its name.
+    class_weight : dict or str or None, default: None
+        Weights of the classes, which multiply `sample_weight`.
+    random_state : int or RandomState instance or None, default: None
+        As in scikit-learn. Member k is the same for every K.
 
-    `predict_proba` is available for the logistic loss alone (scikit-learn's
-    `CalibratedClassifierCV` calibrates other outputs). With `ridge=0` the logistic loss has no
-    minimum on linearly separable data, and raises DivergenceError.
+    Attributes
+    ----------
+    classes_ : ndarray
+        The sorted classes.
+    coef_ : ndarray of shape (K, P) or (K, T, P)
+        Weights of the features, for T columns of labels.
 
-    >>> import numpy as np
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((200, 5))
     >>> y = np.where(x[:, 0] > 0, "right", "left")
-    >>> model = RandomFeaturesClassifier(n_features=50, ridge=0.01, random_state=0).fit(x, y)
+    >>> model = dt.RandomFeaturesClassifier(n_features=50, ridge=0.01, random_state=0).fit(x, y)
     >>> model.classes_
     array(['left', 'right'], dtype='<U5')
     >>> model.score(x, y) > 0.9
     True
+    >>> logistic = dt.RandomFeaturesClassifier(n_features=50, loss="logistic", random_state=0)
+    >>> logistic.fit(x, y).predict_proba(x[:3]).shape
+    (3, 2)
     """
 
     _name = "RandomFeaturesClassifier"
@@ -122,7 +157,31 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to inputs (N, D) and their classes (N,)."""
+        """Fit to inputs and their classes.
+
+        Parameters
+        ----------
+        X : array_like of shape (N, D)
+            Inputs.
+        y : array_like of shape (N,)
+            Classes, two or more.
+        sample_weight : float or array_like of shape (N,) or None, default: None
+            Weights of the rows, 0 or more; a number stands for equal weights.
+
+        Returns
+        -------
+        RandomFeaturesClassifier
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data or a parameter are invalid, or parameters do not go together.
+        TypeError
+            If `activation`, `ensemble` or a penalty is of another type.
+        DivergenceError
+            If the logistic loss has no minimum: without ridge, on linearly separable data.
+        """
         X, y = validated(self, X, y)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
@@ -130,7 +189,33 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
     @_available(_needs_square)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to those of earlier calls; the first call lists all `classes`."""
+        """Add rows to those of earlier calls, for the square loss.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs of further rows.
+        y : array_like of shape (n,)
+            Their classes.
+        classes : array_like or None, default: None
+            All classes, in the first call; None or the same ones in later calls.
+        sample_weight : float or array_like of shape (n,) or None, default: None
+            Weights of the rows, 0 or more; a number stands for equal weights.
+
+        Returns
+        -------
+        RandomFeaturesClassifier
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are invalid, `classes` are missing or others than before, `class_weight` is
+            "balanced", `n_features` is inf, `ridge` is not a number, or members of `ensemble` do
+            not have all rows.
+        AttributeError
+            If the loss is not "square".
+        """
         first = self._is_first()
         X, y = validated(self, X, y, reset=first)
         check_classification_targets(y)
@@ -150,27 +235,98 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         return self._partial_fit(X, self._signs(y), self._weights(y, sample_weight))
 
     def decision_function(self, X: Any) -> RealArray:
-        """The mean prediction of all members: (n,) for two classes, else (n, classes)."""
+        """The mean prediction of all members.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, classes)
+            A number for two classes, positive for the second; else one for each class.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid or predictions are not finite; `NotFittedError` of scikit-learn, a
+            subclass, before a fit.
+        """
         return self._predict(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of each row, (n,)."""
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Classes.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid or predictions are not finite; `NotFittedError` of scikit-learn, a
+            subclass, before a fit.
+        """
         outputs = self._predict(X)
         which = (outputs > 0).astype(int) if outputs.ndim == 1 else np.argmax(outputs, axis=1)
         return np.asarray(self.classes_[which])
 
     @_available(_needs_logistic)
     def predict_proba(self, X: Any) -> RealArray:
-        """The probability of each class, (n, classes), for the logistic loss.
+        """The probability of each class, for the logistic loss.
 
         σ(f) = 1/(1 + e^(-f)) of the mean prediction f of all members. For more than two classes,
         σ(f) of each class against the rest, divided by their sum.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Probabilities, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid or predictions are not finite; `NotFittedError` of scikit-learn, a
+            subclass, before a fit.
+        AttributeError
+            If the loss is not "logistic".
         """
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     @_available(_needs_logistic)
     def predict_log_proba(self, X: Any) -> RealArray:
-        """The logarithm of `predict_proba`."""
+        """The logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n, classes)
+            Logarithms of probabilities, in the order of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid or predictions are not finite; `NotFittedError` of scikit-learn, a
+            subclass, before a fit.
+        AttributeError
+            If the loss is not "logistic".
+        """
         outputs = self._predict(X)
         if outputs.ndim == 1:
             return np.asarray(-np.logaddexp(0, np.stack([outputs, -outputs], axis=1)))

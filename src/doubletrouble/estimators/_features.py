@@ -221,17 +221,31 @@ def check_flag(name: str, value: Any) -> bool:
 class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Random features φ(x) = σ(Θ x / √D) - μ₀ of inputs of dimension D, with Θ ~ N(0, 1).
 
-    Parameters:
-        n_features: P, the number of features.
-        activation: σ: a name, an `Activation` or any callable on arrays.
-        center: whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted.
-        random_state: as in scikit-learn; for equal integers the features are those of the first
-            member of `RandomFeaturesRidge`.
+    Parameters
+    ----------
+    n_features : int, default: 100
+        P, the number of features, at least 1.
+    activation : str or Activation or callable, default: "relu"
+        σ: a name, an `Activation` or any function on arrays.
+    center : bool, default: True
+        Whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted.
+    random_state : int or RandomState instance or None, default: None
+        As in scikit-learn; for equal integers the features are those of the first member of
+        `RandomFeaturesRidge`.
 
-    Attributes: `weights_` Θ (P, D), `activation_`, `n_features_in_`.
+    Attributes
+    ----------
+    weights_ : ndarray of shape (P, D)
+        Θ.
+    activation_ : Activation
+        σ.
+    n_features_in_ : int
+        D.
 
-    >>> import numpy as np
-    >>> features = RandomFeatures(n_features=4, activation="tanh", random_state=0)
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> features = dt.RandomFeatures(n_features=4, activation="tanh", random_state=0)
     >>> features.fit_transform(np.ones((2, 3))).shape
     (2, 4)
     >>> features.get_feature_names_out()[:2]
@@ -256,7 +270,27 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the weights; only the dimension of the inputs is used."""
+        """Draw the weights; only the dimension of the inputs is used.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs, at most 1e100 in magnitude (1e30 in float32).
+        y : object, optional
+            Not used; for pipelines.
+
+        Returns
+        -------
+        RandomFeatures
+            The fitted transformer.
+
+        Raises
+        ------
+        ValueError
+            If `X` or a parameter is invalid.
+        TypeError
+            If `activation` is of another type.
+        """
         X = validated(self, X)
         center = check_flag("center", self.center)
         count = whole_number("n_features", self.n_features, 1)
@@ -266,7 +300,23 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self
 
     def transform(self, X: Any) -> RealArray:
-        """Features of the inputs, (n, P), in their precision."""
+        """Features of the inputs, in their precision.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n, P)
+            Features, float32 for inputs of float32 and float64 for others.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid; `NotFittedError` of scikit-learn, a subclass, before `fit`.
+        """
         check_is_fitted(self, "weights_")
         X = validated(self, X, reset=False)
         phi = feature_map(self.weights_, self.activation_, center=self._center, dtype=X.dtype)

@@ -35,7 +35,9 @@ _NO_SHARE = float(np.sqrt(np.finfo(np.float64).eps))  # Q_ii below is taken as z
 class RidgePath:
     """A fit for every ridge λ of a list, in the paper's convention.
 
-    >>> import numpy as np, doubletrouble as dt
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((80, 5))
     >>> y = x[:, 0] + 0.1 * rng.standard_normal(80)
@@ -62,7 +64,24 @@ class RidgePath:
         return float(self.ridges[np.argmin(self.loo_error)])
 
     def predict(self, X: Any) -> RealArray:
-        """The predictions of every fit: (R, n), or (R, n, T)."""
+        """The predictions of every fit.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (R, n) or (R, n, T)
+            The mean prediction of all members, for each of R ridges and, for labels of T columns,
+            each column.
+
+        Raises
+        ------
+        ValueError
+            If `X` has another shape, or numbers that are too large.
+        """
         inputs, dim = np.asarray(X, dtype=self.maps[0].dtype), self.maps[0].dim
         if inputs.ndim != 2 or inputs.shape[1] != dim:
             raise ValueError(f"X must have shape (n, {dim}), got {inputs.shape}")

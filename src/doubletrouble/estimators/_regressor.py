@@ -406,43 +406,81 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
 
         (1/N) |y - Φ a|² + (P λ / D) |a|²        [dascoli2020] Eq. (4)
 
-    Parameters:
-        n_features: P, the random features of each member; `math.inf` is the limit of infinitely
-            many, kernel ridge regression with `kernel(activation, X, center=center)`.
-        activation: σ: a name, an `Activation` or any callable on arrays.
-        center: whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted, as in the paper.
-        ridge: λ; 0 is the minimum-norm fit, "loo" the λ among `ridges` of least leave-one-out
-            error, "forecast" the one of least error by `forecast`, in which the features are
-            averaged over. 0.001 where neither `ridge` nor `alpha` is given.
-        alpha: the penalty in scikit-learn's convention, |y - Φ a|² + alpha |a|², in place of
-            `ridge`: alpha = λ P N / D. Must be None for infinitely many features.
-        ridges: λ to choose from; by default 33 from 1e-6 to 100; for "forecast" a grid relative
-            to the Gram matrix.
-        budget: with `ridge="forecast"`, the most features P K of all members: P of least forecast
-            error is chosen too, in place of `n_features`.
-        ensemble: K, models averaged, with features of their own and all rows; or an ensemble such
-            as `Divide(K)` (each model has its own block of N/K rows), `Subsample`, `Bootstrap` or
-            `FeatureBank`. N is the number of rows of a model, including repeated ones. With
-            infinitely many features, models of the same rows are equal, and one is fitted.
-        fit_intercept: whether a constant, not penalized, is fitted in addition.
-        random_state: as in scikit-learn. Member k is the same for every K.
-
     With sample weights, their sum takes the place of N: a row of weight 2 is two rows. Inputs must
     be at most 1e100 in magnitude (1e30 in float32).
 
-    Attributes: `coef_` (K, P), `intercept_`, `weights_` Θ (K, P, D), `ridge_`, `alpha_` (K,),
-    `n_features_` P, `n_features_in_` D; with `ridge="loo"` also `loo_error_` and `loo_path_`, with
-    `ridge="forecast"` also `forecast_error_`, the mean squared error expected on new rows, and the
-    `Forecast` itself as `forecast_`. After labels of T columns `coef_` is (K, T, P). For
-    infinitely many features `dual_coef_` (N,) or (N, T) and `X_fit_` (N, D), as in scikit-learn's
-    `KernelRidge`, take the place of `coef_`, `weights_` and `alpha_`: the prediction is
-    k_xᵀ (Γ + λ N / D)⁻¹ y, with the kernel k_x of x and the rows, and their Gram matrix Γ.
+    Parameters
+    ----------
+    n_features : int or math.inf, default: 100
+        P, the random features of each member; `math.inf` is the limit of infinitely many, kernel
+        ridge regression with `kernel(activation, X, center=center)`.
+    activation : str or Activation or callable, default: "relu"
+        σ: a name, an `Activation` or any function on arrays.
+    center : bool, default: True
+        Whether μ₀ = E σ(z), z ~ N(0, 1), is subtracted, as in the paper.
+    ridge : float or str or None, default: None
+        λ, in [0, inf); 0 is the minimum-norm fit, "loo" the λ among `ridges` of least leave-one-out
+        error, "forecast" the one of least error by `forecast`, in which the features are averaged
+        over. None for 0.001, or for `alpha`.
+    alpha : float or None, default: None
+        The penalty in scikit-learn's convention, |y - Φ a|² + alpha |a|², in place of `ridge`:
+        alpha = λ P N / D. Must be None for infinitely many features.
+    ridges : array_like or None, default: None
+        λ to choose from; None for 33 from 1e-6 to 100, for "forecast" a grid relative to the Gram
+        matrix.
+    budget : int or None, default: None
+        With `ridge="forecast"`, the most features P K of all members: P of least forecast error is
+        chosen too, in place of `n_features`.
+    ensemble : int or Scheme, default: 1
+        K, models averaged, with features of their own and all rows; or an ensemble such as
+        `Divide(K)` (each model has its own block of N/K rows), `Subsample`, `Bootstrap` or
+        `FeatureBank`. N is the number of rows of a model, including repeated ones. With infinitely
+        many features, models of the same rows are equal, and one is fitted.
+    fit_intercept : bool, default: False
+        Whether a constant, not penalized, is fitted in addition.
+    random_state : int or RandomState instance or None, default: None
+        As in scikit-learn. Member k is the same for every K.
 
-    >>> import numpy as np
+    Attributes
+    ----------
+    coef_ : ndarray of shape (K, P) or (K, T, P)
+        Weights of the features, for T columns of labels.
+    intercept_ : float or ndarray of shape (T,)
+        The intercept of the mean prediction; zero unless fitted.
+    weights_ : ndarray of shape (K, P, D)
+        Θ of each member.
+    ridge_ : float
+        λ.
+    alpha_ : ndarray of shape (K,)
+        The penalty of each member in scikit-learn's convention.
+    n_features_ : float
+        P.
+    n_features_in_ : int
+        D.
+    activation_ : Activation
+        σ.
+    loo_error_ : float
+        With `ridge="loo"`, the leave-one-out error.
+    loo_path_ : RidgePath
+        With `ridge="loo"`, the fits for all ridges.
+    forecast_error_ : float
+        With `ridge="forecast"`, the mean squared error expected on new rows.
+    forecast_ : Forecast
+        With `ridge="forecast"`, the forecast itself.
+    dual_coef_ : ndarray of shape (N,) or (N, T)
+        For infinitely many features, in place of `coef_`, `weights_` and `alpha_`, as in
+        scikit-learn's `KernelRidge`: the prediction is k_xᵀ (Γ + λ N / D)⁻¹ y, with the kernel k_x
+        of x and the rows, and their Gram matrix Γ.
+    X_fit_ : ndarray of shape (N, D)
+        For infinitely many features, the rows.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
     >>> rng = np.random.default_rng(0)
     >>> x = rng.standard_normal((300, 10))
     >>> y = x[:, 0] + 0.1 * rng.standard_normal(300)
-    >>> model = RandomFeaturesRidge(n_features=200, ridge="loo", random_state=0).fit(x, y)
+    >>> model = dt.RandomFeaturesRidge(n_features=200, ridge="loo", random_state=0).fit(x, y)
     >>> round(model.ridge_, 6), round(model.loo_error_, 3)
     (0.001, 0.016)
     >>> model.predict(x[:2]).shape
@@ -450,12 +488,33 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to inputs (N, D) and labels (N,) or (N, T).
+        """Fit to inputs and labels.
 
         Needs memory for P² numbers, or N² where P > N, and for blocks of features; and for all
         features, up to 1 GB, where a very small penalty leaves too few digits otherwise. For
         infinitely many features it needs memory for three to five matrices N × N, and time N³;
         so does `ridge="forecast"`, for 10,000 rows at most.
+
+        Parameters
+        ----------
+        X : array_like of shape (N, D)
+            Inputs.
+        y : array_like of shape (N,) or (N, T)
+            Labels.
+        sample_weight : float or array_like of shape (N,) or None, default: None
+            Weights of the rows, 0 or more; a number stands for equal weights.
+
+        Returns
+        -------
+        RandomFeaturesRidge
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data or a parameter are invalid, or parameters do not go together.
+        TypeError
+            If `activation`, `ensemble` or a penalty is of another type.
         """
         X, y = validated(self, X, y, y_numeric=True, multi_output=True)
         return self._fit(X, y, sample_weight)
@@ -466,13 +525,35 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         Stores Φᵀ Φ and Φᵀ y, not the rows; the equations are solved on first use of the result.
         The first call after `fit` starts from no rows.
 
-        >>> import numpy as np
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs of further rows.
+        y : array_like of shape (n,) or (n, T)
+            Their labels.
+        sample_weight : float or array_like of shape (n,) or None, default: None
+            Weights of the rows, 0 or more; a number stands for equal weights.
+
+        Returns
+        -------
+        RandomFeaturesRidge
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are invalid or have other columns than before; if `n_features` is inf,
+            `ridge` is not a number, or members of `ensemble` do not have all rows.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt, numpy as np
         >>> rng = np.random.default_rng(0)
         >>> x, y = rng.standard_normal((100, 3)), rng.standard_normal(100)
-        >>> parts = RandomFeaturesRidge(n_features=20, random_state=0)
+        >>> parts = dt.RandomFeaturesRidge(n_features=20, random_state=0)
         >>> for rows in np.split(np.arange(100), 4):
         ...     parts = parts.partial_fit(x[rows], y[rows])
-        >>> whole = RandomFeaturesRidge(n_features=20, random_state=0).fit(x, y)
+        >>> whole = dt.RandomFeaturesRidge(n_features=20, random_state=0).fit(x, y)
         >>> bool(np.allclose(parts.coef_, whole.coef_))
         True
         """
@@ -480,7 +561,24 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         return self._partial_fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> RealArray:
-        """The mean prediction of all members, (n,) or (n, T)."""
+        """The mean prediction of all members.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, T)
+            Predictions, for labels of one or T columns.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid or predictions are not finite; `NotFittedError` of scikit-learn, a
+            subclass, before a fit.
+        """
         return self._predict(X)
 
     def ridge_path(
@@ -488,11 +586,32 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
     ) -> RidgePath:
         """Fits for every ridge from one factorization, with their exact leave-one-out errors.
 
-        `ridges` are in the paper's convention; by default the parameter of that name. The
-        estimator itself is not fitted.
-
         A row is left out with all its weight; λ does not change, alpha does with the rows that
-        remain. In an ensemble the other rows stay with their members.
+        remain. In an ensemble the other rows stay with their members. The estimator itself is not
+        fitted.
+
+        Parameters
+        ----------
+        X : array_like of shape (N, D)
+            Inputs.
+        y : array_like of shape (N,) or (N, T)
+            Labels.
+        ridges : array_like or None, default: None
+            λ, in the paper's convention, finite and 0 or more; None for the parameter of that name.
+        sample_weight : float or array_like of shape (N,) or None, default: None
+            Weights of the rows, 0 or more; a number stands for equal weights.
+
+        Returns
+        -------
+        RidgePath
+            The fits and their errors.
+
+        Raises
+        ------
+        ValueError
+            If the data or a parameter are invalid, or a member has fewer than 2 rows.
+        TypeError
+            If `ridges` are not numbers.
         """
         model = copy(self)
         model.ridge, model.alpha, model.budget = "loo", None, None

@@ -50,7 +50,18 @@ class ForecastOption:
         return self.cost("training")
 
     def cost(self, measure: Measure) -> float:
-        """The cost in one of the measures."""
+        """The cost in one of the measures.
+
+        Parameters
+        ----------
+        measure : {"features", "training"}
+            P K features in total, or K N P min(N, P) operations of training.
+
+        Returns
+        -------
+        float
+            The cost.
+        """
         return cost_of(self.width, self.n_samples, self.n_members, "ensemble", measure)
 
 
@@ -109,7 +120,13 @@ class ForecastAdvice:
         return gain is not None and bool(gain.confidence_interval(self.confidence).low > 0)
 
     def records(self) -> list[dict[str, Any]]:
-        """A row for each option, as dictionaries."""
+        """The options as rows.
+
+        Returns
+        -------
+        list of dict
+            A row for each option: the model, its error, its gain with interval, and relative costs.
+        """
         rows = []
         for option in self.options:
             assert option.error is not None
@@ -136,7 +153,18 @@ class ForecastAdvice:
         return rows
 
     def to_frame(self) -> Any:
-        """A pandas table with a row for each option."""
+        """The options as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each option.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         return require("pandas", "tables").DataFrame(self.records())
 
     def __str__(self) -> str:

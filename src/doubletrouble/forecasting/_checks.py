@@ -56,7 +56,23 @@ class ForecastCheck:
 
 
 class ForecastChecks(Mapping[str, ForecastCheck]):
-    """The checks by name; they print as a table."""
+    """The checks by name; they print as a table.
+
+    Parameters
+    ----------
+    checks : tuple of ForecastCheck
+        The checks.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> check = dt.ForecastCheck(name="spectrum", value=0.01, limit=0.05, meaning="halves agree")
+    >>> checks = dt.ForecastChecks((check,))
+    >>> checks["spectrum"].passed, checks.failed
+    (True, ())
+    >>> print(checks)
+    spectrum     passed  0.010 (limit 0.05): halves agree
+    """
 
     def __init__(self, checks: tuple[ForecastCheck, ...]) -> None:
         self._checks = {check.name: check for check in checks}
@@ -83,12 +99,29 @@ class ForecastChecks(Mapping[str, ForecastCheck]):
     __repr__ = __str__
 
     def records(self) -> list[dict[str, Any]]:
-        """A row for each check, as dictionaries."""
+        """The checks as rows.
+
+        Returns
+        -------
+        list of dict
+            A row for each check.
+        """
         names = ("name", "value", "limit", "passed", "verdict", "meaning")
         return [{name: getattr(check, name) for name in names} for check in self.values()]
 
     def to_frame(self) -> Any:
-        """A pandas table with a row for each check."""
+        """The checks as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each check.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         from doubletrouble.errors import require
 
         return require("pandas", "tables").DataFrame(self.records())

@@ -91,45 +91,61 @@ def forecast(
 
     Parameters
     ----------
-    X : array-like (n, D) or None
-        Inputs, 20 rows or more, independent draws: scaled as for `RandomFeaturesRidge`.
-        None with `kernel`.
-    y : array-like (n,) or (n, T)
-        Labels; errors are summed over columns.
-    activation, center, fit_intercept
-        As in `RandomFeaturesRidge`.
-    kernel : array-like (n, n)
-        A Gram matrix in place of that of the activation; its features are taken as Gaussian.
-    noise : float
+    X : array_like of shape (n, D) or None
+        Inputs, 20 rows or more, independent draws: scaled as for `RandomFeaturesRidge`. None with
+        `kernel`. More than 10,000 rows are sub-sampled, except on a GPU.
+    y : array_like of shape (n,) or (n, T)
+        Labels, not constant; errors are summed over columns.
+    activation : str or Activation or callable, default: "relu"
+        σ of the features: a name, an `Activation` or any function on arrays.
+    kernel : array_like of shape (n, n) or None, default: None
+        A Gram matrix in place of that of the activation, symmetric and without negative
+        eigenvalues; its features are taken as Gaussian.
+    center : bool, default: True
+        Whether the mean of σ(z), z ~ N(0, 1), is subtracted.
+    fit_intercept : bool, default: False
+        Whether a constant, not penalized, is fitted in addition.
+    noise : float or None, default: None
         The standard deviation of the labels' noise, of each column, if it is known.
-    groups : array-like
-        A label for each row, where rows are repeated or related: those of a group are left out
-        together.
-    dim : float
-        D in λ N/D, the ridge on the Gram matrix; default: the columns of X, 1 without X.
-    seed : int
-        Of drawn features, splits and standard errors.
-    device : str
-        Of the eigendecomposition: "cpu", or a device of torch such as "cuda".
-    check : bool
+    groups : array_like of shape (n,) or None, default: None
+        A label for each row, with 20 or more values, where rows are repeated or related: those of a
+        group are left out together.
+    dim : float or None, default: None
+        D in λ N/D, the ridge on the Gram matrix; None for the columns of X, 1 without X.
+    seed : int, default: 0
+        The seed of drawn features, splits and standard errors, in [0, 2³²).
+    device : str, default: "cpu"
+        The device of the eigendecomposition: "cpu", or a device of torch such as "cuda".
+    check : bool, default: True
         Whether the checks in `trust` are run; they take about as long as the rest. Without them,
         standard errors for N > n lack the error of the back-test.
-    confidence : float
-        Of the intervals in tables.
+    confidence : float, default: 0.9
+        The level of intervals in tables, in (0, 1).
 
     Returns
     -------
     Forecast
         `error`, `trust`, `noise`, `advise`, `plot`, `to_frame`.
 
+    Raises
+    ------
+    ValueError
+        If the data have too few rows, other shapes, numbers that are not finite or too large, or
+        are constant; if `kernel` is not a Gram matrix, the device is not available, or an option is
+        out of range.
+    TypeError
+        If the data are not numbers or have masked elements, or an option is of another type.
+    MissingExtraError
+        If a device of torch is given and torch is not installed.
+
     Examples
     --------
-    >>> import numpy as np
+    >>> import doubletrouble as dt, numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((200, 10))
-    >>> y = np.tanh(X[:, 0]) + 0.1 * rng.standard_normal(200)
-    >>> f = forecast(X, y, check=False)
-    >>> peak, wide = f.error(width=[200, 2000], ridge=1e-4).total.value
+    >>> X = rng.standard_normal((100, 10))
+    >>> y = np.tanh(X[:, 0]) + 0.1 * rng.standard_normal(100)
+    >>> f = dt.forecast(X, y, check=False)
+    >>> peak, wide = f.error(width=[100, 1000], ridge=1e-4).total.value
     >>> bool(peak > wide)
     True
     """

@@ -62,6 +62,15 @@ class LabelNoise:
 
     There is no lower bound but 0: structure of the target that is too fine for the rows, or not in
     the span of the features, cannot be distinguished from noise.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 3))
+    >>> noise = dt.forecast(X, X[:, 0] + 0.3 * rng.standard_normal(100), check=False).noise
+    >>> round(noise.estimate, 2), round(noise.upper, 2)
+    (0.21, 0.3)
     """
 
     estimate: float
@@ -145,6 +154,21 @@ class Forecast:
 
     `error` is the error by cause at any width, ridge, number of models and of rows; `trust` the
     checks; `noise` the label noise; `advise` what each change brings.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 3))
+    >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
+    >>> f = dt.forecast(X, y, check=False)
+    >>> print(f.error(width=50, ridge=0.01))
+    noise              0.0033 ± 0.0027    3.1%
+    initialization   0.00173 ± 0.00023    1.6%
+    sampling           0.0040 ± 0.0031    3.8%
+    bias                 0.055 ± 0.041   51.1%
+    bayes                0.043 ± 0.036   40.5%
+    total                0.107 ± 0.019
     """
 
     dim: float  # D in λ N/D, the ridge on the Gram matrix
@@ -183,23 +207,46 @@ class Forecast:
     ) -> ForecastTerms:
         """The expected squared error on new rows and labels, by cause.
 
+        Arrays broadcast with each other.
+
         Parameters
         ----------
-        width : number or array
-            P, the random features of each model; `math.inf` is kernel ridge regression.
-        ridge : number or array
-            The paper's λ, as in `RandomFeaturesRidge`; 0 is the minimum-norm fit.
-        ensemble : number or array
-            K, the number of models averaged.
-        n_samples : number or array
-            N, rows of the training set; default: all rows. May be more than there are. A list whose
-            length is not that of the others has an axis of its own, the first.
+        width : float or array_like, default: math.inf
+            P, the random features of each model, at least 1; `math.inf` is kernel ridge regression.
+        ridge : float or array_like, default: 0.001
+            The paper's λ, at least 0; 0 is the minimum-norm fit.
+        ensemble : float or array_like or Ensemble, default: 1
+            K, the number of models averaged, a whole number of at least 1 or inf.
+        n_samples : float or array_like or None, default: None
+            N, rows of the training set, at least 5; None for all rows. May be more than there are.
+            A list whose length is not that of the others has an axis of its own, the first.
 
         Returns
         -------
         ForecastTerms
             Noise, initialization, sampling, bias and bayes (the noise of new labels), with standard
-            errors; `extrapolated` marks what the rows do not determine. Arrays broadcast.
+            errors; `extrapolated` marks what the rows do not determine.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range, arrays do not broadcast, or `ridge` is too small at large
+            widths for a kernel whose eigenvalues decrease to rounding.
+        TypeError
+            If an argument is not a number.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((100, 3))
+        >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
+        >>> f = dt.forecast(X, y, check=False)
+        >>> one, ten = f.error(width=50), f.error(width=50, ensemble=10)
+        >>> round(one.initialization.value / ten.initialization.value, 6)
+        10.0
+        >>> f.error(width=[50, 500, np.inf]).total.value.shape
+        (3,)
         """
         settings = self._settings(width, ridge, ensemble, n_samples)
         shape = common_shape(settings)
@@ -229,7 +276,32 @@ class Forecast:
         ensemble: EnsembleLike = 1,
         n_samples: Numeric | None = None,
     ) -> Value:
-        """The total error alone, without standard errors: faster than `error` on large grids."""
+        """The total error alone, without standard errors: faster than `error` on large grids.
+
+        Parameters
+        ----------
+        width : float or array_like, default: math.inf
+            P, the random features of each model, at least 1; `math.inf` is kernel ridge regression.
+        ridge : float or array_like, default: 0.001
+            The paper's λ, at least 0.
+        ensemble : float or array_like or Ensemble, default: 1
+            K, the number of models averaged.
+        n_samples : float or array_like or None, default: None
+            N, rows of the training set, at least 5; None for all rows.
+
+        Returns
+        -------
+        float or ndarray
+            The expected squared error, of the broadcast shape of the arguments.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range, arrays do not broadcast, or `ridge` is too small at large
+            widths for a kernel whose eigenvalues decrease to rounding.
+        TypeError
+            If an argument is not a number.
+        """
         settings = self._settings(width, ridge, ensemble, n_samples)
         shape = common_shape(settings)
         P, lam, K, N = (np.broadcast_to(value, shape) for value in settings.values())
@@ -373,7 +445,31 @@ class Forecast:
         *,
         ridges: FloatArray | None = None,
     ) -> float:
-        """The paper's λ of least total error: among `ridges`, or on a grid that is refined."""
+        """The paper's λ of least total error: among `ridges`, or on a grid that is refined.
+
+        Parameters
+        ----------
+        width : float, default: math.inf
+            P, the random features of each model.
+        ensemble : float, default: 1
+            K, the number of models averaged.
+        n_samples : float or None, default: None
+            N, rows of the training set; None for all rows.
+        ridges : ndarray or None, default: None
+            λ to choose from; None for a grid that is refined about the best.
+
+        Returns
+        -------
+        float
+            λ.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range.
+        TypeError
+            If an argument is not one number.
+        """
         model = self._model(width, DEFAULT_RIDGE, ensemble, n_samples)
         P, K, N = model.width, model.n_members, model.n_samples
         grid = self.ridges(N) if ridges is None else ridges
@@ -384,7 +480,18 @@ class Forecast:
         return float(grid[best])
 
     def ridges(self, n_samples: float) -> FloatArray:
-        """A grid of λ for N rows, from nearly none to the scale of the whole Gram matrix."""
+        """A grid of λ, from nearly none to the scale of the whole Gram matrix.
+
+        Parameters
+        ----------
+        n_samples : float
+            N, rows of the training set.
+
+        Returns
+        -------
+        ndarray
+            97 values, increasing.
+        """
         scale = float(np.diagonal(self._rows.gram).mean())
         low, high = (np.array(_RIDGES) * (1, n_samples)) * scale * self.dim / n_samples
         return np.geomspace(low, high, _RIDGE_COUNT)
@@ -402,14 +509,28 @@ class Forecast:
 
         Parameters
         ----------
-        budget, cost
-            As in `advise`.
-        n_samples : number
-            N, by default all rows.
-        members : sequence
+        budget : float
+            The largest cost, in the measure `cost`; at least that of one feature.
+        n_samples : float or None, default: None
+            N, rows of the training set; None for all rows.
+        cost : {"features", "training"}, default: "features"
+            P K features in total, or K N P min(N, P) operations of training.
+        members : sequence of float, default: (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
             K to choose from, increasing.
-        ridges : array
-            λ to choose from, by default a grid that is refined about the best.
+        ridges : ndarray or None, default: None
+            λ to choose from; None for a grid that is refined about the best.
+
+        Returns
+        -------
+        ForecastOption
+            The model, without its error.
+
+        Raises
+        ------
+        ValueError
+            If the budget is too small, or an argument is out of range.
+        TypeError
+            If an argument is not one number.
         """
         check_measure(cost)
         C = number("budget", budget, glossary.BUDGET)
@@ -461,12 +582,40 @@ class Forecast:
 
         Parameters
         ----------
-        width, ridge, ensemble, n_samples
-            The present model, as in `error`.
-        budget : float, optional
-            The largest cost of the best allocation; default: the present cost.
-        cost : {"features", "training"}
+        width : float
+            P, the random features of each model at present.
+        ridge : float, default: 0.001
+            The present λ, in the paper's convention.
+        ensemble : float, default: 1
+            K, the present number of models averaged.
+        n_samples : float or None, default: None
+            N, the present rows of the training set; None for all rows.
+        budget : float or None, default: None
+            The largest cost of the best allocation; None for the present cost.
+        cost : {"features", "training"}, default: "features"
             P K features in total, or K N P min(N, P) operations of training.
+
+        Returns
+        -------
+        ForecastAdvice
+            The present model, every change and the best allocation, with errors and gains.
+
+        Raises
+        ------
+        ValueError
+            If the budget is too small, or an argument is out of range.
+        TypeError
+            If an argument is not one number.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((100, 3))
+        >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
+        >>> advice = dt.forecast(X, y, check=False).advise(width=50)
+        >>> advice.choice.name, round(float(advice["2x models"].gain), 2)
+        ('2x data', 0.01)
         """
         now = self._model(width, ridge, ensemble, n_samples)
         P, K, N = now.width, now.n_members, now.n_samples
@@ -508,10 +657,31 @@ class Forecast:
         return self.error(**settings)
 
     def plot(self, axes: Any = None, **settings: Any) -> Any:
-        """Draw the error by cause along the setting that is an array; return the axes.
+        """Draw the error by cause along the setting that is an array.
 
         By default along the width, from a tenth to ten times the number of rows. Curves are dashed
         where they are extrapolated; the band is one standard error of the total.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; None for a new figure.
+        **settings : float or array_like
+            Arguments of `error`: `width`, `ridge`, `ensemble` and `n_samples`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes drawn on.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of range.
+        TypeError
+            If a setting is not an argument of `error`, or not a number.
+        MissingExtraError
+            If matplotlib is not installed.
         """
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
@@ -526,7 +696,27 @@ class Forecast:
         return axes
 
     def to_frame(self, **settings: Any) -> Any:
-        """The table of `plot` as a pandas frame."""
+        """The table of `plot`.
+
+        Parameters
+        ----------
+        **settings : float or array_like
+            Arguments of `error`: `width`, `ridge`, `ensemble` and `n_samples`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each point, with every part, its standard error, and the mark `extrapolated`.
+
+        Raises
+        ------
+        ValueError
+            If a setting is out of range.
+        TypeError
+            If a setting is not an argument of `error`, or not a number.
+        MissingExtraError
+            If pandas is not installed.
+        """
         return self._grid(settings).to_frame()
 
     def __str__(self) -> str:

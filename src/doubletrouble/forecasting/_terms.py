@@ -25,7 +25,18 @@ class ForecastTerms(ErrorTerms[Estimate]):
     note: str = field(default="", compare=False)  # the meaning of the part called noise
 
     def to_frame(self) -> Any:
-        """A pandas table with a row per point, and the mark `extrapolated`."""
+        """The parts as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each point, with every part, its standard error, and the mark `extrapolated`.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         frame = super().to_frame().drop(columns="total_status", errors="ignore")
         frame["extrapolated"] = np.ravel(self.extrapolated)
         return frame

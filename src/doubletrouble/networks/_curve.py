@@ -49,12 +49,41 @@ _COLUMNS = {"max_steps": "most_steps"}  # the column max_steps counts networks w
 
 @dataclass(frozen=True, kw_only=True)
 class LazyCurve:
-    """Ensembles for every α and width, in that order; `table` has their errors."""
+    """Ensembles for every α and width, in that order; `table` has their errors.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, math
+    >>> digits = dt.load_data("digits", n_train=50)
+    >>> curve = dt.lazy_curve(
+    ...     digits, widths=[2, 4], laziness=math.inf, ensemble=2, loss="squared", device="cpu"
+    ... )
+    >>> [run.width for run in curve.runs], curve.run(4, math.inf).n_members
+    ([2, 4], 2)
+    """
 
     runs: tuple[LazyRun, ...]
 
     def run(self, width: int, laziness: float) -> LazyRun:
-        """Return one of the ensembles."""
+        """Return one of the ensembles.
+
+        Parameters
+        ----------
+        width : int
+            The nodes of every hidden layer.
+        laziness : float
+            α.
+
+        Returns
+        -------
+        LazyRun
+            The ensemble.
+
+        Raises
+        ------
+        ValueError
+            If the curve has no ensemble of this width and α.
+        """
         for run in self.runs:
             if (run.width, run.laziness) == (width, laziness):
                 return run
@@ -64,7 +93,15 @@ class LazyCurve:
         )
 
     def table(self) -> list[dict[str, Any]]:
-        """Return a row for each ensemble: errors of one member, of their mean and their vote."""
+        """Return the errors as rows.
+
+        Returns
+        -------
+        list of dict
+            A row for each ensemble: errors of one member, of their mean and their vote, the
+            training error and loss, and the numbers of members by status. Members that diverged are
+            left out.
+        """
         return [table_row(run) for run in self.runs]
 
 
@@ -85,14 +122,60 @@ def lazy_curve(
 ) -> LazyCurve:
     """Train an ensemble for every α in `laziness` and width in `widths`, all together.
 
-    `ensemble` is the number of networks of each, or `Ensemble(K)`; `training` are the options of
-    `train_lazy`: loss, optimizer, learning_rate, max_steps, patience, tolerance, batch_size. With a
-    `store`, complete ensembles are stored and not trained again, and an interrupted call continues
-    when it is repeated.
+    Parameters
+    ----------
+    data : Data
+        The training and test set.
+    widths : int or sequence or range, default: (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
+        Nodes of every hidden layer, in [1, 100000], each once; a range is a text such as
+        "2:64:log:6".
+    laziness : float or sequence or range, default: 100.0
+        α, the scale of a network's output, in [1e-6, 1e6]; `math.inf` trains the network linearized
+        at initialization.
+    ensemble : int or Ensemble, default: 20
+        The number of networks of each, or `Ensemble(K)`.
+    depth : int, default: 5
+        Linear layers of a network, in [2, 100].
+    seed : int, default: 0
+        The seed of the initial weights, in [0, 2³²).
+    device : str, default: "auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" ...
+    dtype : {"float32", "tf32", "float64"}, default: "float32"
+        The precision; "tf32" has faster and coarser matrix products on a GPU.
+    memory : float or None, default: None
+        The most bytes of the batches in training; None for the free memory.
+    store : str or path or None, default: None
+        A file in which complete ensembles are stored: they are not trained again, and an
+        interrupted call continues when it is repeated.
+    progress : bool, default: True
+        Whether progress is shown on stderr.
+    **training : object
+        Options of `train_lazy`: loss, optimizer, learning_rate, max_steps, patience, tolerance,
+        batch_size.
 
-    >>> from doubletrouble.data import load_data
-    >>> digits = load_data("digits", n_train=100)
-    >>> curve = lazy_curve(digits, widths=[2, 4], ensemble=3, max_steps=20, device="cpu")
+    Returns
+    -------
+    LazyCurve
+        An ensemble for every α and width.
+
+    Raises
+    ------
+    ValueError
+        If an option is not one of those listed, out of range, or not available on the device.
+    TypeError
+        If `data` is not a `Data`, or an option of training is unknown.
+    StoreError
+        If `store` is not a valid store, or cannot be used.
+    MemoryError
+        If a network, or the tangent kernel of "exact", does not fit into memory.
+    MissingExtraError
+        If torch is not installed.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> digits = dt.load_data("digits", n_train=50)
+    >>> curve = dt.lazy_curve(digits, widths=[2, 4], ensemble=3, max_steps=5, device="cpu")
     >>> [(row["width"], row["max_steps"]) for row in curve.table()]
     [(2, 3), (4, 3)]
     """

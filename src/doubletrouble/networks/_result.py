@@ -27,6 +27,18 @@ class LazyRun:
     """An ensemble of trained networks; arrays have an entry for each member.
 
     `predictions` are scores whose sign is the class: half the difference of the two outputs.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, math
+    >>> digits = dt.load_data("digits", n_train=50)
+    >>> run = dt.train_lazy(
+    ...     digits, width=8, laziness=math.inf, ensemble=4, loss="squared", device="cpu"
+    ... )
+    >>> run
+    LazyRun(4 x width 8, α = inf: 4 exact)
+    >>> bool(run.error(4, "squared").total.value < run.error(1, "squared").total.value)
+    True
     """
 
     predictions: FloatArray  # [member, test]
@@ -111,7 +123,18 @@ class LazyRun:
         return self.displacement / self.laziness
 
     def without_diverged(self) -> LazyRun:
-        """Return the ensemble without the members that diverged."""
+        """Return the ensemble without the members that diverged.
+
+        Returns
+        -------
+        LazyRun
+            The other members.
+
+        Raises
+        ------
+        DivergenceError
+            If all members diverged.
+        """
         left = [member for member in self.members if member.status != "diverged"]
         if not left:
             raise DivergenceError(f"all {self.n_members} members diverged; lower learning_rate")
@@ -122,8 +145,27 @@ class LazyRun:
     def errors(self, ensemble: EnsembleLike = 1, measure: Measure = "classification") -> FloatArray:
         """Return the test error of every disjoint group of K averaged members.
 
-        `ensemble` is K, or `Ensemble(K)`; `measure` is "classification" (the sign of the mean
-        score), "vote" (the majority) or "squared" (of the mean score, against ±1).
+        Parameters
+        ----------
+        ensemble : int or Ensemble, default: 1
+            K, up to the number of members, or `Ensemble(K)`.
+        measure : {"classification", "vote", "squared"}, default: "classification"
+            The fraction misclassified by the sign of the mean score, or by the majority; or the
+            squared error of the mean score, against ±1.
+
+        Returns
+        -------
+        ndarray of shape (groups,)
+            An error for each group; remaining members are dropped.
+
+        Raises
+        ------
+        ValueError
+            If K is more than the number of members, or the measure is unknown.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        DivergenceError
+            If members diverged.
         """
         if measure not in MEASURES:
             raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
@@ -147,6 +189,28 @@ class LazyRun:
         For the squared error the variance over initializations is a separate part, and bias
         contains the rest. Standard errors are over groups of members, at this data set and these
         test points; with a single group they are infinite.
+
+        Parameters
+        ----------
+        ensemble : int or Ensemble, default: 1
+            K, up to the number of members, or `Ensemble(K)`.
+        measure : {"classification", "vote", "squared"}, default: "classification"
+            The fraction misclassified by the sign of the mean score, or by the majority; or the
+            squared error of the mean score, against ±1.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            The total; for the squared error also initialization and bias.
+
+        Raises
+        ------
+        ValueError
+            If K is more than the number of members, or the measure is unknown.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        DivergenceError
+            If members diverged.
         """
         errors = self.errors(ensemble, measure)
         K = ensemble_size(ensemble, "LazyRun.error")

@@ -53,7 +53,25 @@ class LazySplit:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
-        """Return the squared error of K averaged initializations, as `Decomposition.error`."""
+        """Return the squared error of K averaged initializations, as `Decomposition.error`.
+
+        Parameters
+        ----------
+        ensemble : float or Ensemble, default: 1
+            K, a whole number of at least 1 or inf, or `Ensemble(K)`.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            Every part and the total.
+
+        Raises
+        ------
+        ValueError
+            If `ensemble` is another scheme, or is above 1 with a single initialization.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        """
         return self.squared.error(as_ensemble(ensemble, "LazySplit.error"))
 
     @property
@@ -106,17 +124,75 @@ def lazy_split(
     loss: LossName = "squared",
     **training: Any,
 ) -> LazySplit:
-    """Train on `n_data` disjoint data sets from `n_init` initializations, and split the error.
+    """Train on disjoint data sets from the same initializations, and split the error by cause.
 
-    `noise` is the standard deviation of Gaussian noise added to the training labels ±1 (for the
-    squared loss), `flips` the probability that a label is flipped; each data set has `n_noise`
-    draws of it, or one if both are 0. `training` are options of `train_lazy`. An interrupted call
-    continues from its `store`, a checkpoint, when it is repeated.
+    Parameters
+    ----------
+    data : Data
+        The training set, whose pool gives the data sets, and the test set.
+    n_data : int, default: 5
+        The number of data sets, at least 2.
+    n_init : int, default: 5
+        The number of initializations, at least 1.
+    n_noise : int, default: 2
+        Draws of label noise on each data set, at least 1; one if `noise` and `flips` are 0.
+    noise : float, default: 0.0
+        The standard deviation of Gaussian noise added to the training labels ±1; 0 unless the loss
+        is "squared".
+    flips : float, default: 0.0
+        The probability that a training label is flipped, in [0, 1].
+    width : int, default: 30
+        Nodes of every hidden layer, in [1, 100000].
+    depth : int, default: 5
+        Linear layers of a network, in [2, 100].
+    laziness : float, default: 100.0
+        α, the scale of a network's output, in [1e-6, 1e6]; `math.inf` trains the network linearized
+        at initialization.
+    seed : int, default: 0
+        The seed of the initial weights and of the noise, in [0, 2³²).
+    device : str, default: "auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" ...
+    dtype : {"float32", "tf32", "float64"}, default: "float32"
+        The precision; "tf32" has faster and coarser matrix products on a GPU.
+    memory : float or None, default: None
+        The most bytes of the batches in training; None for the free memory.
+    store : str or path or None, default: None
+        The path of a checkpoint; an interrupted call continues from it when it is repeated.
+    progress : bool, default: True
+        Whether progress is shown on stderr.
+    loss : {"hinge", "squared_hinge", "squared", "logistic"}, default: "squared"
+        The training loss.
+    **training : object
+        Other options of `train_lazy`: optimizer, learning_rate, max_steps, patience, tolerance,
+        batch_size.
 
-    >>> from doubletrouble.data import load_data
-    >>> digits = load_data("digits", n_train=100)
-    >>> split = lazy_split(
-    ...     digits, n_data=3, n_init=3, width=16, laziness=float("inf"), noise=0.5, device="cpu"
+    Returns
+    -------
+    LazySplit
+        The squared error by cause, and classification errors.
+
+    Raises
+    ------
+    ValueError
+        If the pool is too small for the data sets, or an option is not one of those listed, out of
+        range, or not available on the device.
+    TypeError
+        If `data` is not a `Data`, or an option of training is unknown.
+    DivergenceError
+        If networks diverged; the message lists them.
+    StoreError
+        If `store` is not a checkpoint of the same call, or cannot be written.
+    MemoryError
+        If a network, or the tangent kernel of "exact", does not fit into memory.
+    MissingExtraError
+        If torch is not installed.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, math
+    >>> digits = dt.load_data("digits", n_train=50)
+    >>> split = dt.lazy_split(
+    ...     digits, n_data=3, n_init=3, width=16, laziness=math.inf, noise=0.5, device="cpu"
     ... )
     >>> split.predictions.shape
     (3, 2, 3, 500)

@@ -78,31 +78,83 @@ def train_lazy(
 ) -> LazyRun:
     """Train the networks of an ensemble, from independent initializations, on the same data.
 
-    - `ensemble` is the number of networks, or `Ensemble(K)`.
-    - A network has `depth` linear layers of `width` nodes, in the parametrization of the neural
-      tangent kernel. F = α (f_θ - f_θ₀) is trained, with α = `laziness`; `math.inf` trains the
-      network linearized at initialization.
-    - `loss` is "hinge", "squared_hinge", "squared" or "logistic": the mean over samples and the
-      two outputs, divided by α².
-    - `optimizer` is "adam" or "gd" (with all samples in every step), "sgd" (with `batch_size`), or
-      "exact" for the linearized network with squared loss; "auto" is "exact" where possible, else
-      "adam". The default `learning_rate` is 0.1 min(1, α) for Adam, and for the others 1/curvature
-      at initialization (half of it for "sgd"; α/10 times that for α < 10, where the curvature
-      grows). At α = ∞ Adam takes the steps of α = 100: 100 times the rate for α (θ - θ₀).
-    - A member stops when its training loss is exactly zero, after `max_steps`, when it diverges,
-      or when its loss has converged: its mean over the last `patience` steps (a tenth of
-      `max_steps`, at least 100) is greater than (1 - `tolerance`) times its mean over the
-      `patience` steps before, and no more than twice that mean.
-    - `device` is "auto" (a GPU if there is one), "cpu", "cuda" ...; `dtype` is "float32", "tf32"
-      (faster and coarser matrix products on a GPU) or "float64"; `memory` limits the bytes of the
-      batches in training, by default to the free memory.
-    - `store` is the path of a checkpoint; an interrupted call continues from it when repeated.
+    F = α (f_θ - f_θ₀) is trained, with networks f_θ in the parametrization of the neural tangent
+    kernel. The initial weights of member k do not depend on the other members.
 
-    The initial weights of member k do not depend on the other members.
+    A member stops when its training loss is exactly zero, after `max_steps`, when it diverges, or
+    when its loss has converged: its mean over the last `patience` steps is greater than
+    (1 - `tolerance`) times its mean over the `patience` steps before, and no more than twice that
+    mean.
 
-    >>> from doubletrouble.data import load_data
-    >>> digits = load_data("digits", n_train=100)
-    >>> run = train_lazy(digits, width=8, ensemble=3, max_steps=50, device="cpu")
+    Parameters
+    ----------
+    data : Data
+        The training and test set.
+    width : int, default: 30
+        Nodes of every hidden layer, in [1, 100000].
+    depth : int, default: 5
+        Linear layers of a network, in [2, 100].
+    laziness : float, default: 100.0
+        α, in [1e-6, 1e6]; `math.inf` trains the network linearized at initialization.
+    ensemble : int or Ensemble, default: 20
+        The number of networks, or `Ensemble(K)`.
+    loss : {"hinge", "squared_hinge", "squared", "logistic"}, default: "hinge"
+        The training loss: the mean over samples and the two outputs, divided by α².
+    optimizer : {"auto", "adam", "gd", "sgd", "exact"}, default: "auto"
+        "adam" or "gd" (with all samples in every step), "sgd" (with `batch_size`), or "exact" for
+        the linearized network with squared loss; "auto" is "exact" where possible, else "adam". At
+        α = ∞ Adam takes the steps of α = 100: 100 times the rate for α (θ - θ₀).
+    learning_rate : float or None, default: None
+        The step size, in [1e-12, 1e12]; None for 0.1 min(1, α) with Adam, and with the others for
+        1/curvature at initialization (half of it for "sgd"; α/10 times that for α < 10, where the
+        curvature grows).
+    max_steps : int, default: 100000
+        The most steps, at least 1.
+    patience : int or None, default: None
+        The steps in a window of the stopping rule, at least 1; None for a tenth of `max_steps`, at
+        least 100.
+    tolerance : float, default: 0.001
+        The share by which the loss must fall within a window for training to go on, in [0, 1].
+    batch_size : int or None, default: None
+        The samples of a step of "sgd", at least 1; None for other optimizers.
+    seed : int, default: 0
+        The seed of the initial weights, in [0, 2³²).
+    device : str, default: "auto"
+        "auto" (a GPU if there is one), "cpu", "cuda" ...
+    dtype : {"float32", "tf32", "float64"}, default: "float32"
+        The precision; "tf32" has faster and coarser matrix products on a GPU.
+    memory : float or None, default: None
+        The most bytes of the batches in training; None for the free memory.
+    store : str or path or None, default: None
+        The path of a checkpoint; an interrupted call continues from it when it is repeated.
+    progress : bool, default: True
+        Whether progress is shown on stderr.
+
+    Returns
+    -------
+    LazyRun
+        The predictions of every network at the test points, and how its training ended; a network
+        that diverged has the status "diverged".
+
+    Raises
+    ------
+    ValueError
+        If an option is not one of those listed, out of range, or not available on the device, or
+        options do not go together.
+    TypeError
+        If `data` is not a `Data`, or a number is of another type.
+    StoreError
+        If `store` is not a checkpoint of the same call, or cannot be written.
+    MemoryError
+        If a network, or the tangent kernel of "exact", does not fit into memory.
+    MissingExtraError
+        If torch is not installed.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> digits = dt.load_data("digits", n_train=50)
+    >>> run = dt.train_lazy(digits, width=8, ensemble=3, max_steps=50, device="cpu")
     >>> run.predictions.shape
     (3, 500)
     >>> float(run.error(ensemble=3).total) <= float(run.error(ensemble=1).total)

@@ -39,10 +39,22 @@ _SIGNATURE = b"PK\x03\x04"
 class Cell:
     """One computation.
 
-    >>> cell = Cell.of("simulation", 1, {"ridge": 0.1, "seed": 0})
-    >>> cell.key == Cell.of("simulation", 1, {"seed": 0, "ridge": 0.1}).key
+    `Cell.of` makes one from its parameters.
+
+    Parameters
+    ----------
+    key : str
+        The name of the cell in a store, a hash of everything its numbers depend on.
+    parameters : mapping of str to object
+        The parameters of the computation.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> cell = dt.Cell.of("simulation", 1, {"ridge": 0.1, "seed": 0})
+    >>> cell.key == dt.Cell.of("simulation", 1, {"seed": 0, "ridge": 0.1}).key
     True
-    >>> cell.key == Cell.of("simulation", 2, {"ridge": 0.1, "seed": 0}).key
+    >>> cell.key == dt.Cell.of("simulation", 2, {"ridge": 0.1, "seed": 0}).key
     False
     """
 
@@ -51,7 +63,27 @@ class Cell:
 
     @classmethod
     def of(cls, kind: str, revision: int, parameters: Mapping[str, Any]) -> Self:
-        """The cell of these parameters."""
+        """The cell of these parameters.
+
+        Parameters
+        ----------
+        kind : str
+            The kind of computation.
+        revision : int
+            The revision of its definition.
+        parameters : mapping of str to object
+            Its parameters: numbers, strings, booleans, None, and lists and mappings of them.
+
+        Returns
+        -------
+        Cell
+            The parameters with their key.
+
+        Raises
+        ------
+        TypeError
+            If a parameter cannot be written as JSON.
+        """
         return cls(key=digest([kind, revision, parameters]), parameters=parameters)
 
     @classmethod
@@ -61,6 +93,27 @@ class Cell:
         """The cells of all combinations along the axes, the last of which changes fastest.
 
         The keys are those of `Cell.of`; every value is written as text once.
+
+        Parameters
+        ----------
+        kind : str
+            The kind of computation.
+        revision : int
+            The revision of its definition.
+        axes : mapping of str to sequence
+            The values of each parameter that varies.
+        fixed : mapping of str to object
+            The parameters that are the same in all cells.
+
+        Returns
+        -------
+        list of Cell
+            A cell for each combination.
+
+        Raises
+        ------
+        TypeError
+            If a parameter cannot be written as JSON.
         """
         names = {name: canonical(name) for name in sorted((*axes, *fixed))}
         start = f"[{canonical(kind)},{revision},"

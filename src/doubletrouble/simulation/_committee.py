@@ -63,35 +63,47 @@ def simulate_committee(
 
     Parameters
     ----------
-    members
+    members : sequence of Member
         The members, each a single point.
-    sharing
+    sharing : str or pair or mapping, default: "samples"
         What any two have in common: "samples", "features", "both" (the smaller of two is part of
         the larger), "nothing", or the overlaps (features, samples) per dimension, numbers or
         matrices.
-    signal, noise
-        The norm of the linear teacher, and the standard deviation of the label noise.
-    dim
-        The dimension D.
-    n_data
-        Independent draws, from which the standard errors are computed.
-    seed
-        Seed of the random numbers.
-    model
+    signal : float, default: 1.0
+        F, the norm of the linear teacher, in [0, 1e150].
+    noise : float, default: 1.0
+        τ, the standard deviation of the label noise, in [0, 1e150].
+    dim : int
+        The dimension D, in [1, 1e7].
+    n_data : int, default: 40
+        Independent draws, from which the standard errors are computed, at least 2.
+    seed : int, default: 0
+        Seed of the random numbers, in [0, 2³²).
+    model : {"features", "gaussian"}, default: "features"
         "features" uses the true activations, "gaussian" the equivalent Gaussian covariates.
-    progress
-        Show a progress bar, or lines in a log, where the draws take more than two seconds.
+    progress : bool, default: True
+        Whether a progress bar, or lines in a log, are shown where the draws take more than two
+        seconds.
 
     Returns
     -------
     CommitteeSimulation
         The mean product of the errors of every two members, and the error for any weights.
 
+    Raises
+    ------
+    ValueError
+        If there is no member, a member is not a single point or has an infinite width or ridge, or
+        the sizes, overlaps or other numbers cannot be simulated.
+    TypeError
+        If `members` is not a list of `Member`, or `sharing` is of another type.
+
     Examples
     --------
-    >>> a = Member(features_per_dim=2.0, ridge=0.1)
-    >>> b = Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
-    >>> run = simulate_committee([a, b], dim=20, n_data=4)
+    >>> import doubletrouble as dt
+    >>> a = dt.Member(features_per_dim=2.0, ridge=0.1)
+    >>> b = dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
+    >>> run = dt.simulate_committee([a, b], dim=20, n_data=4)
     >>> run.pair_errors.value.shape, float(run.shared_samples[0, 1])
     ((2, 2), 0.8)
     """

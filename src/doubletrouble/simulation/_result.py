@@ -63,6 +63,16 @@ class Simulation:
 
     All estimates of a simulation, and of others with the same model, seed and number of draws, are
     of the same random numbers: arithmetic between them is paired, draw by draw.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> run = dt.simulate(dt.Problem(), dim=20, n_data=4, n_init=2, ridge=[0.01, 0.1, 1.0])
+    >>> run.error().total.value.shape == dt.exact_error(run.problem).total.shape == (3,)
+    True
+    >>> gain = run.error(1).total - run.error(10).total
+    >>> bool((gain.value > 0).all())
+    True
     """
 
     problem: Problem
@@ -104,12 +114,37 @@ class Simulation:
         return PsiTerms(**{f.name: self.estimate(draws[f.name]) for f in fields(PsiTerms)})
 
     def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
-        """The test error of an ensemble, by cause; its `measure` is "squared".
+        """The test error of an ensemble, by cause.
 
-        A number of models K, or `Ensemble(K)`, is always available. Other ensembles must be among
-        those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and `FeatureBank` are
-        then available for any K, or an array of them, which broadcasts with the curves of the
-        simulation; schemes whose shares depend on K are available for the K drawn.
+        Parameters
+        ----------
+        ensemble : float or array_like or Scheme, default: 1
+            The number of models K, or `Ensemble(K)`, always available. Other ensembles must be
+            among those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and
+            `FeatureBank` are then available for any K, or an array of them, which broadcasts with
+            the curves of the simulation; schemes whose shares depend on K are available for the K
+            drawn.
+        measure : str or None, default: None
+            The squared error.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            Every part and the total.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was not drawn, or the measure is another.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> run = dt.simulate(dt.Problem(), dim=20, n_data=4, n_init=2, ensembles=dt.Bootstrap(10))
+        >>> run.error([1, 10]).total.value.shape, run.error(dt.Bootstrap(5)).total.value > 0
+        ((2,), True)
         """
         if measure not in (None, "squared"):
             raise ValueError(
@@ -128,6 +163,23 @@ class Simulation:
             V_Xε = τ² Ψ₃ᵉ               V_PXε = τ² (Ψ₃ᵛ - Ψ₃ᵉ)
 
         where v, e, f and d are one student, and two that share data, features, or nothing.
+
+        Parameters
+        ----------
+        ensemble : float or array_like or Scheme, default: 1
+            The number of models K, or one of the ensembles drawn.
+
+        Returns
+        -------
+        AnovaTerms of Estimate
+            Every main effect and interaction, and the total.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was not drawn, or is not supported.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
         """
         scheme = single_ensemble("ensemble", ensemble, "Simulation.anova", any_members=True)
         parts = self._parts(scheme, interactions=True)
@@ -138,6 +190,23 @@ class Simulation:
 
         A fraction of the samples, or the size of a bank, is rounded to whole numbers:
         `exact_error(sim.problem, sim.realized(ensemble))` is the theory for `sim.error(ensemble)`.
+
+        Parameters
+        ----------
+        ensemble : float or array_like or Scheme, default: 1
+            The number of models K, or one of the ensembles drawn, as requested.
+
+        Returns
+        -------
+        Scheme
+            The ensemble with rounded sizes.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was not drawn.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
         """
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         if has_all_samples(scheme):
@@ -281,9 +350,32 @@ class ConvexSimulation(Simulation):
     ) -> Estimate:
         """E h h' of two learners that share all or none of their features, inputs and noise.
 
-        >>> from doubletrouble import Problem, simulate
-        >>> problem = Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
-        >>> run = simulate(problem, dim=20, n_data=10, n_init=2)
+        Parameters
+        ----------
+        shared_features : {0.0, 1.0}, default: 0.0
+            The share of the features they have in common.
+        shared_samples : {0.0, 1.0}, default: 1.0
+            The share of the inputs they have in common.
+        shared_noise : bool, default: True
+            Whether the labels of common inputs have the same noise.
+
+        Returns
+        -------
+        Estimate
+            The mean product of their outputs.
+
+        Raises
+        ------
+        ValueError
+            If a share is neither 0 nor 1.
+        TypeError
+            If `shared_noise` is not True or False.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> problem = dt.Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
+        >>> run = dt.simulate(problem, dim=10, n_data=4, n_init=2)
         >>> 0 < run.overlap(0.0, 1.0).value < run.q.value
         True
         """
@@ -307,17 +399,43 @@ class ConvexSimulation(Simulation):
     def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
         """The test error of an ensemble by cause.
 
-        For regression it is the mean squared error. For classification `measure` is
-        "misclassification", the default, or "squared" against the clean sign, "noisy" or "log_loss"
-        against labels with noise and flips: definitions and parts are those of `exact_error`.
         Standard errors of rates and of the log loss are by the jackknife over draws.
 
         Rates are those of learners scaled to outputs of power one, which all count alike, as in the
         limit D → ∞. For labels without information (`flips=0.5`, or no signal) the total alone is
         estimated: the split of the limit p → 1/2, which the theory reports, is not identified.
 
-        `Vote(K)`, for K up to `n_init`, is counted at points held out: its total is estimated, and
-        its parts are not. The measure is "misclassification" or "noisy".
+        Parameters
+        ----------
+        ensemble : float or array_like or Scheme or Vote, default: 1
+            The number of models K, or one of the ensembles drawn. `Vote(K)`, for K up to `n_init`,
+            is counted at points held out: its total is estimated, and its parts are not; the
+            measure is "misclassification" or "noisy".
+        measure : str or None, default: None
+            For regression the mean squared error. For classification "misclassification", the
+            default, or "squared" against the clean sign, "noisy" or "log_loss" against labels with
+            noise and flips: definitions and parts are those of `exact_error`.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            Every part and the total.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was not drawn, a vote has more than `n_init` members, or the measure is
+            not available.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> problem = dt.Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
+        >>> run = dt.simulate(problem, dim=10, n_data=4, n_init=3)
+        >>> 0 < run.error(3).total.value < 0.5, 0 < run.error(dt.Vote(3)).total.value < 0.5
+        (True, True)
         """
         if isinstance(ensemble, Vote):
             return self._vote_error(ensemble, measure)
@@ -365,7 +483,25 @@ class ConvexSimulation(Simulation):
         )
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
-        """The symmetric split of the squared error, for classification against the clean sign."""
+        """The symmetric split of the squared error, for classification against the clean sign.
+
+        Parameters
+        ----------
+        ensemble : float or array_like or Scheme, default: 1
+            The number of models K, or one of the ensembles drawn.
+
+        Returns
+        -------
+        AnovaTerms of Estimate
+            Every main effect and interaction, and the total.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was not drawn, or is not supported.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        """
         scheme = single_ensemble("ensemble", ensemble, "Simulation.anova", any_members=True)
         at, share = self._deepened(scheme), 1 / np.asarray(scheme.n_members)
         assert at.q_features is not None
@@ -400,7 +536,25 @@ class ConvexSimulation(Simulation):
         }
 
     def realized(self, ensemble: EnsembleLike = 1) -> Scheme:
-        """The ensemble at the sizes realized, to compare with theory."""
+        """The ensemble at the sizes realized, to compare with theory.
+
+        Parameters
+        ----------
+        ensemble : float or array_like or Scheme or Vote, default: 1
+            The number of models K, a vote, or one of the ensembles drawn, as requested.
+
+        Returns
+        -------
+        Scheme
+            The ensemble with rounded sizes.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was not drawn.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        """
         return ensemble if isinstance(ensemble, Vote) else super().realized(ensemble)
 
     def _vote_error(self, vote: Vote, measure: str | None) -> ErrorTerms[Estimate]:
@@ -429,9 +583,24 @@ class ConvexSimulation(Simulation):
         )
 
     def held_out(self, n_models: int = 1) -> Estimate:
-        """The error counted at test points that were held out: of 1 model, or of `n_init` averaged.
+        """The error counted at test points that were held out.
 
         A check of `error`: the rate of misclassification without noise, or the squared error.
+
+        Parameters
+        ----------
+        n_models : int, default: 1
+            1, or `n_init` for the average of so many.
+
+        Returns
+        -------
+        Estimate
+            The error.
+
+        Raises
+        ------
+        ValueError
+            If `n_models` is neither 1 nor `n_init`.
         """
         if n_models not in (1, self.n_init):
             raise ValueError(f"n_models must be 1 or n_init = {self.n_init}, got {n_models!r}")
@@ -454,7 +623,17 @@ _TOTAL_ONLY = "{} must be computed by theory: simulate_committee estimates the t
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CommitteeSimulation:
-    """A simulated committee at the sizes realized, with every mean product of every draw."""
+    """A simulated committee at the sizes realized, with every mean product of every draw.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> members = [dt.Member(features_per_dim=2.0, ridge=0.1), dt.Member(ridge=0.1)]
+    >>> run = dt.simulate_committee(members, dim=20, n_data=4)
+    >>> first = run.error([1.0, 0.0]).total
+    >>> bool(first.value == run.pair_errors.value[0, 0])
+    True
+    """
 
     members: tuple[Member, ...]
     shared_features: FloatArray  # (K, K) per dimension; the diagonal holds the members' own
@@ -484,9 +663,26 @@ class CommitteeSimulation:
         return Estimate.of(self.draws, key=self._key)
 
     def error(self, weights: Numeric | None = None) -> ErrorTerms[Estimate]:
-        """The test error of the weighted mean of all members; of the plain mean unless given.
+        """The test error of the weighted mean of all members.
 
         The total is estimated, its parts are not.
+
+        Parameters
+        ----------
+        weights : array_like of shape (K,) or str or None, default: None
+            Weights of the members, which add up to 1; None or "equal" for the plain mean.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            The total.
+
+        Raises
+        ------
+        ValueError
+            If there is not one weight for each member, or they do not add up to 1.
+        TypeError
+            If the weights are not numbers.
         """
         count = len(self.members)
         if weights is None or (isinstance(weights, str) and weights == "equal"):

@@ -107,47 +107,48 @@ def simulate(
 
     Parameters
     ----------
-    problem
+    problem : Problem
         The problem, a single point.
-    dim
-        The dimension D.
-    model
+    dim : int
+        The dimension D, in [1, 1e7].
+    model : {"features", "gaussian", "kernel"}, default: "features"
         "features" uses the true activation, "gaussian" the equivalent Gaussian covariates,
         "kernel" (with `features_per_dim=math.inf`) the exact kernel of infinitely many features.
-    n_data
-        Independent draws, from which the standard errors are computed.
-    n_init
-        Sets of features in each draw; no effect for the kernel.
-    ensembles
+    n_data : int, default: 10
+        Independent draws, from which the standard errors are computed, at least 2.
+    n_init : int, default: 10
+        Sets of features in each draw, at least 2; no effect for the kernel.
+    ensembles : Scheme or float or sequence of them, default: ()
         Ensembles to draw, one or several: `Divide(2)`, `Subsample(10, fraction=0.6)`,
         `Bootstrap(10)`, `FeatureBank(10, bank_per_dim=5.0)`. Numbers of models with all of the data
         need not be drawn: `sim.error(K)` is available for any K. Where the shares of a scheme do
         not depend on K, as in all of these but `Divide`, `sim.error` is available for any K, too.
         The draws of one ensemble do not depend on the others. A fraction, or a bank, is rounded to
         whole numbers: see `Simulation.realized`.
-    seed
-        Seed of the random numbers, which are the same on every device.
-    device
+    seed : int, default: 0
+        Seed of the random numbers, which are the same on every device, in [0, 2³²).
+    device : str, default: "auto"
         "cpu" (NumPy), "torch", or a device of torch such as "cuda". "auto" is torch's GPU where
         torch is imported already and has one, else NumPy.
-    features_per_dim, ridge
+    features_per_dim, ridge : sequence of float or None, default: None
         Values of P/D and of λ that replace those of the problem by a curve each: all values come
         from the same draws, the results have an axis for each, and `exact_error(sim.problem)` has
         the same shape. Neighbouring points are correlated.
-    times
+    times : sequence of float or None, default: None
         Times (in the unit of `clock`) at which gradient flow from zero is stopped, in place of
         ridge regression; the last axis of the results.
-    test
+    test : {"auto", "exact", "sample"}, default: "auto"
         How the average over test points is taken: "exact" by closed forms (relu, leaky_relu, abs,
         erf, sign, sin, cos, linear, quadratic, and the Gaussian model), "sample" at sampled points
         beyond the linear part, which is always exact; "auto" is exact where that is cheaper.
         `sim.test` is the one used.
-    center
-        Subtract the mean of the activation.
-    dtype
-        "float32" raises ValueError where the ridge is too small for it.
-    progress
-        Show a progress bar, or lines in a log, where the draws take more than two seconds.
+    center : bool, default: True
+        Whether the mean of the activation is subtracted.
+    dtype : {"float64", "float32"}, default: "float64"
+        The precision; "float32" is for ridges that are not too small for it.
+    progress : bool, default: True
+        Whether a progress bar, or lines in a log, are shown where the draws take more than two
+        seconds.
 
     Returns
     -------
@@ -157,16 +158,23 @@ def simulate(
     Raises
     ------
     ValueError
-        For settings that cannot be simulated.
+        If a number is out of range, an option is not one of those listed, or the settings cannot be
+        simulated: as without a ridge at P = N, where the mean error is infinite.
+    TypeError
+        If `problem` is not a `Problem`, or an option is of another type.
     DivergenceError
-        Where a draw has no fit: the maximum margin of data that are not separable, or the logistic
+        If a draw has no fit: the maximum margin of data that are not separable, or the logistic
         loss without ridge on separable data. The message lists the draws; none is left out.
+    MissingExtraError
+        If a device of torch is given and torch is not installed.
 
     Examples
     --------
-    >>> from doubletrouble import Problem
-    >>> run = simulate(Problem(features_per_dim=2.0, ridge=0.1), dim=50, n_data=20, n_init=2)
-    >>> abs(run.psi.psi1.z_score(0.3916)) < 5
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=2.0, ridge=0.1)
+    >>> run = dt.simulate(problem, dim=50, n_data=20, n_init=2)
+    >>> theory = dt.exact_error(problem, 5).total
+    >>> abs(run.error(5).total.z_score(theory)) < 5
     True
     """
     checked = plan(

@@ -81,11 +81,62 @@ class Sweep:
     """A grid of simulations; fields of `Problem`, `dim`, `model` and `seed` are its axes.
 
     An axis is one value, a sequence, or a range such as "0.1:10:log:50" or "0:1:linear:11". The
-    other fields are settings of `simulate` and hold for every cell: every cell has all
-    `ensembles`, and all `times` where they are given. With `device="cpu"` cells have the same bits
-    wherever they are computed. Without `noise` it is 1 for regression, and 0 for classification.
+    other fields are settings of `simulate` and hold for every cell. With `device="cpu"` cells have
+    the same bits wherever they are computed. All values are checked when the grid is made; those
+    that cannot be simulated raise ValueError or TypeError.
 
-    >>> sweep = Sweep(features_per_dim="0.1:10:log:3", ridge=[0.01, 1.0], dim=40, seed=range(5))
+    Parameters
+    ----------
+    features_per_dim : float or sequence or range, default: 2.0
+        P/D, random features per input dimension; `math.inf` is the kernel limit.
+    samples_per_dim : float or sequence or range, default: 1.0
+        N/D, training samples per input dimension.
+    ridge : float or sequence or range, default: 1e-05
+        λ, the ridge penalty; 0 is the minimum-norm limit.
+    signal : float or sequence or range, default: 1.0
+        F, the norm of the linear teacher.
+    noise : float or sequence or range or None, default: None
+        τ, the standard deviation of the noise on training labels; None for 1 in regression, and 0
+        in classification.
+    nonlinear_signal : float or sequence or range, default: 0.0
+        F⋆, the root power of the part of the teacher that cannot be learned.
+    test_noise : float or sequence or range, default: 0.0
+        τ̃, the standard deviation of the noise on test labels.
+    flips : float or sequence or range, default: 0.0
+        p, the probability that a training label of a class is flipped, in [0, 0.5].
+    activation : str or sequence of str, default: "relu"
+        Names of activations.
+    loss : str or losses.Loss or sequence of them, default: "square"
+        Training losses that have a name.
+    task : str or sequence of str, default: "regression"
+        "regression" or "classification".
+    dim : int or sequence or range
+        D, the input dimensions.
+    model : str or sequence of str, default: "features"
+        "features", "gaussian" or "kernel", as in `simulate`.
+    seed : int or sequence or range, default: 0
+        Seeds of the random numbers.
+    n_data : int, default: 10
+        Independent draws of every cell, at least 2.
+    n_init : int, default: 10
+        Sets of features in each draw, at least 2.
+    ensembles : Scheme or float or sequence of them, default: (1, 2, 10, inf)
+        Ensembles of every cell; numbers are models averaged.
+    times : float or sequence or range or None, default: None
+        Times of every cell at which gradient flow is stopped; None for ridge regression.
+    test : {"auto", "exact", "sample"}, default: "auto"
+        How the average over test points is taken.
+    center : bool, default: True
+        Whether the mean of the activation is subtracted.
+    dtype : {"float64", "float32"}, default: "float64"
+        The precision.
+    device : str, default: "auto"
+        "auto", "cpu" (NumPy), "torch", or a device of torch such as "cuda".
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> sweep = dt.Sweep(features_per_dim="0.1:10:log:3", ridge=[0.01, 1.0], dim=40, seed=range(5))
     >>> len(sweep.cells())
     30
     >>> sweep.features_per_dim
@@ -158,18 +209,69 @@ class Sweep:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
-        """Read a grid from a TOML file, or from its text: `field = value`, `[...]` or a range."""
+        r"""Read a grid from a TOML file, or from its text: `field = value`, `[...]` or a range.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; a string with several lines is the text itself.
+
+        Returns
+        -------
+        Sweep
+            The grid.
+
+        Raises
+        ------
+        ValueError
+            If the text is not TOML, has an unknown field or no `dim`, or a value is out of range.
+        OSError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> sweep = dt.Sweep.from_toml('dim = 20\nridge = "0.01:1:log:3"')
+        >>> sweep.ridge
+        (0.01, 0.1, 1.0)
+        """
         return cls(**_read_toml(path, [f.name for f in fields(cls)]))
 
     def to_toml(self) -> str:
-        """The grid as the text of a TOML file, with every value."""
+        """The grid as a TOML file, which `from_toml` reads.
+
+        Returns
+        -------
+        str
+            The text, with every value.
+        """
         values = without_defaults(self._values())
         given = {name: value for name, value in values.items() if value is not None}
         return "\n".join(f"{name} = {_toml_value(value)}" for name, value in given.items())
 
     @classmethod
     def from_store(cls, store: str | Path, hash: str | None = None) -> Self:
-        """Take a grid from a store; `hash`, or its beginning, chooses one of several."""
+        """Take a grid from a store.
+
+        Parameters
+        ----------
+        store : str or path
+            The file of the store.
+        hash : str or None, default: None
+            The hash of the grid, or its beginning, which chooses one of several.
+
+        Returns
+        -------
+        Sweep
+            The grid.
+
+        Raises
+        ------
+        StoreError
+            If the file is not a valid store, or holds no sweep of this revision.
+        ValueError
+            If the store holds several grids and `hash` is not given, or chooses not exactly one.
+        """
         with Store.read(store) as opened:
             stored, cells = opened.sweeps(), sum(opened.counts().values())
         if not stored:
@@ -190,7 +292,23 @@ class Sweep:
 
     @classmethod
     def all_from_store(cls, store: str | Path) -> list[Self]:
-        """Take every grid from a store, the oldest first."""
+        """Take every grid from a store.
+
+        Parameters
+        ----------
+        store : str or path
+            The file of the store.
+
+        Returns
+        -------
+        list of Sweep
+            The grids, the oldest first.
+
+        Raises
+        ------
+        StoreError
+            If the file is not a valid store, or holds a sweep of another revision.
+        """
         with Store.read(store) as opened:
             return [cls._from_specification(text) for text in opened.sweeps().values()]
 
@@ -249,13 +367,46 @@ class Sweep:
     ) -> SweepResult:
         """Compute every cell that the store does not hold yet.
 
-        Cells are computed in `workers` processes (by default as many as there are processors; 1 is
-        this process), on a Dask cluster (`scheduler="tcp://host:port"`, or "local"), or on any
-        `executor` with a method `submit`. The numbers are the same. Cells that failed before are
-        computed again by `retry` only.
+        The numbers do not depend on how cells are computed; give at most one of `executor`,
+        `workers` and `scheduler`. Cells that failed before are computed again by `retry` only.
 
+        Parameters
+        ----------
+        store : str or path
+            The file of the store, made if it does not exist.
+        executor : object or None, default: None
+            Any object with a method `submit`, on which cells are computed.
+        workers : int or None, default: None
+            The number of worker processes; 1 is this process, None as many as there are processors.
+        scheduler : str or None, default: None
+            The address of a Dask scheduler such as "tcp://host:port", or "local" for a cluster of
+            `workers` processes here.
+        progress : bool, default: True
+            Whether progress is shown on stderr.
+
+        Returns
+        -------
+        SweepResult
+            The results; cells that failed have a message.
+
+        Raises
+        ------
+        StoreError
+            If the file is not a valid store, or cannot be used.
+        ValueError
+            If options of the executor do not go together.
+        TypeError
+            If `executor` has no method `submit`.
+        DoubleTroubleError
+            If the executor breaks, or the scheduler cannot be reached.
+        MissingExtraError
+            If the packages of worker processes or of Dask are not installed.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
         >>> from tempfile import TemporaryDirectory
-        >>> sweep = Sweep(ridge=[0.1, 1.0], dim=10, n_data=2, n_init=2)
+        >>> sweep = dt.Sweep(ridge=[0.1, 1.0], dim=10, n_data=2, n_init=2)
         >>> with TemporaryDirectory() as folder:
         ...     result = sweep.run(f"{folder}/grid.sqlite", workers=1)
         >>> print(result.status)
@@ -273,7 +424,39 @@ class Sweep:
         scheduler: Any = None,
         progress: bool = True,
     ) -> SweepResult:
-        """Compute the cells that failed once more; options as for `run`."""
+        """Compute the cells that failed once more.
+
+        Parameters
+        ----------
+        store : str or path
+            The file of the store, which must exist.
+        executor : object or None, default: None
+            Any object with a method `submit`, on which cells are computed.
+        workers : int or None, default: None
+            The number of worker processes; 1 is this process, None as many as there are processors.
+        scheduler : str or None, default: None
+            The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
+        progress : bool, default: True
+            Whether progress is shown on stderr.
+
+        Returns
+        -------
+        SweepResult
+            The results of the whole grid.
+
+        Raises
+        ------
+        StoreError
+            If the file does not exist, is not a valid store, or cannot be used.
+        ValueError
+            If options of the executor do not go together.
+        TypeError
+            If `executor` has no method `submit`.
+        DoubleTroubleError
+            If the executor breaks, or the scheduler cannot be reached.
+        MissingExtraError
+            If the packages of worker processes or of Dask are not installed.
+        """
         if not Path(store).exists():
             raise StoreError(f"store must hold cells to retry, got {store}, which does not exist")
         options = {"executor": executor, "workers": workers, "scheduler": scheduler}
@@ -302,23 +485,95 @@ class Sweep:
             return SweepResult(sweep=self, store=Path(store), status=self._counts(opened))
 
     def status(self, store: str | Path) -> SweepStatus:
-        """The number of cells that are done, failed and missing."""
+        """Count the cells in a store.
+
+        Parameters
+        ----------
+        store : str or path
+            The file of the store, which need not exist.
+
+        Returns
+        -------
+        SweepStatus
+            The number of cells that are done, failed and missing.
+
+        Raises
+        ------
+        StoreError
+            If the file is not a valid store.
+        """
         if not Path(store).exists():
             return SweepStatus(done=0, failed=0, missing=len(self.cells()))
         with Store.read(store) as opened:
             return self._counts(opened)
 
     def results(self, store: str | Path) -> SweepResult:
-        """The results of this grid in a store, cell by cell in its order."""
+        """The results of this grid in a store.
+
+        Parameters
+        ----------
+        store : str or path
+            The file of the store.
+
+        Returns
+        -------
+        SweepResult
+            The finished cells, in the order of the grid.
+
+        Raises
+        ------
+        StoreError
+            If the file is not a valid store.
+        """
         with Store.read(store) as opened:
             return SweepResult(sweep=self, store=Path(store), status=self._counts(opened))
 
     def to_frame(self, store: str | Path) -> Any:
-        """The results of this grid in a store as a pandas table; see `export`."""
+        """The results of this grid in a store as a table.
+
+        Parameters
+        ----------
+        store : str or path
+            The file of the store.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for every cell, ensemble and time.
+
+        Raises
+        ------
+        StoreError
+            If the file is not a valid store.
+        MissingExtraError
+            If pandas is not installed.
+        """
         return self.results(store).to_frame()
 
     def export(self, store: str | Path, path: str | Path) -> Path:
-        """Write a .csv, .parquet or .json file: a row for every cell, ensemble and time."""
+        """Write the results of this grid in a store to a file.
+
+        Parameters
+        ----------
+        store : str or path
+            The file of the store.
+        path : str or path
+            The file to write, which ends in .csv, .parquet or .json.
+
+        Returns
+        -------
+        pathlib.Path
+            The file written: a row for every cell, ensemble and time.
+
+        Raises
+        ------
+        StoreError
+            If the file is not a valid store.
+        ValueError
+            If `path` has another ending, or its folder does not exist.
+        MissingExtraError
+            If pandas, or pyarrow for .csv and .parquet, is not installed.
+        """
         return self.results(store).export(path)
 
     def _counts(self, store: Store) -> SweepStatus:
@@ -330,7 +585,13 @@ class Sweep:
     # --- cells ---
 
     def cells(self) -> list[Cell]:
-        """Every cell with its key, in the order of the grid."""
+        """Every cell with its key.
+
+        Returns
+        -------
+        list of Cell
+            The cells, in the order of the grid.
+        """
         axes, others = self._axes()
         cells = Cell.grid(KIND, REVISION, without_defaults(axes), others)
         if all(name in cell.parameters for cell in cells[:1] for name in OTHER_LOSSES):
@@ -389,7 +650,19 @@ class SweepRow:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SweepResult:
-    """The results of a grid in a store; iterate for its rows, in the order of the grid."""
+    """The results of a grid in a store; iterate for its rows, in the order of the grid.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> from tempfile import TemporaryDirectory
+    >>> sweep = dt.Sweep(ridge=[0.1, 1.0], dim=10, n_data=2, n_init=2)
+    >>> with TemporaryDirectory() as folder:
+    ...     result = sweep.run(f"{folder}/grid.sqlite", workers=1)
+    ...     errors = {row.parameters["ridge"]: row.simulation.error().total.value for row in result}
+    >>> sorted(errors)
+    [0.1, 1.0]
+    """
 
     sweep: Sweep
     store: Path
@@ -422,11 +695,44 @@ class SweepResult:
         return [outcome.message for _, outcome in self._outcomes() if outcome.status == FAILED]
 
     def to_frame(self) -> Any:
-        """The rows as a pandas table; see `Sweep.export`."""
+        """The rows as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for every cell, ensemble and time.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be read.
+        MissingExtraError
+            If pandas is not installed.
+        """
         return _table.to_frame(self._outcomes())
 
     def export(self, path: str | Path) -> Path:
-        """Write the rows to a .csv, .parquet or .json file."""
+        """Write the rows to a file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write, which ends in .csv, .parquet or .json.
+
+        Returns
+        -------
+        pathlib.Path
+            The file written.
+
+        Raises
+        ------
+        ValueError
+            If `path` has another ending, or its folder does not exist.
+        StoreError
+            If the store cannot be read.
+        MissingExtraError
+            If pandas, or pyarrow for .csv and .parquet, is not installed.
+        """
         return _table.export(self._outcomes(), path)
 
     def __str__(self) -> str:
