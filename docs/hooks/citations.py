@@ -9,7 +9,8 @@ from mkdocs.structure.files import File, Files
 
 REFERENCES = Path(__file__).parents[2] / "REFERENCES.md"
 _ENTRY = re.compile(r"^- \*\*\[([a-z]+)(\d{4})\]\*\* (.*?)(?=\. \*)", re.MULTILINE | re.DOTALL)
-_ARXIV = re.compile(r"arXiv:(\d{4}\.\d{5}(?:v\d+)?)")
+_ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5}(?:v\d+)?)")
+_LABEL = re.compile(r"^- \*\*\[(\w+)\]\*\*", re.MULTILINE)
 _FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -42,8 +43,13 @@ def linked(markdown: str) -> str:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the page of references, with an anchor for each entry."""
-    text = REFERENCES.read_text(encoding="utf-8").replace("](docs/", "](")
-    text = re.sub(r"^- \*\*\[(\w+)\]\*\*", r"- [](){ #\1 }**[\1]**", text, flags=re.MULTILINE)
+
+    def entry(match: re.Match[str]) -> str:
+        label = match[1]
+        return f"- [](){{ #{label} }}**{NAMES[label]}** (`[{label}]`)"
+
+    text = REFERENCES.read_text(encoding="utf-8").replace("[docs/errata.md](docs/", "[errata](")
+    text = _LABEL.sub(entry, text)
     text = _ARXIV.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", text)
     files.append(File.generated(config, "references.md", content=text))
     return files

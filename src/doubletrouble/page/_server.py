@@ -30,9 +30,11 @@ def write_static(folder: str | Path, *, docs: str = "") -> Path:
     shutil.copytree(STATIC, folder, dirs_exist_ok=True)
     index = Path(folder) / "index.html"
     if docs:
-        mark = f'<head>\n<meta name="doubletrouble-docs" content="{escape(docs)}">'
+        address = escape(docs)
+        mark = f'<head>\n<meta name="doubletrouble-docs" content="{address}">'
+        link = f'<a href="{address}index.html">Docs</a>\n</nav>'
         page = index.read_text(encoding="utf-8").replace("<head>", mark, 1)
-        index.write_text(page, encoding="utf-8")
+        index.write_text(page.replace("</nav>", link, 1), encoding="utf-8")
     return index
 
 
