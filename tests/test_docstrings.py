@@ -43,9 +43,9 @@ def methods(name: str) -> Iterator[tuple[str, Any]]:
     yield name, kind
     for key, member in inspect.getmembers_static(kind):
         function = getattr(member, "__func__", member)
-        if inspect.isfunction(function) and not key.startswith("_"):
-            if function.__module__.startswith("doubletrouble"):
-                yield f"{name}.{key}", getattr(kind, key)
+        ours = inspect.isfunction(function) and function.__module__.startswith("doubletrouble")
+        if ours and not key.startswith("_"):
+            yield f"{name}.{key}", getattr(kind, key)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

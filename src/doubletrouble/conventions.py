@@ -195,7 +195,8 @@ def time_to(
     Returns
     -------
     float or numpy.ndarray
-        Steps × learning rate, or the time in the unit "gram", of the shape that the arguments broadcast to.
+        Steps × learning rate, or the time in the unit "gram", of the shape that the arguments
+        broadcast to.
 
     Raises
     ------

@@ -842,17 +842,63 @@ class RowErrors(ErrorTerms[Any]):
         return terms
 
     def to_frame(self) -> Any:
-        """A pandas table with the index of the data: a column for each part, and the total."""
+        """Return the table of all rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each row of the data, with its index, and a column for each part and for the
+            total.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         pandas = require("pandas", "tables")
         columns = {**self.parts, "total": self.total}
         return pandas.DataFrame(columns, index=self.__dict__["_index"])
 
     def worst(self, count: int = 20) -> Any:
-        """The rows of largest error as a pandas table."""
+        """Return the rows of largest error.
+
+        Parameters
+        ----------
+        count : int, default: 20
+            The number of rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            These rows of `to_frame`, the largest total first.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         return self.to_frame().nlargest(count, "total")
 
     def plot(self, axes: Any = None, count: int = 20) -> Any:
-        """Draw the parts of the rows of largest error as bars; return the axes."""
+        """Draw the parts of the rows of largest error as bars.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            The axes to draw on; those of a new figure unless given.
+        count : int, default: 20
+            The number of rows.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
             axes = pyplot.figure(
@@ -968,13 +1014,13 @@ class OptimalRidge(_ErrorTable):
     --------
     >>> import doubletrouble as dt
     >>> print(dt.optimal_ridge(dt.Problem(features_per_dim=10.0, noise=0.5)))
-    best ridge: 0.0164571
-    noise                0.139366   28.1%
-    initialization      0.0265391    5.4%
-    sampling             0.127713   25.8%
-    bias                  0.20171   40.7%
+    best ridge: 0.0153784
+    noise                0.116856   24.7%
+    initialization      0.0443651    9.4%
+    sampling            0.0858023   18.1%
+    bias                 0.226132   47.8%
     bayes                       0    0.0%
-    total                0.495328
+    total                0.473155
     """
 
     ridge: Value  # 0 and inf are possible
@@ -994,6 +1040,14 @@ class Committee(_ErrorTable):
     With R the matrix `pair_errors`, at test points without noise, and weights w the total error is
     wᵀ R w plus the noise of test labels. `shared_features` and `shared_samples` are the overlaps of
     every two members.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> narrow, wide = dt.Member(features_per_dim=0.5), dt.Member(features_per_dim=4.0)
+    >>> dt.committee([narrow, wide], noise=0.5).pair_errors.round(4)
+    array([[1.5998, 0.4231],
+           [0.4231, 0.6308]])
     """
 
     error: ErrorTerms[Any]  # of the weighted average

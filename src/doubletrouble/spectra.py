@@ -131,7 +131,10 @@ class SpectralLaw(Declared, abc.ABC):
     def last_mode(self) -> float:
         """The rank of the last mode that does not count as zero.
 
-        >>> round(PowerLaw(capacity=2.5, source=0.5).last_mode / 1e100, 6)
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> round(dt.PowerLaw(capacity=2.5, source=0.5).last_mode / 1e100, 6)
         1.0
         """
         last = self._rank(float(self._log_eigenvalue(1.0)) + _UNDERFLOW)
