@@ -1,6 +1,7 @@
 """Costs of models: hand-computed operations."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,5 +24,6 @@ def test_operations_are_those_computed_by_hand() -> None:
 def test_bad_costs_are_named() -> None:
     with pytest.raises(ValueError, match="workers must be a whole number"):
         dt.Cost(workers=1.5)
+    steps: Any = [1.0, 2.0]
     with pytest.raises(ValueError, match="Cost must be numbers"):
-        dt.Cost(steps=[1.0, 2.0])
+        dt.Cost(steps=steps)

@@ -1,7 +1,7 @@
 """Declared parameters: accepted values, conversion, and messages for invalid values."""
 
 import math
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -12,11 +12,14 @@ import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.parameters import (
+    Declared,
+    Numeric,
     Parameter,
     Value,
     checked,
     common_shape,
     declarations,
+    parameter,
 )
 from tests.messages import message_of
 
@@ -220,6 +223,58 @@ def test_declarations_of_a_class_and_of_its_instance_agree() -> None:
 
 
 # --- shapes --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit(Declared):
+    """A fit.
+
+    Parameters
+    ----------
+    size : float or None, optional
+        None is all of the data.
+    solver : str, default: "direct"
+        The solver.
+
+    Examples
+    --------
+    None.
+    """
+
+    penalty: Numeric = parameter(PENALTY)
+    size: float | None = parameter(SIZE, None)
+    solver: str = "direct"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LimitedFit(Fit):
+    """A fit in limited time."""
+
+    steps: float = parameter(N_MEMBERS, 2.0)
+
+
+def test_docstrings_have_declared_fields_and_own_entries_in_order() -> None:
+    sections = """A fit.
+
+Parameters
+----------
+penalty : float or array-like
+    λ: penalty.
+    Must be in [0, inf].
+size : float or None, optional
+    N: a size.
+    Must be in [1e-50, 1e+50]. None is all of the data.
+solver : str, default: "direct"
+    The solver.
+
+Examples
+--------
+None."""
+    assert Fit.__doc__ == sections
+    first, *_, last = (LimitedFit.__doc__ or "").split("\n\n")
+    assert first == "A fit in limited time."
+    assert last.startswith("Parameters\n----------\npenalty : float or array-like\n")
+    assert "\nsteps : int, default: 2\n    K: models averaged;" in last
 
 
 def test_common_shape_broadcasts() -> None:

@@ -34,10 +34,32 @@ ROOT_2PI = math.sqrt(2 * math.pi)
 
 @dataclass(frozen=True, kw_only=True)
 class Activation:
-    """An activation and its Gaussian moments: `mean` μ₀, `linear` μ₁, `nonlinear` μ⋆.
+    """An activation and its Gaussian moments; `activation` makes one.
 
-    >>> from doubletrouble import activation
-    >>> relu = activation("relu")
+    Parameters
+    ----------
+    name : str
+        The name, for messages and printed problems.
+    mean : float
+        μ₀ = E σ(z).
+    linear : float
+        μ₁ = E z σ(z).
+    nonlinear : float
+        μ⋆, the root of E (σ(z) - μ₀ - μ₁ z)²; at least 0.
+    function : callable, optional
+        σ itself, on arrays. Without it the theory applies, but no simulation and no kernel.
+
+    Raises
+    ------
+    ValueError
+        If a moment is not finite, or `nonlinear` is negative.
+    TypeError
+        If a moment is not a number.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> relu = dt.activation("relu")
     >>> round(relu.mean, 6), relu.linear, round(relu.nonlinear, 6)
     (0.398942, 0.5, 0.301405)
     """
@@ -58,12 +80,36 @@ class Activation:
 def activation(spec: str | Activation | Function, *, slope: float | None = None) -> Activation:
     """Return the activation for a name, an `Activation` or any callable on arrays.
 
-    `slope` is the slope of "leaky_relu" below zero (0.01 unless given).
+    Parameters
+    ----------
+    spec : str, Activation or callable
+        A name: "relu", "leaky_relu", "erf", "sign", "abs", "gelu", "sin", "cos", "linear",
+        "quadratic", "tanh", "sigmoid" or "softplus"; or a function of an array (or of a number),
+        whose moments are integrated to 12 digits. An `Activation` is returned as it is.
+    slope : float, optional
+        The slope of "leaky_relu" below zero, 0.01 unless given.
 
-    >>> activation("erf").linear == 2 / math.sqrt(3 * math.pi)
-    True
-    >>> bent = activation(lambda z: np.maximum(z, 0.0))  # a kink, resolved by adaptive quadrature
-    >>> abs(bent.nonlinear - activation("relu").nonlinear) < 1e-13
+    Returns
+    -------
+    Activation
+        The activation with its moments μ₀, μ₁ and μ⋆.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, a `slope` of another activation, or a function that fails, returns
+        other shapes or numbers that are not finite, or has no finite second moment.
+    TypeError
+        If `spec` is none of these, or the function raises it or does not return real numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import doubletrouble as dt
+    >>> round(dt.activation("erf").linear, 6)
+    0.65147
+    >>> bent = dt.activation(lambda z: np.maximum(z, 0.0))  # a kink: adaptive quadrature
+    >>> abs(bent.nonlinear - dt.activation("relu").nonlinear) < 1e-13
     True
     """
     if isinstance(spec, str):

@@ -61,9 +61,38 @@ def ridge_to(
 ) -> Value:
     """Convert the paper's λ to another convention.
 
-    >>> ridge_to("sklearn", 1e-5, n_features=400, n_samples=200, dim=200)
+    Parameters
+    ----------
+    convention : {"paper", "sklearn", "gram", "per_dim"}
+        The convention of the result. "paper" is λ relative to the mean loss, "sklearn" alpha =
+        N P λ/D, "gram" δ = N λ/D (that of `SpectralProblem`) and "per_dim" alpha/D.
+    ridge : float or array-like
+        The paper's λ, in [0, inf].
+    n_features : float or array-like
+        Random features P, in [1e-50, 1e50] or inf; finite for "sklearn" and "per_dim".
+    n_samples : float or array-like
+        Training samples N, in [1e-50, 1e50].
+    dim : float or array-like
+        Input dimensions D, in [1e-50, 1e50].
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The ridge in this convention, of the shape that the arguments broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For an unknown convention, a number outside its domain, or shapes that do not broadcast.
+    TypeError
+        If an argument is not a number or an array of numbers.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> dt.ridge_to("sklearn", 1e-5, n_features=400, n_samples=200, dim=200)
     0.004
-    >>> ridge_to("gram", 1e-5, n_features=400, n_samples=100, dim=200)
+    >>> dt.ridge_to("gram", 1e-5, n_features=400, n_samples=100, dim=200)
     5e-06
     """
     value, unit = _ridge_and_unit(convention, ridge, n_features, n_samples, dim)
@@ -80,7 +109,36 @@ def ridge_from(
 ) -> Value:
     """Convert another convention's ridge to the paper's λ.
 
-    >>> ridge_from("sklearn", 1.0, n_features=400, n_samples=200, dim=200)
+    Parameters
+    ----------
+    convention : {"paper", "sklearn", "gram", "per_dim"}
+        The convention of the argument. "paper" is λ relative to the mean loss, "sklearn" alpha =
+        N P λ/D, "gram" δ = N λ/D (that of `SpectralProblem`) and "per_dim" alpha/D.
+    ridge : float or array-like
+        The ridge in this convention, in [0, inf].
+    n_features : float or array-like
+        Random features P, in [1e-50, 1e50] or inf; finite for "sklearn" and "per_dim".
+    n_samples : float or array-like
+        Training samples N, in [1e-50, 1e50].
+    dim : float or array-like
+        Input dimensions D, in [1e-50, 1e50].
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The paper's λ, of the shape that the arguments broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For an unknown convention, a number outside its domain, or shapes that do not broadcast.
+    TypeError
+        If an argument is not a number or an array of numbers.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> dt.ridge_from("sklearn", 1.0, n_features=400, n_samples=200, dim=200)
     0.0025
     """
     value, unit = _ridge_and_unit(convention, ridge, n_features, n_samples, dim)
@@ -117,11 +175,41 @@ def time_to(
     dim: Numeric,
     n_features: Numeric | None = None,
 ) -> Value:
-    """Convert a time of `gradient_flow` to steps × learning rate on a loss ("mean", "sum", …).
+    """Convert a time of `gradient_flow` to steps × learning rate on a loss.
 
-    `n_features` is needed for "gram" alone.
+    Parameters
+    ----------
+    clock : {"mean", "half_mean", "sum", "half_sum", "gram"}
+        The loss that is minimized: "mean" is (1/N) |y - Φa|² + (P λ/D) |a|², "sum" is
+        |y - Φa|² + alpha |a|², and "half_mean" and "half_sum" are half of these; or "gram", the
+        unit of time of a `SpectralProblem`.
+    time : float or array-like
+        Time of `gradient_flow` for a `Problem`, in [0, 1e150] or inf.
+    n_samples : float or array-like
+        Training samples N, in [1e-50, 1e50].
+    dim : float or array-like
+        Input dimensions D, in [1e-50, 1e50].
+    n_features : float or array-like, optional
+        Random features P, in [1e-50, 1e50]; needed for "gram" alone.
 
-    >>> time_to("mean", 10.0, n_samples=300, dim=100)  # so 1500 steps at learning rate 0.01
+    Returns
+    -------
+    float or numpy.ndarray
+        Steps × learning rate, or the time in the unit "gram", of the shape that the arguments
+        broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For an unknown clock, a number outside its domain, shapes that do not broadcast, or "gram"
+        without finite `n_features`.
+    TypeError
+        If an argument is not a number or an array of numbers.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> dt.time_to("mean", 10.0, n_samples=300, dim=100)  # so 1500 steps at learning rate 0.01
     15.0
     """
     value, unit = _time_and_unit(clock, "time", time, n_features, n_samples, dim)
@@ -138,7 +226,38 @@ def time_from(
 ) -> Value:
     """Convert steps × learning rate on a loss to a time of `gradient_flow`.
 
-    >>> time_from("mean", 1500 * 0.01, n_samples=300, dim=100)
+    Parameters
+    ----------
+    clock : {"mean", "half_mean", "sum", "half_sum", "gram"}
+        The loss that is minimized: "mean" is (1/N) |y - Φa|² + (P λ/D) |a|², "sum" is
+        |y - Φa|² + alpha |a|², and "half_mean" and "half_sum" are half of these; or "gram", the
+        unit of time of a `SpectralProblem`.
+    progress : float or array-like
+        Steps × learning rate, or the time in the unit "gram", in [0, 1e150] or inf.
+    n_samples : float or array-like
+        Training samples N, in [1e-50, 1e50].
+    dim : float or array-like
+        Input dimensions D, in [1e-50, 1e50].
+    n_features : float or array-like, optional
+        Random features P, in [1e-50, 1e50]; needed for "gram" alone.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        Time of `gradient_flow` for a `Problem`, of the shape that the arguments broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For an unknown clock, a number outside its domain, shapes that do not broadcast, or "gram"
+        without finite `n_features`.
+    TypeError
+        If an argument is not a number or an array of numbers.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> dt.time_from("mean", 1500 * 0.01, n_samples=300, dim=100)
     10.0
     """
     value, unit = _time_and_unit(clock, "progress", progress, n_features, n_samples, dim)

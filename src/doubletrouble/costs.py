@@ -5,7 +5,7 @@ n samples each, up to a constant; n is N, or N/K where the data are divided. `Co
 solvers, predictions, the price of samples, and models that are trained at the same time.
 """
 
-from __future__ import annotations  # help() then shows the alias Numeric
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import Declared, FloatArray, Numeric, parameter
+from doubletrouble.parameters import Declared, FloatArray, parameter
 
 Measure: TypeAlias = Literal["features", "training"]
 """The measures of cost."""
@@ -34,16 +34,12 @@ class Cost(Declared):
 
     With one worker it is the work of all models; with more, the time until the last one is done.
 
-    Parameters
-    ----------
-    steps : float
-        Iterations of an iterative solver; 0 is a direct solver.
-    predictions : float
-        Predictions that will be made with the models.
-    sample_price : float
-        The price of one labelled sample, in operations.
-    workers : float
-        Models that are trained, and predict, at the same time; `math.inf` for all.
+    Raises
+    ------
+    ValueError
+        If a field is outside its domain, or an array.
+    TypeError
+        If a field is not a number.
 
     Examples
     --------
@@ -52,10 +48,10 @@ class Cost(Declared):
     (50000000.0, 1000000.0)
     """
 
-    steps: Numeric = parameter(glossary.SOLVER_STEPS, 0.0)
-    predictions: Numeric = parameter(glossary.PREDICTIONS, 0.0)
-    sample_price: Numeric = parameter(glossary.SAMPLE_PRICE, 0.0)
-    workers: Numeric = parameter(glossary.WORKERS, 1.0)
+    steps: float = parameter(glossary.SOLVER_STEPS, 0.0)
+    predictions: float = parameter(glossary.PREDICTIONS, 0.0)
+    sample_price: float = parameter(glossary.SAMPLE_PRICE, 0.0)
+    workers: float = parameter(glossary.WORKERS, 1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,7 +59,18 @@ class Cost(Declared):
             raise ValueError(f"fields of Cost must be numbers, got shape {self.shape}")
 
     def __call__(self, n_features: Any, n_samples: Any, n_members: Any) -> Any:
-        """The operations for P, N and K, numbers or arrays."""
+        """Return the operations for K models of P features on N samples.
+
+        Parameters
+        ----------
+        n_features, n_samples, n_members : float or numpy.ndarray
+            P, N and K; they broadcast.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            The operations, of the broadcast shape.
+        """
         P, N, K = n_features, n_samples, n_members
         if self.workers == math.inf:
             rounds = np.ones_like(np.asarray(K, dtype=np.float64))

@@ -59,7 +59,15 @@ SCHEMES: dict[str, Any] = {}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scheme(Declared):
-    """Base of all ensembles: K members, and the overlap of any two of them."""
+    """Base of all ensembles: K members, and the overlap of any two of them.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its domain, or arrays do not broadcast.
+    TypeError
+        If a field is not a number or an array of numbers.
+    """
 
     n_members: Numeric = parameter(glossary.N_MEMBERS, 1)
 
@@ -91,11 +99,47 @@ class Scheme(Declared):
             object.__setattr__(self, name, value)
 
     def shared_features(self, problem: Problem | SpectralProblem) -> Value:
-        """k/P, the share of a member's features that another has; where `shares_features`."""
+        """Return k/P, the share of a member's features that another has; where `shares_features`.
+
+        Parameters
+        ----------
+        problem : Problem or SpectralProblem
+            The problem of a member, with its width.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            The share, of the broadcast shape of the problem and the ensemble.
+
+        Raises
+        ------
+        ValueError
+            If the common set of features is smaller than a member, or its size is not given.
+        """
         return 0.0
 
     def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
-        """Counts of each sample in each of `count` members, (count, N)."""
+        """Draw the samples of members, for simulations.
+
+        Parameters
+        ----------
+        n_samples : int
+            Samples N in all.
+        count : int
+            Members to draw.
+        rng : numpy.random.Generator
+            The source of random numbers.
+
+        Returns
+        -------
+        numpy.ndarray
+            Counts of each sample in each member, (count, N).
+
+        Raises
+        ------
+        NotImplementedError
+            If a subclass has another `sample_share` and does not define it.
+        """
         if self.sample_share is not Scheme.sample_share:
             raise NotImplementedError(f"{type(self).__name__} must define draw_samples")
         return np.ones((count, n_samples), dtype=np.int64)
@@ -131,7 +175,10 @@ class Ensemble(Scheme):
 
     A bare number stands for it: `exact_error(problem, 10)` is `exact_error(problem, Ensemble(10))`.
 
-    >>> print(Ensemble(10))
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.Ensemble(10))
     10 models, own features, all data
     """
 
@@ -143,7 +190,10 @@ class Ensemble(Scheme):
 class Divide(Scheme):
     """K models with features of their own, each trained on its own N/K of the samples.
 
-    >>> print(Divide(10))
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.Divide(10))
     10 models, own features, the data in 10 disjoint parts
     """
 
@@ -165,9 +215,12 @@ class Divide(Scheme):
 class Subsample(Scheme):
     """K models with features of their own, each on a share of the samples (sub-bagging).
 
-    Every member draws `fraction` of the samples without replacement, independently of the others.
+    Members draw independently of each other.
 
-    >>> print(Subsample(10, fraction=0.6))
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.Subsample(10, fraction=0.6))
     10 models, own features, a fraction 0.6 of the data each, without replacement
     """
 
@@ -196,7 +249,10 @@ class Subsample(Scheme):
 class Bootstrap(Scheme):
     """K models with features of their own, each on N of the N samples drawn with replacement.
 
-    >>> print(Bootstrap(10))
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.Bootstrap(10))
     10 models, own features, a bootstrap sample of the data each
     """
 
@@ -215,10 +271,19 @@ class Bootstrap(Scheme):
 class FeatureBank(Scheme):
     """K models on all of the samples, each with P features chosen from a common bank.
 
-    The bank has `bank_per_dim` features per dimension, or `n_bank` features for a
-    `SpectralProblem`; every member chooses without replacement, independently of the others.
+    Every member chooses without replacement, independently of the others. The bank of a `Problem`
+    has `bank_per_dim`, that of a `SpectralProblem` has `n_bank`.
 
-    >>> print(FeatureBank(10, bank_per_dim=5.0))
+    Raises
+    ------
+    ValueError
+        If not exactly one of `bank_per_dim` and `n_bank` is given, or a number is outside its
+        domain.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.FeatureBank(10, bank_per_dim=5.0))
     10 models, features chosen from a common bank of 5 per dimension, all data
     """
 
@@ -260,7 +325,10 @@ class FeatureBank(Scheme):
 class Folds(Scheme):
     """K models with features of their own, each trained without one of K disjoint parts.
 
-    >>> print(Folds(5))
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.Folds(5))
     5 models, own features, each without one of 5 disjoint parts of the data
     """
 
@@ -296,7 +364,10 @@ class Vote(Scheme, averages=False):
     `exact_error` and `ConvexSimulation.error` for classification only; all other ensembles average
     the scores.
 
-    >>> print(Vote(5))
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.Vote(5))
     5 models, own features, all data, by majority vote
     """
 

@@ -17,7 +17,17 @@ class DoubleTroubleError(Exception):
 
 
 class ConvergenceError(DoubleTroubleError, RuntimeError):
-    """A solver stopped before its tolerance, at the iterate `last` with the `residual`."""
+    """A solver stopped before its tolerance.
+
+    Parameters
+    ----------
+    message : str
+        What did not converge.
+    last : object
+        The last iterate.
+    residual : float
+        The residual there.
+    """
 
     def __init__(self, message: str, *, last: object, residual: float) -> None:
         super().__init__(message)
@@ -33,10 +43,18 @@ class DivergenceError(DoubleTroubleError, RuntimeError):
 
 
 class FitError(DoubleTroubleError, RuntimeError):
-    """Fits of a learner failed; the message lists them.
+    """Fits of a learner failed.
 
-    `failures` are the failed fits, `predictions` those of all other fits (NaN for the failed ones),
-    and `partial` is the decomposition of the data sets without a failure, if there are two or more.
+    Parameters
+    ----------
+    message : str
+        A list of the failed fits.
+    failures : iterable
+        The failed fits, stored as a tuple.
+    predictions : numpy.ndarray, optional
+        The predictions of all fits, NaN for the failed ones.
+    partial : Decomposition, optional
+        The decomposition of the data sets without a failure, if there are two or more.
     """
 
     def __init__(

@@ -59,11 +59,13 @@ def kernel(
 
     Parameters
     ----------
-    activation
+    activation : str, Activation or callable
         A name, an `Activation` or a function of an array.
-    X, X2
-        Inputs, (n, D) and (m, D); `X2` is `X` unless given.
-    center
+    X : array-like
+        Inputs, (n, D), finite.
+    X2 : array-like, optional
+        Other inputs, (m, D); `X` unless given.
+    center : bool, default: False
         Subtract the mean μ₀ of the activation first, as the theory does.
 
     Returns
@@ -72,6 +74,14 @@ def kernel(
         The matrix (n, m): E σ(θ·x/√D) σ(θ·x'/√D) over Gaussian θ. It is exact where a closed form
         is known (relu, leaky_relu, abs, linear, sign, erf, sin, cos, quadratic), 1e-12 for other
         smooth activations, and about 1e-6 for functions with kinks.
+
+    Raises
+    ------
+    ValueError
+        For an unknown activation or one without a function, inputs that are not finite or not
+        two-dimensional, or a different number of columns.
+    TypeError
+        If inputs are not arrays of numbers.
 
     Examples
     --------

@@ -75,12 +75,40 @@ class Loss:
         return False
 
     def residual(self, labels: npt.ArrayLike, outputs: npt.ArrayLike) -> FloatArray:
-        """The residual e: y - f, or 1 - y f for margin losses."""
+        """Return the residual e: y - f, or 1 - y f for margin losses.
+
+        Parameters
+        ----------
+        labels, outputs : array-like
+            Labels y and outputs f; their shapes broadcast.
+
+        Returns
+        -------
+        numpy.ndarray
+            The residuals, element by element.
+        """
         y, f = np.asarray(labels, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
         return np.asarray(1 - y * f if self.margin else y - f)
 
     def value(self, labels: npt.ArrayLike, outputs: npt.ArrayLike) -> FloatArray:
-        """The loss ℓ(y, f), element by element."""
+        """Return the loss ℓ(y, f).
+
+        Parameters
+        ----------
+        labels, outputs : array-like
+            Labels y and outputs f; their shapes broadcast.
+
+        Returns
+        -------
+        numpy.ndarray
+            The losses, element by element.
+
+        Examples
+        --------
+        >>> from doubletrouble.losses import Hinge
+        >>> Hinge().value([1.0, -1.0], 0.5)
+        array([0.5, 1.5])
+        """
         e, c = self.residual(labels, outputs), self.softness
         low, high = self.slopes
         with np.errstate(invalid="ignore", over="ignore"):
@@ -113,7 +141,13 @@ class Square(Loss):
 
 @dataclass(frozen=True, repr=False)
 class Huber(Loss):
-    """(y - f)²/2 up to |y - f| = δ, linear beyond: outliers pull with a bounded force."""
+    """(y - f)²/2 up to |y - f| = δ, linear beyond: outliers pull with a bounded force.
+
+    Parameters
+    ----------
+    delta : float, default: 1
+        The residual δ from which the loss is linear, in [1e-150, 1e150].
+    """
 
     delta: float = 1.0
 
@@ -143,8 +177,13 @@ class Absolute(Loss):
 class Quantile(Loss):
     """The quantile ("pinball") loss: t (y - f) above, (1 - t)(f - y) below.
 
-    With `intercept` a constant is fitted without penalty; without it all but the median are off by
-    a constant.
+    Parameters
+    ----------
+    level : float, default: 0.5
+        The level t of the quantile, in (0, 1).
+    intercept : bool, default: True
+        Fit a constant without penalty; without it all quantiles but the median are off by a
+        constant.
     """
 
     level: float = 0.5
@@ -216,12 +255,14 @@ LossLike: TypeAlias = str | Loss
 
 
 def loss(given: LossLike) -> Loss:
-    """Return the loss for a name ("hinge", "huber:1.35", "quantile:0.9") or a `Loss`.
+    """Return the loss for a name or a `Loss`.
 
     Parameters
     ----------
     given : str or Loss
-        A name, for huber and quantile with a number; "quantile:0.9:no_intercept" has no intercept.
+        A name: "square", "huber", "absolute", "quantile", "logistic", "hinge", "squared_hinge" or
+        "max_margin", for huber and quantile with a number; "quantile:0.9:no_intercept" has no
+        intercept.
 
     Returns
     -------
@@ -232,9 +273,12 @@ def loss(given: LossLike) -> Loss:
     ------
     ValueError
         For an unknown name, or a number that the loss does not take.
+    TypeError
+        If `given` is neither a name nor a `Loss`.
 
     Examples
     --------
+    >>> from doubletrouble.losses import Quantile, loss
     >>> loss("quantile:0.9"), str(loss("huber"))
     (Quantile(0.9, intercept=True), 'huber:1.0')
     >>> str(Quantile(0.9, intercept=False))

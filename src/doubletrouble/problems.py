@@ -61,9 +61,23 @@ def noise_at(snr: float, signal: float = 1.0) -> float:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Label noise with heavy tails: a mixture of centred Gaussians, as pairs (weight, sd).
+    """Label noise with heavy tails: a mixture of centred Gaussians.
 
-    >>> outliers = Mixture([(0.9, 0.5), (0.1, 4.0)])  # one label in ten is an outlier
+    Parameters
+    ----------
+    components : sequence of (float, float)
+        Pairs (weight, sd): the share of a component, all of which add up to 1, and its standard
+        deviation.
+
+    Raises
+    ------
+    ValueError
+        If there are no pairs, the weights do not add up to 1, or a number is outside its domain.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> outliers = dt.Mixture([(0.9, 0.5), (0.1, 4.0)])  # one label in ten is an outlier
     >>> round(outliers.variance, 3)
     1.825
     """
@@ -111,17 +125,36 @@ class _Activated(Declared):
 class Problem(_Activated):
     """Random features on isotropic Gaussian data with a linear teacher; any convex loss.
 
-    Every numeric field takes a number or an array; arrays broadcast. `features_per_dim` may be
-    `math.inf` (the kernel limit), `ridge` may be 0 (minimum norm) or `math.inf` (predict zero).
-    The teacher's nonlinear part, of power `nonlinear_signal`², cannot be learned when N ~ D.
+    Arrays broadcast, to the shape `shape`. The teacher's nonlinear part, of power
+    `nonlinear_signal`², cannot be learned when N ~ D.
 
-    `loss` is a name or a `losses.Loss`, and `task` "regression" or "classification" (labels ±1, of
-    which a share `flips` are wrong). `noise` is the standard deviation of Gaussian label noise or,
-    for regression, a `Mixture`; left out it is 1 for regression and 0 for classification.
+    Parameters
+    ----------
+    noise : float, array-like or Mixture, optional
+        A `Mixture` is for regression only. Left out it is 1 for regression and 0 for
+        classification.
+    activation : str, Activation or callable, default: "relu"
+        σ: the activation of the features, by its name (as in `activation`), or a function of an
+        array.
+    loss : str or losses.Loss, default: "square"
+        ℓ: the loss of the fit, or its name, such as "hinge" or "huber:1.35" (as in `losses.loss`).
+    task : {"regression", "classification"}, default: "regression"
+        The labels: numbers, or classes ±1, of which a share `flips` are wrong.
 
-    >>> problem = Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
-    >>> problem.moments.linear
-    0.5
+    Raises
+    ------
+    ValueError
+        If a number is outside its domain, arrays do not broadcast, a name is unknown, the loss is
+        not one of the task, or a field of `excluded` is not 0.
+    TypeError
+        If a field has another type, or `noise` is a `Mixture` for classification.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=[1.5, 2.0, 4.0], samples_per_dim=1.0, ridge=1e-5)
+    >>> problem.shape, problem.moments.linear
+    ((3,), 0.5)
     """
 
     features_per_dim: Numeric = parameter(glossary.FEATURES_PER_DIM, 2.0)
@@ -180,7 +213,33 @@ class Problem(_Activated):
     ) -> Self:
         """Build the problem from counts P, N and D instead of ratios.
 
-        >>> Problem.from_sizes(n_features=400, n_samples=200, dim=200).features_per_dim
+        Parameters
+        ----------
+        n_features : float or array-like
+            Random features P, in [1e-50, 1e50] or inf.
+        n_samples : float or array-like
+            Training samples N, in [1e-50, 1e50].
+        dim : float or array-like
+            Input dimensions D, in [1e-50, 1e50].
+        **others : Any
+            Other fields of the problem.
+
+        Returns
+        -------
+        Problem
+            With the ratios P/D and N/D.
+
+        Raises
+        ------
+        ValueError
+            If a number is outside its domain, or arrays do not broadcast.
+        TypeError
+            If a field has another type.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> dt.Problem.from_sizes(n_features=400, n_samples=200, dim=200).features_per_dim
         2.0
         """
         features = checked("n_features", n_features, glossary.N_FEATURES)
@@ -213,10 +272,25 @@ USUAL: dict[str, Any] = {f.name: getattr(Problem(), f.name) for f in fields(Prob
 class Member(_Activated):
     """One member of a committee: its own width, share of data, ridge and activation.
 
-    The fields are those of `Problem`; the target (signal, noise) is an argument of `pair_error` and
-    `committee`.
+    The target (signal, noise) is an argument of `pair_error` and `committee`.
 
-    >>> Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh").ridge
+    Parameters
+    ----------
+    activation : str, Activation or callable, default: "relu"
+        σ: the activation of the features, by its name (as in `activation`), or a function of an
+        array.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its domain, arrays do not broadcast, or a name is unknown.
+    TypeError
+        If a field has another type.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh").ridge
     0.01
     """
 
@@ -239,22 +313,37 @@ class SpectralProblem(Declared):
     """Random-features ridge regression on data with a known kernel spectrum.
 
     The features' kernel k(x, x') = E_θ σ(θ·x) σ(θ·x') has population eigenvalues `eigenvalues`
-    and, beyond them, a continuum of infinitely many tiny ones of total weight `tail`. The target
-    has power `target_powers[i]` (squared coefficient) on eigenfunction i. With `multiplicities`,
-    entry i stands for that many eigenfunctions, each with this eigenvalue and this power.
+    and, beyond them, a continuum of infinitely many tiny ones. Powers of the target are squared
+    coefficients. With `multiplicities`, entry i stands for that many eigenfunctions, each with this
+    eigenvalue and this power. Sizes, ridge and noise may be arrays, which broadcast.
 
     Spectra given by a law have infinitely many modes: `power_law`, `exponential_law` and
-    `two_power_law`, for sizes up to 1e50. `binned` compresses a long list. `level_error` is the
-    relative error of sums over modes: 0 for a list, a bound for `binned`, and for a law an
-    estimate, twice the difference from a finer rule. The levels of a `law` follow from it and from
-    the sizes; other levels cannot be given with it, and `from_law` changes the law.
+    `two_power_law`. `binned` compresses a long list. `level_error` of a law is twice the
+    difference from a finer rule.
 
     **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
     P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
-    from the paper's λ (δ = λ N/D); scikit-learn's alpha is δ P. As with the
-    paper's λ, the penalty relative to the mean loss does not change when data are divided: each of
-    K members has δ/K on its own Gram matrix.
+    from the paper's λ (δ = λ N/D); scikit-learn's alpha is δ P. As with the paper's λ, the penalty
+    relative to the mean loss does not change when data are divided: each of K members has δ/K on
+    its own Gram matrix.
 
+    Parameters
+    ----------
+    law : SpectralLaw, optional
+        The law that the levels (eigenvalues, powers, multiplicities and tail) follow from, with the
+        sizes; other levels cannot be given with it, and `from_law` changes the law.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its domain, arrays do not broadcast, the lists of levels differ in
+        length, or levels other than its own are given with a law; or if the ridge is too small for
+        a law whose eigenvalues underflow.
+    TypeError
+        If a field has another type.
+
+    Examples
+    --------
     >>> import doubletrouble as dt
     >>> spectrum = dt.SpectralProblem(eigenvalues=[1.0, 0.1, 0.01], target_powers=[1.0, 0.5, 0.1],
     ...                               tail=0.05, n_features=50, n_samples=20, ridge=0.1, noise=0.3)
@@ -265,7 +354,7 @@ class SpectralProblem(Declared):
     eigenvalues: Numeric = parameter(glossary.EIGENVALUES, vector=True)
     target_powers: Numeric = parameter(glossary.TARGET_POWERS, vector=True)
     multiplicities: Numeric = parameter(glossary.MULTIPLICITIES, None, vector=True)
-    tail: Numeric = parameter(glossary.TAIL, 0.0, vector=True)
+    tail: float = parameter(glossary.TAIL, 0.0, vector=True)
     n_features: Numeric = parameter(glossary.N_FEATURES)
     n_samples: Numeric = parameter(glossary.N_SAMPLES)
     ridge: Numeric = parameter(glossary.GRAM_RIDGE, 0.0)
@@ -378,10 +467,10 @@ class SpectralProblem(Declared):
 
         Parameters
         ----------
-        law
+        law : SpectralLaw
             The law of the eigenvalues and the target: a `PowerLaw`, an `ExponentialLaw` or a
             `TwoPowerLaw`.
-        others
+        **others : Any
             Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
             `nonlinear_signal` and `test_noise`.
 
@@ -401,8 +490,7 @@ class SpectralProblem(Declared):
         Examples
         --------
         >>> import doubletrouble as dt
-        >>> from doubletrouble.spectra import PowerLaw
-        >>> law = PowerLaw(capacity=1.5, source=0.8)
+        >>> law = dt.PowerLaw(capacity=1.5, source=0.8)
         >>> dt.SpectralProblem.from_law(law, n_features=100, n_samples=200).law is law
         True
         """
@@ -423,13 +511,13 @@ class SpectralProblem(Declared):
 
         Parameters
         ----------
-        capacity
-            The exponent α, above 1 for infinitely many modes.
-        source
-            The source exponent r: the target is smoother the larger it is.
-        n_modes
+        capacity : float
+            The exponent α, in [0.01, 100], above 1 for infinitely many modes.
+        source : float
+            The source exponent r, in [1e-3, 100]: the target is smoother the larger it is.
+        n_modes : int, default: inf
             The number of modes.
-        others
+        **others : Any
             Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
             `nonlinear_signal` and `test_noise`.
 
@@ -443,6 +531,8 @@ class SpectralProblem(Declared):
         ValueError
             If levels are given too, a number is outside its domain, or `capacity` is at most 1 for
             infinitely many modes.
+        TypeError
+            If a number of the law is an array.
 
         Examples
         --------
@@ -462,10 +552,15 @@ class SpectralProblem(Declared):
 
         Parameters
         ----------
-        scale
-            The number s of modes over which eigenvalues fall by a factor e.
-        source, n_modes, others
-            As in `power_law`.
+        scale : float
+            The number s of modes over which eigenvalues fall by a factor e, in [0.01, 1e50].
+        source : float
+            The source exponent r, in [1e-3, 100]: the target is smoother the larger it is.
+        n_modes : int, default: inf
+            The number of modes.
+        **others : Any
+            Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
+            `nonlinear_signal` and `test_noise`.
 
         Returns
         -------
@@ -476,6 +571,8 @@ class SpectralProblem(Declared):
         ------
         ValueError
             If levels are given too, or a number is outside its domain.
+        TypeError
+            If a number of the law is an array.
 
         Examples
         --------
@@ -502,12 +599,18 @@ class SpectralProblem(Declared):
 
         Parameters
         ----------
-        capacity, later_capacity
-            The exponents α and α'; the later one is above 1 for infinitely many modes.
-        knee
-            The rank at which the exponent changes; eigenvalues are continuous there.
-        source, n_modes, others
-            As in `power_law`; the target has the power l^(2r)/i on mode i.
+        capacity, later_capacity : float
+            The exponents α and α', in [0.01, 100]; the later one is above 1 for infinitely many
+            modes.
+        knee : float
+            The rank at which the exponent changes, in [1, 1e50]; eigenvalues are continuous there.
+        source : float
+            The source exponent r, in [1e-3, 100]: the target has the power l^(2r)/i on mode i.
+        n_modes : int, default: inf
+            The number of modes.
+        **others : Any
+            Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
+            `nonlinear_signal` and `test_noise`.
 
         Returns
         -------
@@ -519,6 +622,8 @@ class SpectralProblem(Declared):
         ValueError
             If levels are given too, a number is outside its domain, or `later_capacity` is at
             most 1 for infinitely many modes.
+        TypeError
+            If a number of the law is an array.
 
         Examples
         --------
@@ -558,13 +663,16 @@ class SpectralProblem(Declared):
 
         Parameters
         ----------
-        eigenvalues, target_powers
+        eigenvalues, target_powers : array-like
             The list, one entry per mode, in any order.
-        levels
+        levels : int, default: 500
             The most levels, from 50.
-        n_features, n_samples, others
-            Other fields of the problem. Without sizes the problem is kernel regression
-            (`n_features` inf) with as many samples as modes.
+        n_features : float or array-like, default: inf
+            Random features P; without them the problem is kernel regression.
+        n_samples : float or array-like, optional
+            Training samples N; as many as modes unless given.
+        **others : Any
+            Other fields of the problem.
 
         Returns
         -------
@@ -577,11 +685,15 @@ class SpectralProblem(Declared):
         ValueError
             If `levels` is too small for a bound below 1, if the lists differ in length, or if a
             number is outside its domain.
+        TypeError
+            If a field has another type.
 
         Examples
         --------
+        >>> import numpy as np
+        >>> import doubletrouble as dt
         >>> i = np.arange(1.0, 1e5)
-        >>> short = SpectralProblem.binned(i**-1.5, i**-2.0, levels=300, n_samples=1000)
+        >>> short = dt.SpectralProblem.binned(i**-1.5, i**-2.0, levels=300, n_samples=1000)
         >>> len(short.eigenvalues) <= 300, short.level_error < 1e-9
         (True, True)
         """
@@ -610,9 +722,32 @@ class SpectralProblem(Declared):
 
     @classmethod
     def from_problem(cls, problem: Problem, *, dim: int) -> Self:
-        """Write an isotropic problem of dimension `dim` as a spectrum: μ₁²/D, D times, tail μ⋆².
+        """Return an isotropic problem as a spectrum: the eigenvalue μ₁²/D, D times, and a tail μ⋆².
 
-        >>> flat = SpectralProblem.from_problem(Problem(features_per_dim=2.0), dim=3)
+        Parameters
+        ----------
+        problem : Problem
+            A problem of ridge regression, with one `signal`.
+        dim : int
+            The input dimension D, from 1 to 1e7.
+
+        Returns
+        -------
+        SpectralProblem
+            With the same error; its ridge is δ = λ N/D.
+
+        Raises
+        ------
+        ValueError
+            For other losses than the square loss of regression, an array `signal`, or a `dim`
+            outside its domain.
+        TypeError
+            If `problem` is not a `Problem`, or `dim` not one number.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> flat = dt.SpectralProblem.from_problem(dt.Problem(features_per_dim=2.0), dim=3)
         >>> flat.n_features, flat.eigenvalues, flat.multiplicities
         (6.0, array([0.08333333]), array([3.]))
         """

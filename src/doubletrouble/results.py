@@ -156,13 +156,21 @@ class Estimate(_Result):
     standard error of their difference is that of the paired differences; others are independent.
     Products and quotients have standard errors to first order.
 
-    >>> e = Estimate(value=1.2342, standard_error=0.0432, n_draws=10)
+    Raises
+    ------
+    ValueError
+        If `standard_error` is negative, or `n_draws` is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> e = dt.Estimate(value=1.2342, standard_error=0.0432, n_draws=10)
     >>> str(e), f"{e:.3g}", float(e)
     ('1.234 ± 0.043', '1.23 ± 0.04', 1.2342)
     """
 
-    value: Value
-    standard_error: Value
+    value: Value  # the estimate itself
+    standard_error: Value  # of the value
     n_draws: int  # one more than the degrees of freedom of the standard error
     sources: tuple[Draws, ...] = field(default=(), repr=False, compare=False)  # independent draws
     mean_square: float | None = field(default=None, repr=False, compare=False)  # of a variance
@@ -177,9 +185,24 @@ class Estimate(_Result):
 
     @classmethod
     def of(cls, draws: npt.ArrayLike, key: Hashable = None) -> Self:
-        """The mean of independent draws along the first axis; equal keys mean the same draws.
+        """Return the mean of independent draws, with its standard error.
 
-        >>> Estimate.of([1.0, 2.0, 3.0])
+        Parameters
+        ----------
+        draws : array-like
+            Draws along the first axis; further axes are points.
+        key : hashable, optional
+            Identifier of the draws: estimates of equal keys are combined draw by draw.
+
+        Returns
+        -------
+        Estimate
+            A number, or an array over the points.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> dt.Estimate.of([1.0, 2.0, 3.0])
         Estimate(value=2.0, standard_error=0.5773502691896258, n_draws=3)
         """
         values = np.asarray(draws, dtype=np.float64)
@@ -198,7 +221,7 @@ class Estimate(_Result):
         )
 
     def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
-        """The interval that covers the expected value with probability `level`.
+        """Return the interval that covers the expected value with a given probability.
 
         It is symmetric, by Student's t, except for variance components, and for estimates from
         `PosteriorDraws`, whose quantiles it takes. A component is a mean
@@ -206,7 +229,25 @@ class Estimate(_Result):
         degrees of freedom, at least 1, where s is the standard error and c the ratio of the
         quantiles of Student's t and of the normal distribution.
 
-        >>> estimate = Estimate(value=1.0, standard_error=0.1, n_draws=10)
+        Parameters
+        ----------
+        level : float, default: 0.95
+            The probability, in (0, 1).
+
+        Returns
+        -------
+        ConfidenceInterval
+            Its ends `low` and `high`: numbers, or arrays of the shape of the estimate.
+
+        Raises
+        ------
+        ValueError
+            If `level` is not a number in (0, 1).
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> estimate = dt.Estimate(value=1.0, standard_error=0.1, n_draws=10)
         >>> low, high = estimate.confidence_interval()
         >>> round(low, 3), round(high, 3), round(estimate.confidence_interval(0.99).low, 3)
         (0.774, 1.226, 0.675)
@@ -234,9 +275,22 @@ class Estimate(_Result):
         return ConfidenceInterval(self.value - reach, self.value + reach)
 
     def z_score(self, expected: Value) -> Value:
-        """The distance from an expected value in standard errors; 0 where they are equal.
+        """Return the distance from an expected value in standard errors.
 
-        >>> Estimate(value=1.0, standard_error=0.25, n_draws=10).z_score(0.5)
+        Parameters
+        ----------
+        expected : float or numpy.ndarray
+            The expected value.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            (value - expected)/standard_error; 0 where value and expected value are equal.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> dt.Estimate(value=1.0, standard_error=0.25, n_draws=10).z_score(0.5)
         2.0
         """
         off = np.asarray(self.value - expected)
@@ -592,10 +646,19 @@ class _Terms(_Result, Generic[Term]):
         return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{foot}"
 
     def to_frame(self) -> Any:
-        """Return a pandas frame with a row per point, and a column per part and for the total.
+        """Return the table of all points.
 
-        Varying parameters come first; estimates have a second column `<part>_standard_error`, and
-        parts of a known status a column `<part>_status`.
+        Returns
+        -------
+        pandas.DataFrame
+            A row per point, and a column per part and for the total. Varying parameters come
+            first; estimates have a second column `<part>_standard_error`, and parts of a known
+            status a column `<part>_status`.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
         """
         pandas = require("pandas", "tables")
         shape = self.shape
@@ -611,10 +674,27 @@ class _Terms(_Result, Generic[Term]):
         return pandas.DataFrame(table)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the parts, and return the axes.
+        """Draw the parts.
 
         A single point is drawn as bars, an array as curves along the varying parameter. For a
         two-dimensional array the totals are drawn, one curve per row.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            The axes to draw on; those of a new figure unless given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        ValueError
+            If the terms have more than two axes.
+        MissingExtraError
+            If matplotlib is not installed.
         """
         if len(self.shape) > 2:
             raise ValueError(f"plot must be of at most two axes, got shape {self.shape}")
@@ -718,7 +798,10 @@ class ErrorTerms(_Terms[Term]):
     member's choice of its mean over features; for a bank of features, the variance over the choice
     of features from a given bank. It is 0 for other ensembles.
 
-    >>> terms = ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> terms = dt.ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
     >>> terms.total, terms.parts["noise"]
     (2.0, 1.0)
     """
@@ -759,17 +842,63 @@ class RowErrors(ErrorTerms[Any]):
         return terms
 
     def to_frame(self) -> Any:
-        """A pandas table with the index of the data: a column for each part, and the total."""
+        """Return the table of all rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each row of the data, with its index, and a column for each part and for the
+            total.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         pandas = require("pandas", "tables")
         columns = {**self.parts, "total": self.total}
         return pandas.DataFrame(columns, index=self.__dict__["_index"])
 
     def worst(self, count: int = 20) -> Any:
-        """The rows of largest error as a pandas table."""
+        """Return the rows of largest error.
+
+        Parameters
+        ----------
+        count : int, default: 20
+            The number of rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            These rows of `to_frame`, the largest total first.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         return self.to_frame().nlargest(count, "total")
 
     def plot(self, axes: Any = None, count: int = 20) -> Any:
-        """Draw the parts of the rows of largest error as bars; return the axes."""
+        """Draw the parts of the rows of largest error as bars.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            The axes to draw on; those of a new figure unless given.
+        count : int, default: 20
+            The number of rows.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
         if axes is None:
             pyplot = require("matplotlib.pyplot", "figures")
             axes = pyplot.figure(
@@ -810,15 +939,24 @@ class AnovaTerms(_Terms[Term]):
     `initialization_sampling`; noise is `noise_sampling` + `noise_initialization_sampling`.
     Only the interactions with the initialization diverge at P = N. `resampling` is that of
     `ErrorTerms`.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
+    >>> terms, by_cause = dt.anova(problem), dt.exact_error(problem)
+    >>> both = terms.noise_sampling + terms.noise_initialization_sampling
+    >>> round(both, 6) == round(by_cause.noise, 6)
+    True
     """
 
-    bias: Term
+    bias: Term  # the error of the mean predictor
     initialization: Term  # V_P: the features alone
     sampling: Term  # V_X: the inputs alone
     initialization_sampling: Term  # V_PX: features and inputs together
     noise_sampling: Term  # V_Xε: label noise through the inputs
     noise_initialization_sampling: Term  # V_PXε: label noise through inputs and features
-    bayes: Term
+    bayes: Term  # label noise of the test set
     resampling: Term = _NONE  # the members' own choices
 
     _colors = EFFECTS["light"] | {"bayes": YELLOW}
@@ -870,10 +1008,23 @@ def _first(error: ErrorTerms[Any], name: str) -> ErrorTerms[Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OptimalRidge(_ErrorTable):
-    """The ridge of least total test error (0 and inf are possible), and the error there."""
+    """The ridge of least total test error, and the error there.
 
-    ridge: Value
-    error: ErrorTerms[Any]
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.optimal_ridge(dt.Problem(features_per_dim=10.0, noise=0.5)))
+    best ridge: 0.0153784
+    noise                0.116856   24.7%
+    initialization      0.0443651    9.4%
+    sampling            0.0858023   18.1%
+    bias                 0.226132   47.8%
+    bayes                       0    0.0%
+    total                0.473155
+    """
+
+    ridge: Value  # 0 and inf are possible
+    error: ErrorTerms[Any]  # at this ridge
 
     def __str__(self) -> str:
         """The ridge, and the error there by cause; of arrays, a table."""
@@ -886,12 +1037,20 @@ class OptimalRidge(_ErrorTable):
 class Committee(_ErrorTable):
     """The exact test error of members averaged with weights, and the matrix behind it.
 
-    `pair_errors` are E (f⋆ - f_a)(f⋆ - f_b) of every two members at test points without noise: with
-    weights w the total error is wᵀ R w plus the noise of test labels. `shared_features` and
-    `shared_samples` are the overlaps of every two members.
+    With R the matrix `pair_errors`, at test points without noise, and weights w the total error is
+    wᵀ R w plus the noise of test labels. `shared_features` and `shared_samples` are the overlaps of
+    every two members.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> narrow, wide = dt.Member(features_per_dim=0.5), dt.Member(features_per_dim=4.0)
+    >>> dt.committee([narrow, wide], noise=0.5).pair_errors.round(4)
+    array([[1.5998, 0.4231],
+           [0.4231, 0.6308]])
     """
 
-    error: ErrorTerms[Any]
+    error: ErrorTerms[Any]  # of the weighted average
     weights: FloatArray  # (K,)
     pair_errors: FloatArray  # (K, K): E (f⋆ - f_a)(f⋆ - f_b)
     shared_features: FloatArray  # (K, K), the members' own sizes on the diagonal
@@ -909,14 +1068,11 @@ class Committee(_ErrorTable):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StoppingTime(_ErrorTable):
-    """The time of least total test error along gradient flow, and the error there.
+    """The time of least total test error along gradient flow, and the error there."""
 
-    `optimal_ridge` is the best ridge fit, trained to convergence.
-    """
-
-    time: Value
-    error: ErrorTerms[Any]
-    optimal_ridge: OptimalRidge
+    time: Value  # 0 and inf are possible
+    error: ErrorTerms[Any]  # at this time
+    optimal_ridge: OptimalRidge  # the best ridge fit, trained to convergence
 
     def __str__(self) -> str:
         """The time, the error there by cause, and the best ridge; of arrays, a table."""

@@ -94,12 +94,7 @@ class Levels:
 class SpectralLaw(Declared, abc.ABC):
     """Base of laws for the eigenvalues l(i) of a kernel and the target's powers l(i)^(2r)/i.
 
-    Parameters
-    ----------
-    source
-        The source exponent r: the target is smoother the larger it is.
-    n_modes
-        The number of modes.
+    The target is smoother the larger the source exponent r is.
     """
 
     source: float = parameter(glossary.SOURCE)
@@ -136,7 +131,10 @@ class SpectralLaw(Declared, abc.ABC):
     def last_mode(self) -> float:
         """The rank of the last mode that does not count as zero.
 
-        >>> round(PowerLaw(capacity=2.5, source=0.5).last_mode / 1e100, 6)
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> round(dt.PowerLaw(capacity=2.5, source=0.5).last_mode / 1e100, 6)
         1.0
         """
         last = self._rank(float(self._log_eigenvalue(1.0)) + _UNDERFLOW)
@@ -147,8 +145,8 @@ class SpectralLaw(Declared, abc.ABC):
 
         Parameters
         ----------
-        rank
-            The rank of the mode, from 1: a number or an array.
+        rank : float or array-like
+            The rank of the mode, from 1.
 
         Returns
         -------
@@ -157,7 +155,8 @@ class SpectralLaw(Declared, abc.ABC):
 
         Examples
         --------
-        >>> PowerLaw(capacity=2.0, source=0.5).eigenvalue(4.0)
+        >>> import doubletrouble as dt
+        >>> dt.PowerLaw(capacity=2.0, source=0.5).eigenvalue(4.0)
         0.0625
         """
         value = np.exp(self._log_eigenvalue(rank))
@@ -168,8 +167,8 @@ class SpectralLaw(Declared, abc.ABC):
 
         Parameters
         ----------
-        rank
-            The rank of the mode, from 1: a number or an array.
+        rank : float or array-like
+            The rank of the mode, from 1.
 
         Returns
         -------
@@ -178,7 +177,8 @@ class SpectralLaw(Declared, abc.ABC):
 
         Examples
         --------
-        >>> round(PowerLaw(capacity=2.0, source=0.5).target_power(2.0), 12)
+        >>> import doubletrouble as dt
+        >>> round(dt.PowerLaw(capacity=2.0, source=0.5).target_power(2.0), 12)
         0.125
         """
         value = np.exp(2 * self.source * self._log_eigenvalue(rank) - np.log(rank))
@@ -188,13 +188,6 @@ class SpectralLaw(Declared, abc.ABC):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PowerLaw(SpectralLaw):
     """Eigenvalues i^-α with the capacity α, and target powers i^-(1 + 2αr).
-
-    Parameters
-    ----------
-    capacity
-        The exponent α, above 1 for infinitely many modes.
-    source, n_modes
-        As in `SpectralLaw`.
 
     Raises
     ------
@@ -206,7 +199,10 @@ class PowerLaw(SpectralLaw):
 
     Examples
     --------
-    >>> PowerLaw(capacity=1.0, source=0.5)
+    >>> import doubletrouble as dt
+    >>> dt.PowerLaw(capacity=2.0, source=0.5).eigenvalue([1, 10])
+    array([1.  , 0.01])
+    >>> dt.PowerLaw(capacity=1.0, source=0.5)
     Traceback (most recent call last):
     ValueError: capacity must be above 1 for infinitely many modes, got 1
     """
@@ -235,13 +231,6 @@ class PowerLaw(SpectralLaw):
 class ExponentialLaw(SpectralLaw):
     """Eigenvalues exp(-i/s) with the scale s, and target powers exp(-2 r i/s)/i.
 
-    Parameters
-    ----------
-    scale
-        The number s of modes over which eigenvalues fall by a factor e.
-    source, n_modes
-        As in `SpectralLaw`.
-
     Raises
     ------
     ValueError
@@ -251,7 +240,8 @@ class ExponentialLaw(SpectralLaw):
 
     Examples
     --------
-    >>> round(ExponentialLaw(scale=2.0, source=0.5).eigenvalue(2.0), 6)
+    >>> import doubletrouble as dt
+    >>> round(dt.ExponentialLaw(scale=2.0, source=0.5).eigenvalue(2.0), 6)
     0.367879
     """
 
@@ -278,14 +268,7 @@ class ExponentialLaw(SpectralLaw):
 class TwoPowerLaw(SpectralLaw):
     """Eigenvalues i^-α up to the rank `knee`, and in proportion to i^-α' beyond it.
 
-    Parameters
-    ----------
-    capacity, later_capacity
-        The exponents α and α'; the later one is above 1 for infinitely many modes.
-    knee
-        The rank at which the exponent changes; eigenvalues are continuous there.
-    source, n_modes
-        As in `SpectralLaw`.
+    Eigenvalues are continuous at the knee.
 
     Raises
     ------
@@ -297,7 +280,9 @@ class TwoPowerLaw(SpectralLaw):
 
     Examples
     --------
-    >>> TwoPowerLaw(capacity=1.0, later_capacity=2.0, knee=4.0, source=0.5).eigenvalue([4.0, 8.0])
+    >>> import doubletrouble as dt
+    >>> law = dt.TwoPowerLaw(capacity=1.0, later_capacity=2.0, knee=4.0, source=0.5)
+    >>> law.eigenvalue([4.0, 8.0])
     array([0.25  , 0.0625])
     """
 

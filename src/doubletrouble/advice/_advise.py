@@ -69,9 +69,9 @@ def advise(
 ) -> Advice | Remedies:
     """Compute the exact error now, after every single change, and at its best under a budget.
 
-    For the result of `diagnose` or `decompose`, return its remedies, with intervals: a table of
-    the error after each, without further arguments. A decomposition determines that of averaged
-    seeds, and not that of more data. The remedies of `compare` are the other learners.
+    The remedies of a result of `diagnose` or `decompose` have measured errors. A decomposition
+    determines that of averaged seeds, and not that of more data. The remedies of `compare` are the
+    other learners.
 
     The single changes are twice the width ("widen"; "widen_a_little" is a tenth more, or half of
     P - N where that is less), twice the models ("ensemble"), the data divided among twice the
@@ -86,13 +86,13 @@ def advise(
     ----------
     problem : Problem, SpectralProblem, Diagnosis, LearnerComparison or Decomposition
         A single problem, or a result of `diagnose`, `compare`, `decompose` or
-        `decompose_predictions`.
-    ensemble : int, Ensemble or Divide
+        `decompose_predictions`, which takes no further arguments.
+    ensemble : int, Ensemble or Divide, default: 1
         The present models.
     budget : float, optional
         The largest cost, in the units of the problem: P and N of a `Problem` are per input
         dimension, so that training is per D³. Default: the present cost; may be `math.inf`.
-    cost : {"features", "training"}
+    cost : {"features", "training"}, default: "features"
         The measure of cost: P K features in total, or K n P min(n, P), the operations of K ridge
         fits on n samples each, up to a constant. Choosing λ costs nothing: one factorization
         serves all.
@@ -100,14 +100,30 @@ def advise(
         The input dimension D of a `Problem`, to show P and N as counts. If N is then a whole
         number, the best allocations have whole numbers of features, as for a `SpectralProblem`.
     measure : {"misclassification", "noisy", "squared", "log_loss"}, optional
-        The error of classification, as for `exact_error`.
+        The error of classification, "misclassification" unless given, as for `exact_error`.
+
+    Returns
+    -------
+    Advice or Remedies
+        Of a problem, an `Advice` with every option, its error by cause and its cost. Of another
+        result, its `Remedies`: the error after each, with intervals.
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its domain, a measure is unknown, or the ensemble is not supported;
+        for the loss "max_margin", whose margin does not depend on the ridge, and the loss
+        "logistic" at ridge 0, where its weights diverge on separable data; or if an argument is
+        given that the problem does not take.
+    TypeError
+        If `problem` has another type or is an array.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Notes
     -----
     With losses other than the square loss of regression the best allocation is the best of up to
     1024 models, at widths of a fiftieth of N or more; the marginal values are central differences.
-    The margin of "max_margin" does not depend on the ridge, and the weights of the logistic loss
-    diverge at ridge 0 on separable data: both raise ValueError.
 
     Examples
     --------

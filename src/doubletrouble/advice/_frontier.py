@@ -73,30 +73,26 @@ _SLOPE_STEP = 1e-3  # of log z, for the slope of the cost
 class FrontierExponents:
     """Powers of the budget: of the error, and of P, N and K; floats, or arrays over budgets."""
 
-    error: Value
-    n_features: Value
-    n_samples: Value
-    n_members: Value
+    error: Value  # of the total error
+    n_features: Value  # of P
+    n_samples: Value  # of N
+    n_members: Value  # of K
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScalingFrontier:
-    """The best sizes and ridge at each budget, and the error there by cause; arrays over budgets.
+    """The best sizes and ridge at each budget, and the error by cause; arrays over budgets."""
 
-    `one_model` is the frontier of one model (K = 1), None where this is it. `asymptotic` are the
-    exponents for large budgets, None where no law is known.
-    """
-
-    problem: SpectralProblem
-    cost: CostLike
-    compute: FloatArray
-    n_features: FloatArray
-    n_samples: FloatArray
-    n_members: FloatArray
-    ridge: FloatArray
-    error: ErrorTerms[Any]
-    one_model: ScalingFrontier | None = None
-    asymptotic: FrontierExponents | None = None
+    problem: SpectralProblem  # the spectrum, target and noise
+    cost: CostLike  # the operations for P, N and K
+    compute: FloatArray  # the budgets
+    n_features: FloatArray  # the best P
+    n_samples: FloatArray  # the best N
+    n_members: FloatArray  # the best K
+    ridge: FloatArray  # the best ridge δ
+    error: ErrorTerms[Any]  # the error at these sizes
+    one_model: ScalingFrontier | None = None  # the frontier for K = 1; None where this is it
+    asymptotic: FrontierExponents | None = None  # for large budgets; None where no law is known
 
     @property
     def gain(self) -> FloatArray:
@@ -125,7 +121,13 @@ class ScalingFrontier:
         )
 
     def columns(self) -> dict[str, FloatArray]:
-        """Return the columns of `to_frame`: an entry per budget."""
+        """Return the columns of `to_frame`.
+
+        Returns
+        -------
+        dict of numpy.ndarray
+            An entry per budget in each: sizes, ridge, parts of the error, and totals.
+        """
         sizes = ("compute", "n_features", "n_samples", "n_members", "ridge")
         columns = {name: getattr(self, name) for name in sizes}
         columns |= {name: np.asarray(part) for name, part in self.error.parts.items()}
@@ -135,7 +137,18 @@ class ScalingFrontier:
         return columns
 
     def to_frame(self) -> Any:
-        """Return a pandas frame with a row per budget."""
+        """Return the table of all budgets.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per budget, with the columns of `columns`.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         return require("pandas", "tables").DataFrame(self.columns())
 
     def __str__(self) -> str:
@@ -158,7 +171,23 @@ class ScalingFrontier:
         return "\n".join(lines)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the error by cause along the budget, with that of one model; return the axes."""
+        """Draw the error by cause along the budget, with that of one model.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            The axes to draw on; those of a new figure unless given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
         axes = replace(self.error, coordinates={"compute": self.compute}).plot(axes)
         if self.one_model is not None and np.any(self.n_members > 1):
             total = np.asarray(self.one_model.error.total)
@@ -181,15 +210,15 @@ def scaling_frontier(
     ----------
     problem : SpectralProblem
         The spectrum, target and noise, of one problem; its sizes and ridge are ignored.
-    compute : float or array
-        Budgets, in the operations that `cost` counts.
+    compute : float or array-like
+        Budgets, finite numbers from 1 along one axis, in the operations that `cost` counts.
     cost : Cost or callable, optional
         Operations for (P, N, K), which must increase with each of them: a `Cost`, or a function of
         arrays. Default: `Cost()`, the work of direct solvers.
-    max_samples : float
-        The samples there are: N is at most this.
-    max_members : float
-        K is at most this.
+    max_samples : float, default: inf
+        The samples there are, from 1: N is at most this.
+    max_members : int, default: inf
+        K is at most this, from 1.
 
     Returns
     -------
@@ -200,18 +229,22 @@ def scaling_frontier(
     Raises
     ------
     ValueError
-        If a budget does not pay for one feature and one sample, or the cost does not limit N.
+        If a budget does not pay for one feature and one sample, the cost does not limit N, or a
+        number is outside its domain.
+    TypeError
+        If `problem` is not a single `SpectralProblem`, or `cost` not a function of arrays.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------
     >>> import doubletrouble as dt
     >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e9, n_samples=1e9,
     ...                                    noise=0.1)
-    >>> frontier = dt.scaling_frontier(law, compute=[1e12, 1e18, 1e24])
+    >>> frontier = dt.scaling_frontier(law, compute=[1e12, 1e24])
     >>> print(frontier)
     compute          P          N     K  ridge      error  one model
       1e+12        353  9.908e+04    81      0  3.222e-05  8.516e-05
-      1e+18       3256  1.703e+08   554      0   1.68e-07  7.907e-07
       1e+24  2.936e+04  2.947e+11  3937      0  8.721e-10  7.686e-09
     for large budgets C: error ~ C^-0.381 with P ~ C^0.159, N ~ C^0.54, K ~ C^0.143
     """

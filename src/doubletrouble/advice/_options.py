@@ -104,9 +104,9 @@ class AdviceOption:
 
     name: str  # "widen"
     label: str  # "P → 2P"
-    problem: Problem | SpectralProblem
-    ensemble: Scheme
-    error: ErrorTerms[Any]
+    problem: Problem | SpectralProblem  # with its width, samples and ridge
+    ensemble: Scheme  # the models
+    error: ErrorTerms[Any]  # the exact error by cause
     measure: Measure | None = None  # of the error of classification
     ideal: "AdviceOption | None" = None  # the optimum over ratios, if this one is over counts
 
@@ -170,7 +170,18 @@ class AdviceOption:
         return self.cost("training")
 
     def cost(self, measure: CostMeasure) -> float:
-        """Cost in one of the measures, "features" or "training"."""
+        """Return the cost in one of the measures.
+
+        Parameters
+        ----------
+        measure : {"features", "training"}
+            P K features in total, or the operations of training.
+
+        Returns
+        -------
+        float
+            The cost, in the units of the problem.
+        """
         return cost_of(self.width, self.samples, self.n_members, self.scheme, measure)
 
 

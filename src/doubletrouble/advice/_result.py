@@ -38,12 +38,19 @@ class MarginalValue:
     `SpectralProblem`. The derivatives are exact, and inf at a divergence; those of other losses
     than the square loss of regression are central differences, to six digits. At the best ridge
     they are also the derivatives of the least error over all ridges.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> marginal = dt.advise(dt.Problem(features_per_dim=4.0, samples_per_dim=1.0)).marginal
+    >>> round(marginal.sample_at_best_ridge, 4), round(marginal.feature_at_best_ridge, 4)
+    (0.2154, 0.0204)
     """
 
-    sample: float
-    feature: float
-    sample_at_best_ridge: float
-    feature_at_best_ridge: float
+    sample: float  # of N, at the present ridge
+    feature: float  # of P, at the present ridge
+    sample_at_best_ridge: float  # of N
+    feature_at_best_ridge: float  # of P
 
     @classmethod
     def of(cls, now: AdviceOption, best_ridge: float) -> "MarginalValue":
@@ -77,15 +84,22 @@ class Advice:
     """The exact error now, after every single change, and at its best under a budget.
 
     `advice["widen"]` is an option by name; `print(advice)` shows the table and the summary.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> advice = dt.advise(dt.Problem(features_per_dim=1.2, samples_per_dim=1.0, ridge=1e-5))
+    >>> advice["widen"].label, round(advice["widen"].total, 3)
+    ('P → 2P', 1.761)
     """
 
-    now: AdviceOption
-    changes: tuple[AdviceOption, ...]
+    now: AdviceOption  # the present setting
+    changes: tuple[AdviceOption, ...]  # every single change
     best: AdviceOption  # P, K and λ under the budget
     best_at_this_ridge: AdviceOption  # P and K under the budget, at the present λ
     many_at_best_width: AdviceOption  # K → ∞ on all data, at the present λ
     marginal: MarginalValue  # the value of one more sample, and of one more feature
-    budget: float
+    budget: float  # the largest cost
     cost: Measure  # the measure of the budget
     dim: float | None = None  # D, if P and N are shown as counts
     frontier: AdviceOption | None = None  # n ≤ N, P, K and λ at the present cost of training
@@ -143,9 +157,17 @@ class Advice:
         )
 
     def table(self, text: Callable[[str], str] = str) -> str:
-        """One line per option: error, P, N, K, λ, and the costs relative to now.
+        """Return the table of all options.
 
-        `text` replaces characters of a cell, such as those outside an encoding.
+        Parameters
+        ----------
+        text : callable, default: str
+            Replaces characters of a cell, such as those outside an encoding.
+
+        Returns
+        -------
+        str
+            One line per option: error, P, N, K, λ, and the costs relative to now.
         """
         per = "" if self._is_counted else "/D"
         head = ("option", "error", f"P{per}", f"N{per}", "K", "λ", "features", "training")
@@ -153,9 +175,17 @@ class Advice:
         return aligned(rows, "<" + ">" * len(head[1:]))
 
     def bars(self, text: Callable[[str], str] = str) -> str:
-        """The error of every option as a row of letters, one letter for each part.
+        """Return the errors of all options as rows of letters, one letter for each part.
 
-        `text` replaces characters of a label, such as those outside an encoding.
+        Parameters
+        ----------
+        text : callable, default: str
+            Replaces characters of a label, such as those outside an encoding.
+
+        Returns
+        -------
+        str
+            One line per option, and a line with the letters of the parts.
         """
         limit, labels = bar_limit(self), [text(option.label) for option in self.options]
         size, lines = max(map(len, labels)), []
@@ -169,10 +199,27 @@ class Advice:
         return "\n".join([*lines, ", ".join(f"{_LETTERS[name]} {name}" for name in self._parts)])
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the error of every option as a bar of its parts; return the axes.
+        """Draw the error of every option as a bar of its parts.
 
         Bars much longer than the median are cut at the end of the axis and marked by a gap.
 
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            The axes to draw on; those of a new figure unless given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+
+        Examples
+        --------
         >>> import matplotlib, doubletrouble as dt
         >>> matplotlib.use("Agg")
         >>> dt.advise(dt.Problem(features_per_dim=3.0, noise=0.1)).plot().get_xlabel()
@@ -209,7 +256,13 @@ class Advice:
         return axes
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, for programs: infinite ones are "inf" and "-inf", as strict JSON needs."""
+        """Return all numbers, for programs.
+
+        Returns
+        -------
+        dict
+            Infinite numbers are "inf" and "-inf", as strict JSON needs.
+        """
         values: dict[str, Any] = strict_json(
             {
                 "unit": "one" if self._is_counted else "dimension",  # of features and samples
@@ -229,11 +282,28 @@ class Advice:
         return values
 
     def to_json(self) -> str:
-        """The same as text."""
+        """Return the numbers of `to_dict` as JSON.
+
+        Returns
+        -------
+        str
+            The text, indented.
+        """
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def to_frame(self) -> Any:
-        """Return a pandas frame with a row per option: the numbers of `to_dict`."""
+        """Return the table of all options, the numbers of `to_dict`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per option.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         rows = [self._row(option) for option in self.options]
         return require("pandas", "tables").DataFrame(rows)
 

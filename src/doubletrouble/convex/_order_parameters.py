@@ -41,22 +41,20 @@ _FRACTION = Parameter(
 class OrderParameters:
     """The order parameters of one member: floats, or arrays of the problem's shape.
 
-    `m` = E ν h is the overlap of its output h with the target ν at a test point, `q` = E h² its
-    power, `V` the variance of the cavity output (the response to a shift of one label), and
-    `intercept` the fitted constant of a quantile loss. All test errors follow from m, q and the
-    overlaps q₁₂ = E h₁ h₂ of two members, `overlap`; `q_d` = m²/ρ is that of members that share
-    nothing.
+    All test errors follow from m, q and the overlaps q₁₂ = E h₁ h₂ of two members, `overlap`.
 
+    Examples
+    --------
     >>> import doubletrouble as dt
     >>> dt.order_parameters(dt.Problem(task="classification", loss="hinge", ridge=0.1))
     OrderParameters(m=0.466534, q=0.877152, V=1.62646)
     """
 
-    m: Value
-    q: Value
-    V: Value
-    intercept: Value = 0.0
-    q_d: Value = 0.0
+    m: Value  # E ν h: overlap of the output h with the target ν at a test point
+    q: Value  # E h²: power of the output
+    V: Value  # variance of the cavity output: the response to a shift of one label
+    intercept: Value = 0.0  # the fitted constant of a quantile loss
+    q_d: Value = 0.0  # m²/ρ: overlap of members that share nothing
     _blocks: tuple[SolvedPoints, ...] = field(default=(), repr=False)
     _shape: tuple[int, ...] = field(default=(), repr=False)
 
@@ -77,15 +75,26 @@ class OrderParameters:
 
         Parameters
         ----------
-        shared_features, shared_samples : float or array
-            Fractions from 0 to 1.
-        shared_noise : bool
+        shared_features : float or array-like, default: 0
+            The fraction of features in common, in [0, 1].
+        shared_samples : float or array-like, default: 1
+            The fraction of samples in common, in [0, 1].
+        shared_noise : bool, default: True
             If False, the labels of shared inputs are drawn independently for both.
 
         Returns
         -------
-        float or array
+        float or numpy.ndarray
             The overlap, of the shape that the problem and the fractions broadcast to.
+
+        Raises
+        ------
+        ValueError
+            If a fraction is outside [0, 1], or shapes do not broadcast.
+        TypeError
+            If an argument has another type.
+        ConvergenceError
+            If a solver stops before its tolerance.
 
         Examples
         --------
@@ -150,14 +159,19 @@ def order_parameters(problem: Problem) -> OrderParameters:
     -------
     OrderParameters
         With h the output of a member and ν the target at a new input: m = E ν h, q = E h², the
-        susceptibility V of outputs, and `overlap` of two members.
+        response V of outputs, and `overlap` of two members. Floats, or arrays of the problem's
+        shape.
 
     Raises
     ------
     ValueError
         For a nonlinear teacher, or the maximum margin of data that are not separable.
+    TypeError
+        If `problem` is not a `Problem`.
     DivergenceError
         For the logistic loss without ridge on separable data.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------

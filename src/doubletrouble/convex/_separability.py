@@ -33,13 +33,15 @@ def separability(problem: Problem) -> Value:
 
     Returns
     -------
-    float or array
-        N⋆/P; inf means that any number of samples is separable.
+    float or numpy.ndarray
+        N⋆/P, of the problem's shape; inf means that any number of samples is separable.
 
     Raises
     ------
     ValueError
         If the task is not classification.
+    TypeError
+        If `problem` is not a `Problem`.
 
     Examples
     --------

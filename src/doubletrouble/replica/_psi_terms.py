@@ -40,15 +40,39 @@ def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerm
     """Return the Ψ terms by the paper's own route: saddle point, Hessians, prefactors.
 
     The values agree with those of `doubletrouble.psi_terms`, which shares no formula with this
-    route and is faster (20 ms per point here). `printed` lists errata (numbers in docs/errata.md)
-    to leave as the paper prints them; 12 and 13, two forms of one matrix, exclude each other. The
-    route needs a positive, finite ridge and finitely many features.
+    route and is faster (20 ms per point here).
 
-    >>> from doubletrouble import Problem
-    >>> problem = Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
-    >>> round(psi_terms(problem).psi2_divide, 5)
+    Parameters
+    ----------
+    problem : Problem
+        A problem of ridge regression, with a positive, finite ridge and finitely many features.
+        P/D, N/D and λ may be arrays.
+    printed : iterable of int, optional
+        Errata, by their numbers in docs/errata.md, to leave as the paper prints them; 12 and 13,
+        two forms of one matrix, exclude each other. Default: none.
+
+    Returns
+    -------
+    PsiTerms
+        Floats, or arrays of the shape that P/D, N/D and λ broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For other losses than the square loss of regression, sizes or a ridge that are not positive
+        and finite, or unknown errata.
+    TypeError
+        If `problem` is not a `Problem`, or `printed` not a set of numbers.
+    ConvergenceError
+        If the saddle point does not converge.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
+    >>> round(dt.replica.psi_terms(problem).psi2_divide, 5)
     0.15333
-    >>> round(psi_terms(problem, printed={8}).psi2_divide, 5)
+    >>> round(dt.replica.psi_terms(problem, printed={8}).psi2_divide, 5)
     0.77534
     """
     shape, errata = shape_of(problem), checked_errata(printed)
@@ -98,19 +122,48 @@ class SaddlePoint:
 
     q⋆ = (1/P) tr B⁻¹ and r⋆ = (1/PD) tr Θᵀ B⁻¹ Θ with B = ZᵀZ + ψ₁ψ₂λ. Then Ψ₁ = 1 - r⋆/q⋆, and
     the effective ridge is λ̃ = 1/(ψ₁ψ₂q⋆).
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
+    >>> q = dt.replica.saddle_point(problem).q
+    >>> round(1 / (2.0 * 1.0 * q), 6) == round(dt.effective_ridge(problem), 6)
+    True
     """
 
-    q: float
-    r: float
+    q: float  # q⋆
+    r: float  # r⋆
 
 
 def saddle_point(problem: Problem) -> SaddlePoint:
     """Return the saddle point of the replica route at a single point.
 
-    The ridge has to be positive and finite, and the number of features finite.
+    Parameters
+    ----------
+    problem : Problem
+        A problem of ridge regression, with a positive, finite ridge and finitely many features.
 
-    >>> from doubletrouble import Problem
-    >>> point = saddle_point(Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.1))
+    Returns
+    -------
+    SaddlePoint
+        The stationary point (q⋆, r⋆) of the action.
+
+    Raises
+    ------
+    ValueError
+        For other losses than the square loss of regression, sizes or a ridge that are not positive
+        and finite, or fields that are arrays.
+    TypeError
+        If `problem` is not a `Problem`.
+    ConvergenceError
+        If the saddle point does not converge.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.1)
+    >>> point = dt.replica.saddle_point(problem)
     >>> round(point.q, 6), round(point.r, 6)
     (4.606362, 3.009781)
     """

@@ -25,25 +25,61 @@ from doubletrouble.problems import Problem
 class Calibration:
     """The calibration of scores as log-odds; numbers, or arrays of the problem's shape.
 
-    `score_sd` is the standard deviation of the mean score. `slope` is the factor of the score with
-    the least log loss, 1 for calibrated scores, and `error` the mean distance of the predicted
-    probability from the actual one.
+    The label is +1 at the score f with probability p + (1-2p) Φ(a f/s), with p `flips`, a `tilt`
+    and s `score_sd`.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> problem = dt.Problem(ridge=1e-4, task="classification", loss="logistic", flips=0.1)
+    >>> print(dt.calibration(problem))
+    calibration slope 0.08716, calibration error 0.3101
     """
 
-    score_sd: Value
-    tilt: Value
-    flips: Value
-    slope: Value
-    error: Value
+    score_sd: Value  # standard deviation of the mean score
+    tilt: Value  # ρ/√(1 - ρ²), ρ the correlation of the score with the noisy teacher
+    flips: Value  # probability that a label is flipped
+    slope: Value  # the factor of the score with the least log loss, 1 for calibrated scores
+    error: Value  # mean distance of the predicted probability from the actual one
 
     def predicted(self, scores: npt.ArrayLike) -> FloatArray:
-        """The probability σ(f) of the label +1 that scores f predict."""
+        """Return the probability σ(f) of the label +1 that scores predict.
+
+        Parameters
+        ----------
+        scores : array-like
+            Scores f.
+
+        Returns
+        -------
+        numpy.ndarray
+            Probabilities, in the shape of the scores.
+        """
         from scipy.special import expit
 
         return np.asarray(expit(np.asarray(scores, dtype=np.float64)))
 
     def actual(self, scores: npt.ArrayLike) -> FloatArray:
-        """The probability of the label +1 given scores f; of arrays, scores are the last axis."""
+        """Return the probability of the label +1 given scores.
+
+        Parameters
+        ----------
+        scores : array-like
+            Scores f.
+
+        Returns
+        -------
+        numpy.ndarray
+            Probabilities, in the shape of the scores; of arrays, scores are the last axis.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> problem = dt.Problem(ridge=1e-4, task="classification", loss="logistic", flips=0.1)
+        >>> one = dt.calibration(problem)
+        >>> one.predicted([0.0, 5.0]).round(3), one.actual([0.0, 5.0]).round(3)
+        (array([0.5  , 0.993]), array([0.5  , 0.609]))
+        """
         from scipy.special import ndtr
 
         f = np.asarray(scores, dtype=np.float64)
@@ -59,7 +95,25 @@ class Calibration:
         return f"calibration slope {self.slope:.4g}, calibration error {self.error:.4g}"
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the actual against the predicted probability, and return the axes."""
+        """Draw the actual against the predicted probability.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            The axes to draw on; those of a new figure unless given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        ValueError
+            If the calibration is an array.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
         if np.ndim(self.slope):
             raise ValueError(f"plot must be of one point, got shape {np.shape(self.slope)}")
         if axes is None:
@@ -81,7 +135,7 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
     ----------
     problem : Problem
         A problem of classification; its fields may be arrays.
-    ensemble : int or ensemble
+    ensemble : int, array-like or Scheme, default: 1
         The models: any ensemble of `exact_error` but `Bootstrap` and `Vote`.
 
     Returns
@@ -93,7 +147,14 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
     Raises
     ------
     ValueError
-        If the task is not classification.
+        If the task is not classification, the ensemble is not supported, shapes do not broadcast,
+        or data are not separable with the loss "max_margin".
+    TypeError
+        If an argument has another type.
+    DivergenceError
+        For the logistic loss without ridge on separable data.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------

@@ -68,21 +68,46 @@ def pair_error(
 ) -> Value:
     """Return E (f⋆ - f_a)(f⋆ - f_b), the mean product of two members' errors at test points.
 
-    `shared_features` and `shared_samples` are the sizes of their overlaps, in the units of the
-    members: per dimension for a `Member` or a `Problem`, in features and samples for
-    two `SpectralProblem`s with the same spectrum. For `Member`s, `signal` F is 1, `noise` τ is 1
-    and `nonlinear_signal` F⋆ is 0 unless given; a `Problem` or a `SpectralProblem` has its own.
-    All arguments and fields but the activation may be arrays. Test points are without noise. The
-    ridge of a `SpectralProblem` is δ on its own Gram matrix: for a member with part of the samples
-    it is in proportion to their number.
+    Parameters
+    ----------
+    a, b : Member, Problem or SpectralProblem
+        Two members of one kind; `Problem`s have one target, and `SpectralProblem`s one spectrum
+        too. Their fields may be arrays. The ridge of a `SpectralProblem` is δ on its own Gram
+        matrix: for a member with part of the samples it is in proportion to their number.
+    shared_features : float or array-like, default: 0
+        The features that both have, at most those of either: per dimension for a `Member` or a
+        `Problem`, a number of features for a `SpectralProblem`.
+    shared_samples : float or array-like, default: 0
+        The samples that both have, in the same units.
+    signal : float or array-like, optional
+        Norm F of the linear target of `Member`s, 1 unless given; others have their own.
+    noise : float or array-like, optional
+        Standard deviation τ of the label noise of `Member`s, 1 unless given.
+    nonlinear_signal : float or array-like, optional
+        Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The mean product at test points without noise, of the shape that all arguments broadcast to.
+
+    Raises
+    ------
+    ValueError
+        If an overlap exceeds the size of a member, the targets or spectra differ, a target is given
+        for members that have their own, a number is outside its domain, or shapes do not broadcast.
+    TypeError
+        If the members are not of one of these kinds, or of different ones.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------
     >>> import doubletrouble as dt
     >>> a = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
     >>> b = dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh")
-    >>> round(dt.pair_error(a, b, shared_features=0.3, shared_samples=0.8, noise=0.5), 6)
-    0.458124
+    >>> round(dt.pair_error(a, b, shared_samples=0.8, noise=0.5), 6)
+    0.414895
     """
     terms = pair_terms(
         a,
@@ -107,17 +132,50 @@ def pair_terms(
     noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
 ) -> ErrorTerms[Any]:
-    """Return the mean product of two members' errors by cause; arguments as for `pair_error`.
+    """Return the mean product of two members' errors by cause, the parts of `pair_error`.
 
-    Parts are covariances due to what two members share: without common features `initialization` is
-    0, without common samples `sampling` and `noise` are 0.
+    Parameters
+    ----------
+    a, b : Member, Problem or SpectralProblem
+        Two members of one kind; `Problem`s have one target, and `SpectralProblem`s one spectrum
+        too. Their fields may be arrays. The ridge of a `SpectralProblem` is δ on its own Gram
+        matrix: for a member with part of the samples it is in proportion to their number.
+    shared_features : float or array-like, default: 0
+        The features that both have, at most those of either: per dimension for a `Member` or a
+        `Problem`, a number of features for a `SpectralProblem`.
+    shared_samples : float or array-like, default: 0
+        The samples that both have, in the same units.
+    signal : float or array-like, optional
+        Norm F of the linear target of `Member`s, 1 unless given; others have their own.
+    noise : float or array-like, optional
+        Standard deviation τ of the label noise of `Member`s, 1 unless given.
+    nonlinear_signal : float or array-like, optional
+        Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
+
+    Returns
+    -------
+    ErrorTerms
+        Covariances due to what two members share: without common features `initialization` is 0,
+        without common samples `sampling` and `noise` are 0. Floats, or arrays of the shape that all
+        arguments broadcast to.
+
+    Raises
+    ------
+    ValueError
+        If an overlap exceeds the size of a member, the targets or spectra differ, a target is given
+        for members that have their own, a number is outside its domain, or shapes do not broadcast.
+    TypeError
+        If the members are not of one of these kinds, or of different ones.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------
     >>> import doubletrouble as dt
     >>> a = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
-    >>> dt.pair_terms(a, a, shared_samples=1.0).initialization
-    0.0
+    >>> terms = dt.pair_terms(a, a, shared_samples=1.0)
+    >>> terms.initialization, round(terms.sampling, 6)
+    (0.0, 0.087731)
     """
     a, b = both = _of_one_kind((a, b))
     target = _target(both, signal, noise, nonlinear_signal)
@@ -287,17 +345,38 @@ def committee(
 
     Parameters
     ----------
-    members
-        `Member`s, `Problem`s or `SpectralProblem`s with the same target, each a single point.
-    sharing
+    members : sequence of Member, Problem or SpectralProblem
+        One member or more, of one kind and with the same target, each a single point.
+    sharing : str, tuple or dict, default: "samples"
         Overlaps of the members: "samples" (nested subsets of one data set, features are
         independent), "features" (nested subsets of one set of features, samples are independent),
         "both" or "nothing"; or the overlaps of every two as (features, samples) or
         {"features": …, "samples": …}, each a number or a matrix, in the units of `pair_error`.
-    weights
-        "equal", "optimal", or numbers that add up to one.
-    signal, noise, nonlinear_signal
-        The target of `Member`s, as in `pair_error`.
+    weights : {"equal", "optimal"} or array-like, default: "equal"
+        "equal", "optimal", or numbers that add up to one, one for each member.
+    signal : float, optional
+        Norm F of the linear target of `Member`s, 1 unless given; others have their own.
+    noise : float, optional
+        Standard deviation τ of the label noise of `Member`s, 1 unless given.
+    nonlinear_signal : float, optional
+        Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
+
+    Returns
+    -------
+    Committee
+        The error by cause, the weights, and the error of every two members.
+
+    Raises
+    ------
+    ValueError
+        If overlaps are impossible, the targets or spectra differ, a target is given for members
+        that have their own, the weights do not add up to one, a number is outside its domain, or an
+        array is given for one.
+    TypeError
+        If the members are not of one of these kinds, or of different ones, or `sharing` has another
+        type.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Notes
     -----

@@ -74,13 +74,13 @@ def exact_error(
 
     Parameters
     ----------
-    problem
-        An isotropic `Problem` or a `SpectralProblem`; its fields may be arrays.
-    ensemble
+    problem : Problem or SpectralProblem
+        An isotropic problem, or one with a known spectrum; its fields may be arrays.
+    ensemble : int, array-like or Scheme, default: 1
         A number of models K (`math.inf` and arrays included), which have features of their own and
         all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap` (square loss only),
         `FeatureBank`, `Folds`, and for classification `Vote`.
-    measure
+    measure : {"misclassification", "noisy", "squared", "log_loss"}, optional
         The error of regression is "squared". For classification it is "misclassification" (the
         default) or "squared" against the clean sign, "noisy" or "log_loss" against labels with
         noise and flips, whose own part is `bayes`.
@@ -89,6 +89,18 @@ def exact_error(
     -------
     ErrorTerms
         Floats, or arrays of the shape that the problem and the ensemble broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For an ensemble or a measure that is not one of the problem, shapes that do not broadcast,
+        or the maximum margin of data that are not separable.
+    TypeError
+        If an argument has another type.
+    DivergenceError
+        For the logistic loss without ridge on separable data.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Notes
     -----
@@ -143,7 +155,30 @@ def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None
 def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
     """Return the symmetric split of an ensemble's test error: main effects and interactions.
 
-    For classification the error is the squared one of the scores against the clean sign.
+    Parameters
+    ----------
+    problem : Problem or SpectralProblem
+        An isotropic problem, or one with a known spectrum; its fields may be arrays. For
+        classification the error is the squared one of the scores against the clean sign.
+    ensemble : int, array-like or Scheme, default: 1
+        A number of models K, or any ensemble of `exact_error` but `Vote`.
+
+    Returns
+    -------
+    AnovaTerms
+        Floats, or arrays of the shape that the problem and the ensemble broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For an ensemble that is not one of the problem, shapes that do not broadcast, or the maximum
+        margin of data that are not separable.
+    TypeError
+        If an argument has another type.
+    DivergenceError
+        For the logistic loss without ridge on separable data.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------
@@ -165,12 +200,38 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
 def training_error(
     problem: AnyProblem, ensemble: EnsembleLike = 1, measure: Literal["error", "loss"] = "error"
 ) -> Value:
-    """Return the mean squared error on the (noisy) training labels of an ensemble.
+    """Return the mean error of an ensemble on the (noisy) training labels.
 
     The average is evaluated on the whole data set: where members are trained on parts of it, a
-    sample is in the training sets of only some of them. For classification the error is the share
-    of training labels on the wrong side. Losses other than the square loss of regression have the
-    errors of one model only. `measure` "loss" is the mean of the loss ℓ itself.
+    sample is in the training sets of only some of them.
+
+    Parameters
+    ----------
+    problem : Problem or SpectralProblem
+        An isotropic problem, or one with a known spectrum; its fields may be arrays.
+    ensemble : int, array-like or Scheme, default: 1
+        A number of models K, or any ensemble of `exact_error` but `Vote`; one model for losses
+        other than the square loss of regression.
+    measure : {"error", "loss"}, default: "error"
+        "error" is the mean squared error, or for classification the share of training labels on the
+        wrong side; "loss" is the mean of the loss ℓ itself.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The error, of the shape that the problem and the ensemble broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure, an ensemble that is not one of the problem, shapes that do not
+        broadcast, or the maximum margin of data that are not separable.
+    TypeError
+        If an argument has another type.
+    DivergenceError
+        For the logistic loss without ridge on separable data.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------
@@ -193,7 +254,25 @@ def training_error(
 def psi_terms(problem: Problem) -> PsiTerms[Value]:
     """Return the paper's dimensionless terms Ψ (and Ψ₂ᵖ, for shared features and fresh data).
 
-    They depend on P/D, N/D, λ and the activation only, and have the shape these broadcast to.
+    Parameters
+    ----------
+    problem : Problem
+        A problem of ridge regression. P/D, N/D, λ (which may be arrays) and the activation matter;
+        the powers of signal and noise have no effect.
+
+    Returns
+    -------
+    PsiTerms
+        Floats, or arrays of the shape that P/D, N/D and λ broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For other losses than the square loss of regression.
+    TypeError
+        If `problem` is not a `Problem`.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------
@@ -211,6 +290,25 @@ def effective_ridge(problem: Problem) -> Value:
 
     The mean over the features of a model with ridge λ is the predictor of infinitely many features
     with ridge λ̃ ≥ λ [jacot2020]; λ̃ = λ where P = ∞, and diverges as P/N → 0.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem of ridge regression. P/D, N/D, λ (which may be arrays) and the activation matter.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        λ̃, of the shape that P/D, N/D and λ broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For other losses than the square loss of regression.
+    TypeError
+        If `problem` is not a `Problem`.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------

@@ -89,32 +89,37 @@ class Exponents:
 
     Those of a part that is 0 because the noise, the target or 1/K is 0 are the limits. At P = N
     without ridge, where the error has a kink or diverges, they are the derivatives to the right in
-    each direction, and -inf of a divergence. `asymptotic`
-    are the exponents of the power law of the regime the sizes are in, `regime` its name: what
-    limits the degrees of freedom. Both are None where no law is known. The total of `asymptotic`
-    has the exponent of the largest part.
+    each direction, and -inf of a divergence. `asymptotic` and `regime` are None where no law is
+    known. The total of `asymptotic` has the exponent of the largest part.
     """
 
-    by_samples: PartExponents
-    by_features: PartExponents
-    by_members: PartExponents
-    regime: Any = None
-    asymptotic: Exponents | None = None
+    by_samples: PartExponents  # by log N
+    by_features: PartExponents  # by log P
+    by_members: PartExponents  # by log K
+    regime: Any = None  # what limits the degrees of freedom: its name, or an array of names
+    asymptotic: Exponents | None = None  # those of the power law of this regime
 
     def along(
         self, *, samples: float = 0.0, features: float = 0.0, members: float = 0.0
     ) -> PartExponents:
-        """The exponents by log s on a path N ~ s^samples, P ~ s^features, K ~ s^members.
+        """Return the exponents by log s on a path N ~ s^samples, P ~ s^features, K ~ s^members.
 
         Parameters
         ----------
-        samples, features, members : float
-            The powers of s.
+        samples, features, members : float, default: 0
+            The powers of s, in [-1000, 1000].
 
         Returns
         -------
         PartExponents
             The exponents of the parts and of the total.
+
+        Raises
+        ------
+        ValueError
+            If a power is outside its domain.
+        TypeError
+            If a power is not one number.
 
         Examples
         --------
@@ -145,7 +150,19 @@ class Exponents:
         return PartExponents(**{name: _plain(value) for name, value in slopes.items()})
 
     def to_frame(self) -> Any:
-        """Return a pandas frame with a row for each point and part, and a column per direction."""
+        """Return the table of the exponents.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each point and part, and a column per direction; columns of the asymptotic
+            exponents and the regime where they are known.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
         pandas = require("pandas", "tables")
         shape = np.shape(self.by_samples.total)
         names = [f.name for f in fields(PartExponents)]
@@ -188,9 +205,9 @@ def exponents(
     ----------
     problem : SpectralProblem or Problem
         A problem of ridge regression; its fields may be arrays.
-    ensemble : int or Ensemble
+    ensemble : int, array-like or Ensemble, default: 1
         The models, all with all of the data.
-    ridge : {"fixed", "best"}
+    ridge : {"fixed", "best"}, default: "fixed"
         "fixed" holds the ridge of the problem (δ of a `SpectralProblem`) constant; "best" replaces
         it by the best ridge at all sizes, with central differences of an error of about 1e-5.
 
@@ -202,7 +219,12 @@ def exponents(
     Raises
     ------
     ValueError
-        For losses other than the square loss of regression, and ensembles other than `Ensemble`.
+        For losses other than the square loss of regression, ensembles other than `Ensemble`, an
+        unknown `ridge`, or shapes that do not broadcast.
+    TypeError
+        If an argument has another type.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------

@@ -67,12 +67,29 @@ def talbot_poles(count: int) -> Poles:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Filter:
-    """A spectral filter by its poles: `ridges` z_j for unit time, and `weights` w_j.
+    """A spectral filter by its poles, Σ_j w_j t x/(t x + z_j) for the eigenvalue x at time t.
 
-    Poles that are not real come with their conjugates, so that the filter is real; none is zero or
-    negative. `gradient_flow(problem, times, filter=…)` uses it in place of 1 - e⁻ᵗˣ.
+    `gradient_flow(problem, times, filter=…)` uses it in place of 1 - e⁻ᵗˣ.
 
-    >>> ridge = Filter(ridges=[1.0], weights=[1.0])  # ridge regression, with the penalty 1/t
+    Parameters
+    ----------
+    ridges : array-like of complex
+        The poles z_j for unit time, up to 200, none of them zero or negative. Those that are not
+        real come with their conjugates, so that the filter is real.
+    weights : array-like of complex
+        The weights w_j, one for each pole.
+
+    Raises
+    ------
+    ValueError
+        If these conditions do not hold, or a number is not finite.
+    TypeError
+        If these are not lists of numbers.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> ridge = dt.Filter(ridges=[1.0], weights=[1.0])  # ridge regression, with the penalty 1/t
     >>> ridge.learned(3.0)
     0.75
     """
@@ -124,6 +141,17 @@ class Filter:
         return Poles(ridges[order], weights[order], _RATIONAL_END)
 
     def learned(self, x: float) -> float:
-        """The share learned, as a function of eigenvalue times time."""
+        """Return the share learned.
+
+        Parameters
+        ----------
+        x : float
+            Eigenvalue times time, at least 0.
+
+        Returns
+        -------
+        float
+            The share Σ_j w_j x/(x + z_j).
+        """
         ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
         return float(np.sum(weights * x / (x + ridges)).real)

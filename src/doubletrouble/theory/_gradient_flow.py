@@ -81,18 +81,34 @@ def gradient_flow(
 
     Parameters
     ----------
-    problem
-        A `Problem` or a `SpectralProblem`.
-    times
+    problem : Problem or SpectralProblem
+        A problem of ridge regression; its fields may be arrays.
+    times : float or array-like
         Times of training; they broadcast with the problem and the ensemble. 0 is the zero predictor
         and `math.inf` the ridge fit. With infinitely many features every positive time gives the
         ridge fit.
-    ensemble
-        A number of models, or a scheme other than `Bootstrap`.
-    n_poles
-        The number of complex ridges: the error of the sum falls by a factor of 3.9 with each.
-    filter
+    ensemble : int, array-like or Scheme, default: 1
+        A number of models K, or a scheme other than `Bootstrap`.
+    n_poles : int, default: 20
+        The number of complex ridges, even, from 4 to 64: the error of the sum falls by a factor of
+        3.9 with each.
+    filter : Filter, optional
         A filter in place of 1 - e⁻ᵗˣ; `n_poles` is then ignored.
+
+    Returns
+    -------
+    ErrorTerms
+        Floats, or arrays of the shape that the problem, the times and the ensemble broadcast to.
+
+    Raises
+    ------
+    ValueError
+        For other losses than the square loss of regression, an ensemble that is not supported, a
+        number outside its domain, or shapes that do not broadcast.
+    TypeError
+        If an argument has another type.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------
@@ -251,10 +267,31 @@ _ROUNDING = 1e-13
 def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> StoppingTime:
     """Return the time at which an ensemble, trained together, has the least test error.
 
-    Time is that of `gradient_flow`, at the problem's own ridge; 0 (do not train) and inf (train to
-    convergence) are possible. `optimal_ridge` of the result is the best ridge fit, trained to
-    convergence. In this unit of time infinitely many features converge at once; use
-    `SpectralProblem.from_problem` for them.
+    Time is that of `gradient_flow`, at the problem's own ridge.
+
+    Parameters
+    ----------
+    problem : Problem or SpectralProblem
+        A problem of ridge regression; its fields may be arrays. In the unit of time of a `Problem`
+        infinitely many features converge at once; use `SpectralProblem.from_problem` for them.
+    ensemble : int, array-like or Scheme, default: 1
+        A number of models K, or a scheme other than `Bootstrap`.
+
+    Returns
+    -------
+    StoppingTime
+        The time, 0 (do not train) and inf (train to convergence) included, the error there, and the
+        best ridge fit for comparison.
+
+    Raises
+    ------
+    ValueError
+        For other losses than the square loss of regression, an ensemble that is not supported,
+        shapes that do not broadcast, or a `Problem` with infinitely many features.
+    TypeError
+        If an argument has another type.
+    ConvergenceError
+        If a solver stops before its tolerance.
 
     Examples
     --------

@@ -81,10 +81,38 @@ def optimal_ridge(
 ) -> OptimalRidge:
     """Return the ridge that minimizes the total test error of an ensemble, and the error there.
 
-    The problem's own ridge is ignored. Both 0 (minimum norm) and inf (predict zero) are possible;
-    the ridge is in the problem's own convention. `measure` is that of `exact_error`. For losses
-    other than the square loss of regression the minimum is one of ridges from 1e-10 to 1e8, to
-    about seven digits; at the ends it is 0 or inf (1e-10 for the logistic loss on separable data).
+    Parameters
+    ----------
+    problem : Problem or SpectralProblem
+        An isotropic problem, or one with a known spectrum; its fields may be arrays. Its own ridge
+        is ignored.
+    ensemble : int, array-like or Scheme, default: 1
+        A number of models K, or any ensemble of `exact_error` but `Vote`.
+    measure : {"misclassification", "noisy", "squared", "log_loss"}, optional
+        The error that is minimized, as for `exact_error`: "squared" for regression, by default
+        "misclassification" for classification.
+
+    Returns
+    -------
+    OptimalRidge
+        The ridge, in the problem's own convention, and the error there. Both 0 (minimum norm) and
+        inf (predict zero) are possible.
+
+    Raises
+    ------
+    ValueError
+        For an ensemble or a measure that is not one of the problem, shapes that do not broadcast,
+        or the loss "max_margin", which does not depend on the ridge.
+    TypeError
+        If an argument has another type.
+    ConvergenceError
+        If a solver stops before its tolerance.
+
+    Notes
+    -----
+    For losses other than the square loss of regression the minimum is one of ridges from 1e-10 to
+    1e8, to about seven digits; at the ends it is 0 or inf (1e-10 for the logistic loss on separable
+    data).
 
     Examples
     --------
