@@ -258,7 +258,7 @@ def test_docstrings_have_declared_fields_and_own_entries_in_order() -> None:
 
 Parameters
 ----------
-penalty : float or array-like
+penalty : float or array_like
     λ: penalty.
     Must be in [0, inf].
 size : float or None, optional
@@ -273,7 +273,7 @@ None."""
     assert Fit.__doc__ == sections
     first, *_, last = (LimitedFit.__doc__ or "").split("\n\n")
     assert first == "A fit in limited time."
-    assert last.startswith("Parameters\n----------\npenalty : float or array-like\n")
+    assert last.startswith("Parameters\n----------\npenalty : float or array_like\n")
     assert "\nsteps : int, default: 2\n    K: models averaged;" in last
 
 

@@ -1,19 +1,21 @@
-"""An extension of mkdocstrings: comments behind fields, declared parameters, and citations.
+"""An extension of mkdocstrings: generated sections, comments behind fields, and citations.
 
-The fields of a dataclass are explained by the comment behind them, and parameters by their
-declaration in `doubletrouble.glossary`; both become docstrings. Citations are linked.
+The docstring of a class is that of the imported class, whose table of parameters may be made of
+declarations. Other fields are explained by the comment behind them. Citations are linked.
 """
 
+import inspect
 import re
 import runpy
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import griffe
 
-from doubletrouble import glossary
-
-_DECLARED = re.compile(r"parameter\(glossary\.(\w+)(?:, ([^,)=]+)(?=[,)]))?.*\)", re.DOTALL)
+_DEFAULT = re.compile(r"parameter\(glossary\.\w+(?:, ([^,)=]+)(?=[,)]))?.*\)", re.DOTALL)
+_PARAMETER = re.compile(r"^(\w[\w, ]*) : ", re.MULTILINE)
+_TYPE = re.compile(r"^(\w[\w, ]* : )(.+?)((?:, (?:default: .*|optional))?)$", re.MULTILINE)
 _COMMENT = re.compile(r"  # (?:type: ignore\S*  # )?(.*)$")
 _linked = runpy.run_path(str(Path(__file__).with_name("citations.py")))["linked"]
 
@@ -22,21 +24,48 @@ class OurDocstrings(griffe.Extension):
     """Complete the docstrings of a package while it is read."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Link the citations of one object."""
+        """Link the citations of one object, and write its types as alternatives."""
         if obj.docstring is not None:
-            obj.docstring.value = _linked(obj.docstring.value)
+            obj.docstring.value = alternatives(_linked(inspect.cleandoc(obj.docstring.value)))
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
-        """Document a field of a class."""
-        if attr.docstring is not None or attr.parent is None or not attr.parent.is_class:
+        """Document a field of a class by its comment, and show its default."""
+        if attr.parent is None or not attr.parent.is_class:
             return
-        declared = _DECLARED.fullmatch(str(attr.value or ""))
-        if declared:
-            spec = getattr(glossary, declared[1])
-            attr.docstring = griffe.Docstring(f"{spec.symbol}: {spec.meaning}.", parent=attr)
-            attr.value = declared[2]
-        elif comment := _COMMENT.search(attr.source):
+        if default := _DEFAULT.fullmatch(str(attr.value or "")):
+            attr.value = default[1]
+        elif attr.docstring is None and (comment := _COMMENT.search(attr.source)):
             attr.docstring = griffe.Docstring(punctuated(comment[1]), parent=attr)
+
+    def on_class_members(self, *, cls: griffe.Class, **_: Any) -> None:
+        """Take the docstring of the imported class; its parameters are not listed twice."""
+        if cls.docstring is None or cls.name.startswith("_") or "<locals>" in cls.path:
+            return
+        owner = getattr(import_module(cls.module.path), cls.name, None)
+        cls.docstring.value = inspect.getdoc(owner) or cls.docstring.value
+        _, _, section = cls.docstring.value.partition("Parameters\n----------\n")
+        for names in _PARAMETER.findall(section.partition("\n-----")[0]):
+            for name in names.split(", "):
+                if name in cls.members and cls.members[name].is_attribute:
+                    cls.members[name].docstring = None
+
+
+def alternatives(docstring: str) -> str:
+    """A docstring with types such as `int, Scheme or {"a", "b"}` joined by "or".
+
+    griffe would take the list for a tuple, and the first choice for the default.
+
+    >>> alternatives('ensemble : int, str or {"a", "b"}, default: 1')
+    'ensemble : int or str or "a" or "b", default: 1'
+    """
+
+    def joined(match: re.Match[str]) -> str:
+        name, kinds, default = match.groups()
+        if "[" in kinds or "(" in kinds:
+            return match[0]
+        return name + re.sub(r"[{}]", "", kinds).replace(", ", " or ") + default
+
+    return _TYPE.sub(joined, docstring)
 
 
 def punctuated(comment: str) -> str:

@@ -66,13 +66,13 @@ def ridge_to(
     convention : {"paper", "sklearn", "gram", "per_dim"}
         The convention of the result. "paper" is λ relative to the mean loss, "sklearn" alpha =
         N P λ/D, "gram" δ = N λ/D (that of `SpectralProblem`) and "per_dim" alpha/D.
-    ridge : float or array-like
+    ridge : float or array_like
         The paper's λ, in [0, inf].
-    n_features : float or array-like
+    n_features : float or array_like
         Random features P, in [1e-50, 1e50] or inf; finite for "sklearn" and "per_dim".
-    n_samples : float or array-like
+    n_samples : float or array_like
         Training samples N, in [1e-50, 1e50].
-    dim : float or array-like
+    dim : float or array_like
         Input dimensions D, in [1e-50, 1e50].
 
     Returns
@@ -114,13 +114,13 @@ def ridge_from(
     convention : {"paper", "sklearn", "gram", "per_dim"}
         The convention of the argument. "paper" is λ relative to the mean loss, "sklearn" alpha =
         N P λ/D, "gram" δ = N λ/D (that of `SpectralProblem`) and "per_dim" alpha/D.
-    ridge : float or array-like
+    ridge : float or array_like
         The ridge in this convention, in [0, inf].
-    n_features : float or array-like
+    n_features : float or array_like
         Random features P, in [1e-50, 1e50] or inf; finite for "sklearn" and "per_dim".
-    n_samples : float or array-like
+    n_samples : float or array_like
         Training samples N, in [1e-50, 1e50].
-    dim : float or array-like
+    dim : float or array_like
         Input dimensions D, in [1e-50, 1e50].
 
     Returns
@@ -183,13 +183,13 @@ def time_to(
         The loss that is minimized: "mean" is (1/N) |y - Φa|² + (P λ/D) |a|², "sum" is
         |y - Φa|² + alpha |a|², and "half_mean" and "half_sum" are half of these; or "gram", the
         unit of time of a `SpectralProblem`.
-    time : float or array-like
+    time : float or array_like
         Time of `gradient_flow` for a `Problem`, in [0, 1e150] or inf.
-    n_samples : float or array-like
+    n_samples : float or array_like
         Training samples N, in [1e-50, 1e50].
-    dim : float or array-like
+    dim : float or array_like
         Input dimensions D, in [1e-50, 1e50].
-    n_features : float or array-like, optional
+    n_features : float or array_like, optional
         Random features P, in [1e-50, 1e50]; needed for "gram" alone.
 
     Returns
@@ -232,13 +232,13 @@ def time_from(
         The loss that is minimized: "mean" is (1/N) |y - Φa|² + (P λ/D) |a|², "sum" is
         |y - Φa|² + alpha |a|², and "half_mean" and "half_sum" are half of these; or "gram", the
         unit of time of a `SpectralProblem`.
-    progress : float or array-like
+    progress : float or array_like
         Steps × learning rate, or the time in the unit "gram", in [0, 1e150] or inf.
-    n_samples : float or array-like
+    n_samples : float or array_like
         Training samples N, in [1e-50, 1e50].
-    dim : float or array-like
+    dim : float or array_like
         Input dimensions D, in [1e-50, 1e50].
-    n_features : float or array-like, optional
+    n_features : float or array_like, optional
         Random features P, in [1e-50, 1e50]; needed for "gram" alone.
 
     Returns

@@ -61,9 +61,9 @@ def kernel(
     ----------
     activation : str, Activation or callable
         A name, an `Activation` or a function of an array.
-    X : array-like
+    X : array_like
         Inputs, (n, D), finite.
-    X2 : array-like, optional
+    X2 : array_like, optional
         Other inputs, (m, D); `X` unless given.
     center : bool, default: False
         Subtract the mean μ₀ of the activation first, as the theory does.

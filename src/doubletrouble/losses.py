@@ -79,7 +79,7 @@ class Loss:
 
         Parameters
         ----------
-        labels, outputs : array-like
+        labels, outputs : array_like
             Labels y and outputs f; their shapes broadcast.
 
         Returns
@@ -95,7 +95,7 @@ class Loss:
 
         Parameters
         ----------
-        labels, outputs : array-like
+        labels, outputs : array_like
             Labels y and outputs f; their shapes broadcast.
 
         Returns

@@ -276,7 +276,7 @@ def _kind(annotation: Any, declaration: Field[Any]) -> str:
     """The type of a declared field, with its default."""
     kind = "int" if declaration.metadata["parameter"].whole else "float"
     if annotation not in ("float", float):
-        kind += " or array-like"
+        kind += " or array_like"
     if declaration.default is None:
         return f"{kind}, optional"
     return kind if declaration.default is MISSING else f"{kind}, default: {declaration.default:g}"

@@ -130,7 +130,7 @@ class Problem(_Activated):
 
     Parameters
     ----------
-    noise : float, array-like or Mixture, optional
+    noise : float, array_like or Mixture, optional
         A `Mixture` is for regression only. Left out it is 1 for regression and 0 for
         classification.
     activation : str, Activation or callable, default: "relu"
@@ -215,11 +215,11 @@ class Problem(_Activated):
 
         Parameters
         ----------
-        n_features : float or array-like
+        n_features : float or array_like
             Random features P, in [1e-50, 1e50] or inf.
-        n_samples : float or array-like
+        n_samples : float or array_like
             Training samples N, in [1e-50, 1e50].
-        dim : float or array-like
+        dim : float or array_like
             Input dimensions D, in [1e-50, 1e50].
         **others : Any
             Other fields of the problem.
@@ -663,13 +663,13 @@ class SpectralProblem(Declared):
 
         Parameters
         ----------
-        eigenvalues, target_powers : array-like
+        eigenvalues, target_powers : array_like
             The list, one entry per mode, in any order.
         levels : int, default: 500
             The most levels, from 50.
-        n_features : float or array-like, default: inf
+        n_features : float or array_like, default: inf
             Random features P; without them the problem is kernel regression.
-        n_samples : float or array-like, optional
+        n_samples : float or array_like, optional
             Training samples N; as many as modes unless given.
         **others : Any
             Other fields of the problem.

@@ -189,7 +189,7 @@ class Estimate(_Result):
 
         Parameters
         ----------
-        draws : array-like
+        draws : array_like
             Draws along the first axis; further axes are points.
         key : hashable, optional
             Identifier of the draws: estimates of equal keys are combined draw by draw.

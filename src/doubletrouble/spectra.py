@@ -145,7 +145,7 @@ class SpectralLaw(Declared, abc.ABC):
 
         Parameters
         ----------
-        rank : float or array-like
+        rank : float or array_like
             The rank of the mode, from 1.
 
         Returns
@@ -167,7 +167,7 @@ class SpectralLaw(Declared, abc.ABC):
 
         Parameters
         ----------
-        rank : float or array-like
+        rank : float or array_like
             The rank of the mode, from 1.
 
         Returns

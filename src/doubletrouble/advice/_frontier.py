@@ -210,7 +210,7 @@ def scaling_frontier(
     ----------
     problem : SpectralProblem
         The spectrum, target and noise, of one problem; its sizes and ridge are ignored.
-    compute : float or array-like
+    compute : float or array_like
         Budgets, finite numbers from 1 along one axis, in the operations that `cost` counts.
     cost : Cost or callable, optional
         Operations for (P, N, K), which must increase with each of them: a `Cost`, or a function of

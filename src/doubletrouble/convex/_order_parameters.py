@@ -75,9 +75,9 @@ class OrderParameters:
 
         Parameters
         ----------
-        shared_features : float or array-like, default: 0
+        shared_features : float or array_like, default: 0
             The fraction of features in common, in [0, 1].
-        shared_samples : float or array-like, default: 1
+        shared_samples : float or array_like, default: 1
             The fraction of samples in common, in [0, 1].
         shared_noise : bool, default: True
             If False, the labels of shared inputs are drawn independently for both.

@@ -47,7 +47,7 @@ class Calibration:
 
         Parameters
         ----------
-        scores : array-like
+        scores : array_like
             Scores f.
 
         Returns
@@ -64,7 +64,7 @@ class Calibration:
 
         Parameters
         ----------
-        scores : array-like
+        scores : array_like
             Scores f.
 
         Returns
@@ -135,7 +135,7 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
     ----------
     problem : Problem
         A problem of classification; its fields may be arrays.
-    ensemble : int, array-like or Scheme, default: 1
+    ensemble : int, array_like or Scheme, default: 1
         The models: any ensemble of `exact_error` but `Bootstrap` and `Vote`.
 
     Returns

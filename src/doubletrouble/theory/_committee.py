@@ -74,16 +74,16 @@ def pair_error(
         Two members of one kind; `Problem`s have one target, and `SpectralProblem`s one spectrum
         too. Their fields may be arrays. The ridge of a `SpectralProblem` is δ on its own Gram
         matrix: for a member with part of the samples it is in proportion to their number.
-    shared_features : float or array-like, default: 0
+    shared_features : float or array_like, default: 0
         The features that both have, at most those of either: per dimension for a `Member` or a
         `Problem`, a number of features for a `SpectralProblem`.
-    shared_samples : float or array-like, default: 0
+    shared_samples : float or array_like, default: 0
         The samples that both have, in the same units.
-    signal : float or array-like, optional
+    signal : float or array_like, optional
         Norm F of the linear target of `Member`s, 1 unless given; others have their own.
-    noise : float or array-like, optional
+    noise : float or array_like, optional
         Standard deviation τ of the label noise of `Member`s, 1 unless given.
-    nonlinear_signal : float or array-like, optional
+    nonlinear_signal : float or array_like, optional
         Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
 
     Returns
@@ -140,16 +140,16 @@ def pair_terms(
         Two members of one kind; `Problem`s have one target, and `SpectralProblem`s one spectrum
         too. Their fields may be arrays. The ridge of a `SpectralProblem` is δ on its own Gram
         matrix: for a member with part of the samples it is in proportion to their number.
-    shared_features : float or array-like, default: 0
+    shared_features : float or array_like, default: 0
         The features that both have, at most those of either: per dimension for a `Member` or a
         `Problem`, a number of features for a `SpectralProblem`.
-    shared_samples : float or array-like, default: 0
+    shared_samples : float or array_like, default: 0
         The samples that both have, in the same units.
-    signal : float or array-like, optional
+    signal : float or array_like, optional
         Norm F of the linear target of `Member`s, 1 unless given; others have their own.
-    noise : float or array-like, optional
+    noise : float or array_like, optional
         Standard deviation τ of the label noise of `Member`s, 1 unless given.
-    nonlinear_signal : float or array-like, optional
+    nonlinear_signal : float or array_like, optional
         Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
 
     Returns
@@ -352,7 +352,7 @@ def committee(
         independent), "features" (nested subsets of one set of features, samples are independent),
         "both" or "nothing"; or the overlaps of every two as (features, samples) or
         {"features": …, "samples": …}, each a number or a matrix, in the units of `pair_error`.
-    weights : {"equal", "optimal"} or array-like, default: "equal"
+    weights : {"equal", "optimal"} or array_like, default: "equal"
         "equal", "optimal", or numbers that add up to one, one for each member.
     signal : float, optional
         Norm F of the linear target of `Member`s, 1 unless given; others have their own.

@@ -76,7 +76,7 @@ def exact_error(
     ----------
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays.
-    ensemble : int, array-like or Scheme, default: 1
+    ensemble : int, array_like or Scheme, default: 1
         A number of models K (`math.inf` and arrays included), which have features of their own and
         all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap` (square loss only),
         `FeatureBank`, `Folds`, and for classification `Vote`.
@@ -160,7 +160,7 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays. For
         classification the error is the squared one of the scores against the clean sign.
-    ensemble : int, array-like or Scheme, default: 1
+    ensemble : int, array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` but `Vote`.
 
     Returns
@@ -209,7 +209,7 @@ def training_error(
     ----------
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays.
-    ensemble : int, array-like or Scheme, default: 1
+    ensemble : int, array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` but `Vote`; one model for losses
         other than the square loss of regression.
     measure : {"error", "loss"}, default: "error"

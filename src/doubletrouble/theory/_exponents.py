@@ -205,7 +205,7 @@ def exponents(
     ----------
     problem : SpectralProblem or Problem
         A problem of ridge regression; its fields may be arrays.
-    ensemble : int, array-like or Ensemble, default: 1
+    ensemble : int, array_like or Ensemble, default: 1
         The models, all with all of the data.
     ridge : {"fixed", "best"}, default: "fixed"
         "fixed" holds the ridge of the problem (δ of a `SpectralProblem`) constant; "best" replaces

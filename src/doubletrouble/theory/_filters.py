@@ -73,10 +73,10 @@ class Filter:
 
     Parameters
     ----------
-    ridges : array-like of complex
+    ridges : array_like of complex
         The poles z_j for unit time, up to 200, none of them zero or negative. Those that are not
         real come with their conjugates, so that the filter is real.
-    weights : array-like of complex
+    weights : array_like of complex
         The weights w_j, one for each pole.
 
     Raises

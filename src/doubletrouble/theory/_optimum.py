@@ -86,7 +86,7 @@ def optimal_ridge(
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays. Its own ridge
         is ignored.
-    ensemble : int, array-like or Scheme, default: 1
+    ensemble : int, array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` but `Vote`.
     measure : {"misclassification", "noisy", "squared", "log_loss"}, optional
         The error that is minimized, as for `exact_error`: "squared" for regression, by default
