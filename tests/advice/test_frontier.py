@@ -134,7 +134,7 @@ def test_steep_laws_have_a_frontier_beyond_their_modes() -> None:
     frontier = dt.scaling_frontier(steep, np.geomspace(1e6, 1e15, 4))
     assert np.all(np.diff(frontier.error.total) < 0)
     large = replace(steep, n_features=40000.0, n_samples=20000.0, ridge=1e-3)
-    assert dt.advise(large, 2)["frontier"].total <= dt.advise(large, 2).now.total
+    assert (advice := dt.advise(large, 2))["frontier"].total <= advice.now.total
 
 
 def test_errors_that_no_budget_removes_have_no_asymptotic_frontier() -> None:

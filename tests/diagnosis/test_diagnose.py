@@ -296,10 +296,12 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
 def test_progress_ends_at_the_number_of_fits(bars: list[list[int]], tmp_path: Path) -> None:
     X, y = rows()
     others = {"mean": DummyRegressor(), "tree": DecisionTreeRegressor(max_features=1)}
-    for options in ({}, {"cv": KFold(10)}, {"workers": 2}, {"store": tmp_path / "fits.db"}):
-        for model in (Ridge(), DecisionTreeRegressor(max_features=1), Counted(0.0)):
-            d = dt.diagnose(model, X, y, alternatives=others, **options)
-            assert bars.pop() == [d.n_fits, d.n_fits]
+    tree = DecisionTreeRegressor(max_features=1)
+    options = ({"cv": KFold(10)}, {"workers": 2}, {"store": tmp_path / "fits.db"})
+    cases = [(Ridge(), {}), (tree, {}), (Counted(0.0), {}), *((tree, each) for each in options)]
+    for model, option in cases:
+        d = dt.diagnose(model, X, y, alternatives=others, **option)
+        assert bars.pop() == [d.n_fits, d.n_fits]
     dt.compare({"a": Ridge(), "b": Ridge(2.0)}, X, y)
     assert bars == [[120, 120], [120, 120]]
 

@@ -20,7 +20,7 @@ from doubletrouble.figures._panel import table
 pytestmark = pytest.mark.xdist_group("gallery")
 VOID = {"meta", "img"}
 ONE = ("decomposition",)
-PICTURE = Path(__file__).resolve().parents[2] / "docs" / "decomposition.png"
+PICTURE = Path(__file__).resolve().parents[2] / "docs" / "figures" / "decomposition.png"
 
 
 class Page(HTMLParser):

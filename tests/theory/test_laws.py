@@ -227,8 +227,8 @@ def test_weights_beyond_a_rank_are_integrals_of_the_law(law: SpectralLaw, rank: 
 
 
 def test_every_function_takes_a_law() -> None:
-    law = PowerLaw(capacity=1.4, source=0.6, n_modes=3000)
-    ranks = np.arange(1.0, 3001)
+    law = PowerLaw(capacity=1.4, source=0.6, n_modes=600)
+    ranks = np.arange(1.0, 601)
     short = dt.SpectralProblem.from_law(law, **POINT)
     long = dt.SpectralProblem(
         eigenvalues=law.eigenvalue(ranks), target_powers=law.target_power(ranks), **POINT
