@@ -106,6 +106,7 @@ def execute(notebook: Any) -> Any:
             notebook,
             kernel_name="python3",
             timeout=_TIMEOUT,
+            coalesce_streams=True,
             record_timing=False,
             resources={"metadata": {"path": folder}},
         )
