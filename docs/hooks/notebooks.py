@@ -13,6 +13,7 @@ the text and the pictures of the outputs, and no other metadata than the languag
 
 import argparse
 import os
+import re
 import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -89,6 +90,7 @@ def page(notebook: Any, name: str) -> tuple[str, dict[str, bytes]]:
     resources = {"unique_key": name, "output_files_dir": f"{name}_files"}
     text, resources = exporter.from_notebook_node(notebook, resources)
     title, _, body = text.strip().partition("\n")
+    body = re.sub(r"\]\((\w+)\.ipynb\)", r"](\1.md)", body)  # the page of another notebook
     link = f'[Download this notebook]({name}.ipynb){{ download="{name}.ipynb" }}'
     return f"{title}\n\n{link}\n{body}\n", resources["outputs"]
 
