@@ -36,7 +36,6 @@ _KERNEL = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
-    "PYTHONWARNINGS": "ignore:IProgress not found",  # of tqdm, without ipywidgets
 }
 _TIMEOUT = 300  # seconds a cell
 
@@ -73,6 +72,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
                 uri = str(source.parent / name)
                 files.append(File.generated(config, uri, content=picture))
     return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Lead links to a notebook to its page; called by mkdocs."""
+    return re.sub(r"\]\((notebooks/\w+)\.ipynb\)", r"](\1.md)", markdown)
 
 
 def page(notebook: Any, name: str) -> tuple[str, dict[str, bytes]]:

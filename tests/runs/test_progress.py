@@ -70,7 +70,7 @@ def test_output_is_empty_without_progress(
 
 
 def test_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tqdm.auto import tqdm
+    from tqdm import tqdm
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress_bar(10, unit="draw") as bar:

@@ -6,6 +6,8 @@ in units of fits or draws. Nothing is shown for what ends within two seconds.
 
 import sys
 import time
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Protocol, Self
 
 _DELAY = 2.0  # seconds before anything is shown
@@ -53,9 +55,8 @@ def progress_bar(
     """
     if progress and not (_in_notebook() or sys.stderr.isatty()):
         return ProgressLog(total, unit=unit, description=description, initial=initial)
-    from tqdm.auto import tqdm
-
-    bar: ProgressBar = tqdm(
+    widgets = progress and _in_notebook() and find_spec("ipywidgets") is not None
+    bar: ProgressBar = import_module("tqdm.notebook" if widgets else "tqdm").tqdm(
         total=total,
         initial=initial,
         unit=unit,

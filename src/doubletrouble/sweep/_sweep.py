@@ -328,6 +328,8 @@ class Sweep:
     def summary(self) -> str:
         """The fields that differ from their defaults, in one line.
 
+        Examples
+        --------
         >>> Sweep(ridge=[0.1, 1.0], dim=20, seed=range(5), center=False).summary
         '2 x ridge, dim 20, 5 x seed, center False'
         """
