@@ -170,7 +170,6 @@ def test_pages_fit_the_screen_and_load_nothing_from_other_hosts(
 
     with browser.new_context(viewport={"width": width, "height": 900}) as context:
         context.on("request", note)
-        context.on("requestfailed", lambda request: wrong.append(f"failed: {request.url}"))
         context.on("weberror", lambda error: wrong.append(str(error.error)))
         page = context.new_page()
         page.on(
