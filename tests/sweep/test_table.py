@@ -113,9 +113,7 @@ def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Pa
     parquet = pd.read_parquet(SWEEP.export(store, tmp_path / "t.parquet"))
     pd.testing.assert_frame_equal(parquet, frame, check_exact=True)
     path = SWEEP.export(store, tmp_path / "t.csv")
-    text = pd.read_csv(
-        path, keep_default_na=False, na_values=[""], float_precision="round_trip"
-    )
+    text = pd.read_csv(path, keep_default_na=False, na_values=[""], float_precision="round_trip")
     text["message"] = text.message.fillna("")
     text["test_used"] = text.test_used.fillna("")
     pd.testing.assert_frame_equal(text, frame, check_exact=True, check_dtype=False)
