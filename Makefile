@@ -1,11 +1,15 @@
 # Main targets, on a machine with Python (3.11 or newer) and make:
 #   make reproduce   the figures, and a gallery to open
+#   make page        the live page
 #   make test        lint, types, import contracts, tests: five minutes on two cores
-#   make test-all    the same with the tests marked full: twelve minutes
-PYTHON ?= python3
-VENV   ?= .venv
-BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+#   make test-all    the same with the tests marked full: half an hour
+#   make docs        the documentation site
+#   make package     the distributions, checked
+# Each installs the extra of pyproject.toml that it needs into VENV, once.
+PYTHON      ?= python3
+VENV        ?= .venv
+CONSTRAINTS ?= constraints.txt
+BIN         := $(VENV)/bin
 
 .DEFAULT_GOAL := reproduce
 
@@ -16,31 +20,21 @@ export MPLBACKEND = Agg
 # Three processes collect the tests, and many more import the package.
 unexport PYTHONDONTWRITEBYTECODE
 
+.PHONY: reproduce page picture setup test test-all lint types contracts pytest
+.PHONY: bench conformance docs package clean foreign moved
+
+# Every figure and out/index.html; PRESET=paper is larger. Finished simulations are not repeated.
+PRESET ?= laptop
+reproduce: reproduce-installed
+	$(BIN)/doubletrouble reproduce --out out --preset $(PRESET)
+
 # The README's picture is the figure that `make reproduce` draws.
-.PHONY: picture
 picture: reproduce
 	cp out/decomposition.png docs/decomposition.png
 
 # The live page; Ctrl-C stops it.
-.PHONY: page
-page: setup
+page: reproduce-installed
 	$(BIN)/doubletrouble page
-
-.PHONY: reproduce test test-all lint types contracts pytest bench conformance docs setup clean
-
-setup: $(STAMP)
-
-$(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "doubletrouble needs Python 3.11 or newer, found " + sys.version.split()[0] + "; set PYTHON=")'
-	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian: apt install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --upgrade pip -c constraints.txt
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
-	@touch $(STAMP)
-
-# Every figure and out/index.html; PRESET=paper is larger. Finished simulations are not repeated.
-PRESET ?= laptop
-reproduce: setup
-	$(BIN)/doubletrouble reproduce --out out --preset $(PRESET)
 
 test: lint types contracts pytest
 
@@ -58,7 +52,7 @@ pytest: setup
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not full"
 
 # All tests: every seed, curve, killed process, coverage study and page of docs.
-test-all: lint types contracts
+test-all: lint types contracts $(VENV)/.installed-docs
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 bench: setup
@@ -70,8 +64,44 @@ conformance: setup
 	$(BIN)/python -m conformance --seeds $(SEEDS) --out docs/conformance.md
 
 # The documentation site, into site/; warnings are errors.
-docs: setup
+docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# The sdist and the wheel, into dist/: their metadata, their files, and the wheel on its own.
+package: $(VENV)/.installed-package
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python -m tests.distributions dist
+
+# --- environments ---------------------------------------------------------------------------------
+
+# The tests need all that the figures need.
+setup: $(VENV)/.installed-dev
+reproduce-installed: $(or $(wildcard $(VENV)/.installed-dev),$(VENV)/.installed-reproduce)
+.PHONY: reproduce-installed
+
+# Bytecode is compiled at the first import, which is less work than compiling all of it.
+$(VENV)/.installed-%: pyproject.toml $(CONSTRAINTS) $(VENV)/.clone
+	$(BIN)/python -m pip install --quiet --no-compile -c $(CONSTRAINTS) -e '.[$*]'
+	@touch $@
+
+# An environment has one editable install: the clone it is of is stored in it.
+CLONE := $(shell cat '$(VENV)/.clone' 2>/dev/null)
+STATE := $(shell [ -z '$(CLONE)' ] || [ '$(CLONE)' = '$(CURDIR)' ] || \
+           { [ -d '$(CLONE)/src/doubletrouble' ] && echo foreign || echo moved; })
+
+$(VENV)/.clone: $(STATE)
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "doubletrouble needs Python 3.11 or newer, found " + sys.version.split()[0] + "; set PYTHON=")'
+	@$(PYTHON) -m venv $(if $(STATE),--clear) $(VENV) || { echo "python3 -m venv failed; on Debian: apt install python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip -c $(CONSTRAINTS)
+	@echo '$(CURDIR)' > $@
+
+foreign:
+	@echo "$(VENV) is the environment of $(CLONE), and this is $(CURDIR): set VENV= to another folder, or delete $(VENV) first." >&2; exit 1
+
+moved:
+	@echo "$(VENV) is the environment of $(CLONE), which no longer exists: creating it again." >&2
+
 clean:
-	rm -rf $(VENV) out site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out site dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

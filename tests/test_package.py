@@ -1,0 +1,217 @@
+"""Metadata of the package, its environments and its CI: what is written in several files agrees."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+from ruamel.yaml import YAML
+
+import doubletrouble as dt
+from tests.distributions import CODE, ROOT, relative_targets, targets
+
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+URLS = PROJECT["project"]["urls"]
+
+
+def read_yaml(name: str) -> Any:
+    return YAML(typ="safe").load(ROOT / name)
+
+
+def pinned(name: str) -> dict[str, str]:
+    """The versions of a file of constraints, by the name of the package."""
+    lines = re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / name).read_text(encoding="utf-8"), re.M)
+    return {package.lower(): version for package, version in lines}
+
+
+# --- metadata ------------------------------------------------------------------------------------
+
+
+def test_citation_has_the_version_addresses_and_date_of_the_package() -> None:
+    citation = read_yaml("CITATION.cff")
+    assert citation["version"] == dt.__version__
+    assert citation["license"] == PROJECT["project"]["license"]
+    assert citation["repository-code"] == URLS["Repository"]
+    assert citation["url"] == URLS["Documentation"]
+    (paper,) = citation["references"]
+    names = [author["family-names"] for author in paper["authors"]]
+    assert names == ["d'Ascoli", "Refinetti", "Biroli", "Krzakala"]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, date = re.findall(r"^## (\S+) \((.+)\)$", changes, re.MULTILINE)[0]
+    assert version == dt.__version__
+    assert date == str(citation.get("date-released", "unreleased"))
+
+
+def test_site_has_the_addresses_of_the_package() -> None:
+    lines = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").splitlines()
+    assert f"site_url: {URLS['Documentation']}" in lines
+    assert f"repo_url: {URLS['Repository']}" in lines
+
+
+@pytest.mark.parametrize(
+    ("schema", "names"),
+    [
+        ("github-workflows", ".github/workflows/*.yml"),
+        ("github-issue-forms", ".github/ISSUE_TEMPLATE/[!c]*.yml"),
+        ("github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
+        ("dependabot", ".github/dependabot.yml"),
+        ("citation-file-format", "CITATION.cff"),
+    ],
+)
+def test_file_has_the_form_of_its_schema(schema: str, names: str) -> None:
+    files = [str(path) for path in ROOT.glob(names)]
+    assert files
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
+    done = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+# --- the README on a package index ---------------------------------------------------------------
+
+
+def described(text: str) -> str:
+    """A text with the substitutions of pyproject.toml, as the build applies them."""
+    hook = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    for rule in hook["substitutions"]:
+        new = rule["replacement"].replace("$HFPR_VERSION", dt.__version__)
+        text = re.sub(rule["pattern"], new, text)
+    return text
+
+
+def test_description_has_no_relative_link_and_the_code_of_the_readme() -> None:
+    assert relative_targets(README)
+    description = described(README)
+    assert relative_targets(description) == []
+    fences = [match[0] for match in CODE.finditer(README)]
+    assert [match[0] for match in CODE.finditer(description)] == fences
+
+
+def test_links_of_the_description_have_a_file() -> None:
+    site = re.escape(URLS["Documentation"])
+    repository = URLS["Repository"].removeprefix("https://github.com/")
+    tag = f"v{dt.__version__}"
+    for link in targets(described(README)):
+        path = re.sub(rf"^{site}([^#]+)\.html", r"docs/\1.md", link.partition("#")[0])
+        path = re.sub(rf"^https://github\.com/{repository}/blob/{tag}/", "", path)
+        path = re.sub(rf"^https://raw\.githubusercontent\.com/{repository}/{tag}/", "", path)
+        if path and not path.startswith("https://"):
+            assert (ROOT / path).exists(), link
+
+
+def test_links_of_every_form_become_absolute() -> None:
+    text = (
+        '![a\nb](docs/a.png) [![c](docs/c.png)](docs/c.md#d) <img src="docs/e.png" alt="">\n'
+        '<a href="docs/f/g.md">f</a> [h](LICENSE) [i](#j) [k](https://example.org/docs/k.md)\n'
+        "[l]: docs/l.md\n"
+    )
+    raw = f"{URLS['Repository']}/v{dt.__version__}/".replace("github", "raw.githubusercontent", 1)
+    assert targets(described(text)) == [
+        f"{raw}docs/a.png", f"{raw}docs/c.png", f"{URLS['Documentation']}c.html#d",
+        f"{raw}docs/e.png", f"{URLS['Documentation']}f/g.html",
+        f"{URLS['Repository']}/blob/v{dt.__version__}/LICENSE", "#j",
+        "https://example.org/docs/k.md", f"{URLS['Documentation']}l.html",
+    ]  # fmt: skip
+
+
+# --- versions ------------------------------------------------------------------------------------
+
+
+def lowest() -> dict[str, Version]:
+    """The lowest versions of what the package needs; tools of the Makefile are left out."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    tools = {"bench", "dev", "docs", "package", "reproduce"}
+    texts = [text for name, group in extras.items() if name not in tools for text in group]
+    found: dict[str, Version] = {}
+    for requirement in map(Requirement, [*PROJECT["project"]["dependencies"], *texts]):
+        (bound,) = requirement.specifier
+        assert bound.operator == ">="
+        version = Version(bound.version)
+        assert found.setdefault(requirement.name, version) == version, requirement.name
+    return found
+
+
+def test_oldest_versions_are_the_lower_bounds() -> None:
+    versions = pinned("constraints-oldest.txt")
+    for name, version in lowest().items():
+        if name != "torch":  # has no CPU wheel of its lowest version on the package index
+            assert Version(versions[name]) == version, name
+    newer = pinned("constraints.txt")
+    for name in set(versions) - set(lowest()) - {"distributed"} | {"torch"}:
+        assert versions[name] == newer[name]
+
+
+def test_hooks_of_pre_commit_have_the_versions_of_the_tests() -> None:
+    versions = pinned("constraints.txt")
+    (repository,) = read_yaml(".pre-commit-config.yaml")["repos"]
+    for hook in repository["hooks"]:
+        for text in hook["additional_dependencies"]:
+            name, _, version = text.partition("==")
+            assert version == versions[name], hook["id"]
+
+
+# --- environments of make ------------------------------------------------------------------------
+
+
+def clone(folder: Path) -> Path:
+    """A folder that make takes for a clone."""
+    (folder / "src" / "doubletrouble").mkdir(parents=True)
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        (folder / name).write_bytes((ROOT / name).read_bytes())
+    return folder
+
+
+def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    outer = {"CONSTRAINTS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHON", "VENV"}
+    return subprocess.run(
+        ["make", *arguments], cwd=folder, capture_output=True, text=True, check=False,
+        env={name: value for name, value in os.environ.items() if name not in outer},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """An environment that the first of two clones has set up."""
+    environment = tmp_path / "shared"
+    environment.mkdir()
+    (environment / ".clone").write_text(f"{clone(tmp_path / 'first')}\n")
+    for name in ("dev", "docs"):
+        (environment / f".installed-{name}").touch()
+    clone(tmp_path / "second")
+    return environment
+
+
+def test_environment_of_another_clone_is_refused(shared: Path, tmp_path: Path) -> None:
+    before = sorted(shared.iterdir())
+    for target in ("setup", "reproduce", "docs", "package", "test"):
+        done = make(tmp_path / "second", target, f"VENV={shared}")
+        assert done.returncode != 0
+        assert all(str(tmp_path / name) in done.stderr for name in ("first", "second", "shared"))
+    assert sorted(shared.iterdir()) == before
+
+
+def test_environment_of_a_moved_clone_is_created_again(shared: Path, tmp_path: Path) -> None:
+    (tmp_path / "first").rename(tmp_path / "third")
+    for name in ("second", "third"):
+        planned = make(tmp_path / name, "-n", "setup", f"VENV={shared}").stdout
+        assert "no longer exists" in planned
+        assert planned.index("venv --clear") < planned.index("'.[dev]'")
+
+
+def test_target_installs_what_it_needs_once(shared: Path, tmp_path: Path) -> None:
+    def installed(environment: Path, target: str) -> list[str]:
+        planned = make(tmp_path / "first", "-n", target, f"VENV={environment}").stdout
+        return re.findall(r"'\.\[(\w+)\]'", planned)
+
+    assert [installed(shared, name) for name in ("test", "reproduce", "docs")] == [[], [], []]
+    assert installed(shared, "package") == ["package"]
+    new = tmp_path / "new"
+    wanted = {"page": ["reproduce"], "reproduce": ["reproduce"], "test": ["dev"]}
+    wanted |= {"docs": ["docs"], "package": ["package"], "test-all": ["dev", "docs"]}
+    assert {target: installed(new, target) for target in wanted} == wanted
