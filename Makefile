@@ -3,7 +3,7 @@
 #   make page        the live page
 #   make test        lint, types, import contracts, tests: five minutes on two cores
 #   make test-all    the same with the tests marked full: half an hour
-#   make docs        the documentation site
+#   make docs        the documentation site; make check-docs tests it
 #   make package     the distributions, checked
 # Each installs the extra of pyproject.toml that it needs into VENV, once.
 PYTHON      ?= python3
@@ -20,17 +20,17 @@ export MPLBACKEND = Agg
 # Three processes collect the tests, and many more import the package.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce page picture setup test test-all lint types contracts pytest
-.PHONY: bench conformance docs package clean foreign moved
+.PHONY: reproduce page pictures setup test test-all lint types contracts pytest
+.PHONY: bench conformance docs check-docs notebooks package clean foreign moved
 
 # Every figure and out/index.html; PRESET=paper is larger. Finished simulations are not repeated.
 PRESET ?= laptop
 reproduce: reproduce-installed
 	$(BIN)/doubletrouble reproduce --out out --preset $(PRESET)
 
-# The README's picture is the figure that `make reproduce` draws.
-picture: reproduce
-	cp out/decomposition.png docs/decomposition.png
+# The pictures of the site and of the README are the figures that `make reproduce` draws.
+pictures: reproduce $(VENV)/.installed-docs
+	$(BIN)/python docs/hooks/figures.py out
 
 # The live page; Ctrl-C stops it.
 page: reproduce-installed
@@ -66,6 +66,14 @@ conformance: setup
 # The documentation site, into site/; warnings are errors.
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The site in a browser, and the notebooks against their stored outputs: five minutes.
+check-docs: setup $(VENV)/.installed-docs
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/docs/test_site.py tests/docs/test_notebooks.py
+
+# Execute the notebooks and store their outputs.
+notebooks: $(VENV)/.installed-docs
+	$(BIN)/python docs/hooks/notebooks.py
 
 # The sdist and the wheel, into dist/: their metadata, their files, and the wheel on its own.
 package: $(VENV)/.installed-package

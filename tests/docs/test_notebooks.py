@@ -117,6 +117,7 @@ def hook() -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(HOOK)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 def test_page_has_the_cells_outputs_and_pictures(name: str, hook: SimpleNamespace) -> None:
     page, pictures = hook.page(hook.nbformat.read(source(name), 4), name)
@@ -135,6 +136,7 @@ def test_page_has_the_cells_outputs_and_pictures(name: str, hook: SimpleNamespac
             assert f"```text\n{text(output).rstrip()}\n```" in page
 
 
+@pytest.mark.full
 def test_picture_without_text_is_refused(hook: SimpleNamespace) -> None:
     notebook = hook.nbformat.read(source("paper"), 4)
     cell = next(cell for cell in notebook.cells if cell.metadata.get("alt"))

@@ -1,6 +1,6 @@
 """The site: generated tables and public names, and the built pages in a browser without a network.
 
-The tests marked `full` build the site; `make check-docs` runs them.
+The tests marked `full` need mkdocs; `make check-docs` runs them.
 """
 
 import functools
@@ -80,6 +80,7 @@ def test_shares_as_formulas_have_the_value_of_the_shares() -> None:
             assert written == expected, kind.__name__
 
 
+@pytest.mark.full
 def test_citations_have_the_authors_and_the_year() -> None:
     hook = runpy.run_path(str(DOCS / "hooks" / "citations.py"))
     assert hook["NAMES"]["dascoli2020"] == "d'Ascoli et al. 2020"
