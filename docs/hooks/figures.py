@@ -27,23 +27,33 @@ _log = logging.getLogger("mkdocs.hooks.figures")
 def picture(name: str, caption: str) -> str:
     """A figure in Markdown: its picture, alternative text and caption."""
     alt = FIGURES[name].alt.replace("[", r"\[").replace("]", r"\]")
+    image = f"![{alt}](figures/{name}.png){{ loading=lazy }}"
     return (
-        f'<figure markdown="1">\n\n![{alt}](figures/{name}.png){{ loading=lazy }}\n\n'
+        f'<figure markdown="1">\n\n[{image}](figures/{name}.png)\n\n'
         f'<figcaption markdown="1">{caption}</figcaption>\n</figure>'
     )
 
 
+def numbered(spec: FigureSpec[Any]) -> str:
+    """The title of a figure, with its number in the paper."""
+    return spec.title if spec.number is None else f"Figure {spec.number}: {spec.title}"
+
+
 def section(spec: FigureSpec[Any], discussed: str) -> str:
     """The section of one figure in the gallery."""
-    rows = [f"| {' | '.join(cells)} |" for cells in parameter_rows(spec)]
+    rows = [f"| `{key}` | {' | '.join(cells)} |" for key, *cells in parameter_rows(spec)]
+    key = next(iter(spec.arguments), None)
+    change = f"--set {key}={spec.arguments[key]}" if isinstance(spec.arguments.get(key), float) else ""
     return "\n\n".join(
         [
-            f"### {spec.title} {{ #{spec.name} }}",
+            f"### {numbered(spec)} {{ #{spec.name} }}",
             picture(spec.name, f"{spec.source}. {discussed}"),
             *spec.caption.split("\n"),
             '??? note "Parameters and code"\n',
-            "    | symbol | value | meaning |\n    |---|---|---|\n    " + "\n    ".join(rows),
-            f"    ```sh\n    doubletrouble figure {spec.name}\n    ```",
+            "    | parameter | symbol | value | meaning |\n    |---|---|---|---|\n    "
+            + "\n    ".join(rows),
+            "    As PNG, PDF, SVG and CSV, with another value of any parameter by `--set parameter=value`:",
+            f"    ```sh\n    doubletrouble figure {spec.name} {change}\n    ```",
             "    ```python\n    from doubletrouble.figures import make_figure\n\n"
             f'    make_figure("{spec.name}", "out")\n    ```',
         ]

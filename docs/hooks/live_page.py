@@ -47,7 +47,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
             '<figure class="live">\n'
             f'<iframe src="{address}?embed={step}" title="{title}" loading="lazy"></iframe>\n'
             f"<figcaption>Live: {title}. "
-            f'<a href="{address}?step={step}">Open it with every setting</a></figcaption>\n'
+            f'<a href="{address}?step={step}">Open it in the story</a></figcaption>\n'
             "</figure>"
         )
 

@@ -180,14 +180,15 @@ def _section(figure: WrittenFigure) -> str:
 
 def parameter_rows(
     spec: FigureSpec[Any], arguments: Mapping[str, object] | None = None
-) -> list[tuple[str, str, str]]:
-    """The symbol, value and meaning of each parameter of a figure, as text."""
+) -> list[tuple[str, str, str, str]]:
+    """The name, symbol, value and meaning of each parameter of a figure, as text."""
     metadata = {f.name: f.metadata for f in fields(spec.settings)}
     rows = []
     for name, value in (spec.arguments if arguments is None else arguments).items():
         values = value if isinstance(value, list | tuple) else (value,)
         meaning = metadata[name]["meaning"].replace("`math.inf`", "∞")
-        rows.append((metadata[name]["symbol"], ", ".join(map(_number, values)), meaning))
+        symbol = metadata[name]["symbol"]
+        rows.append((name, symbol, ", ".join(map(_number, values)), meaning))
     return rows
 
 

@@ -14,6 +14,7 @@ import { phrase, unbroken } from "./words.js";
 // --- the step in the address ---
 
 const NAMES = ["width", "members", "ridge", "snr"]; // all other values are those of the start
+const GIVEN = new URLSearchParams(location.search); // when the page was opened
 const MARK = 1; // of `top`: a setting of all defaults would be read as the start of the step
 
 /** The setting that a view has for a step: its own if the step was changed, else its start. */
@@ -22,7 +23,7 @@ function settingOf(step, view, plain) {
   const isOwn = view.step === step.id && (view.top || !isPlain(view.first, plain));
   const isNamed = !view.step && view.embed === step.id; // ?embed=causes&members=10
   for (const name of view.first.per === plain.per ? NAMES : []) {
-    if (isOwn || (isNamed && view.first[name] !== plain[name])) found[name] = view.first[name];
+    if (isOwn || (isNamed && GIVEN.has(name))) found[name] = view.first[name];
     found[name] = Math.min(found[name], step.most?.[name] ?? Infinity);
   }
   return found;
@@ -289,7 +290,7 @@ function createStep(step, store, plain, embedded) {
 
   function links() {
     const { url } = store.declarations.citation;
-    const items = step.paper.map((part) => html("a", { href: url }, `${part} of the paper`));
+    const items = step.paper.map((part) => html("a", { href: url, target: "_blank" }, `${part} of the paper`));
     if (embedded) items.push(html("a", { href: `?step=${step.id}`, target: "_blank" }, "The whole story"));
     else if (step.figure) {
       const about = store.declarations.claims.filter((claim) => step.claims?.includes(claim.number));
