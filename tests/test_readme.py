@@ -22,7 +22,7 @@ def run_readme(text: str) -> None:
     steps = list(run(text))
     shown = [step for step in steps if step.block.language == "python" and step.shown is not None]
     assert [step.block.code for step in shown if not same(step.printed, step.shown or "")] == []
-    assert len(shown) == 3
+    assert len(shown) == 1
 
 
 def test_blocks_run_in_order_and_print_the_output_shown(

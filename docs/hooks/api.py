@@ -18,13 +18,13 @@ _MARK = "<!-- table of names -->"
 _UNLINKED = re.compile(
     r"^ *```.*?^ *```$|^#[^\n]*$|\[[^\]\n]*\]\([^)\n]*\)", re.MULTILINE | re.DOTALL
 )
-_MENTION = re.compile(r"`dt\.([\w.]+)(\([^`\n]*\))?`")
+_MENTION = re.compile(r"`dt\.([\w.]+)(?:\([^`\n]*)?`")
 _tables: list[str] = []
 _described: set[str] = set()
 
 
 def summary(name: str) -> str:
-    """The first sentence of the description of a public name."""
+    """The first paragraph of the description of a public name."""
     value: Any = dt
     for part in name.split("."):
         value = getattr(value, part)
@@ -61,5 +61,5 @@ def linked(markdown: str) -> str:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the overview in its place, and link the names."""
+    """Insert the tables of names, and link the names."""
     return linked(markdown).replace(_MARK, "\n\n".join(_tables))

@@ -29,15 +29,19 @@ def cited_names(references: str) -> dict[str, str]:
 
 
 NAMES = cited_names(REFERENCES.read_text(encoding="utf-8"))
-_CITATION = re.compile(rf"`?\[({'|'.join(NAMES)})\]`?(?![(:\[])")
+_LABELS = "|".join(NAMES)
+_CITATION = re.compile(rf"`\[({_LABELS})\]`|`[^`\n]*`|\[({_LABELS})\](?![(:\[])")
 
 
 def linked(markdown: str) -> str:
-    """Replace the labels outside of blocks of code by links with the authors and the year."""
+    """Replace the labels outside of code by links with the authors and the year."""
+
+    def link(match: re.Match[str]) -> str:
+        label = match[1] or match[2]
+        return f"[{NAMES[label]}][{label}]" if label else match[0]
+
     parts = _FENCED.split(markdown)
-    parts[::2] = [
-        _CITATION.sub(lambda match: f"[{NAMES[match[1]]}][{match[1]}]", part) for part in parts[::2]
-    ]
+    parts[::2] = [_CITATION.sub(link, part) for part in parts[::2]]
     return "".join(parts)
 
 

@@ -15,12 +15,13 @@ import griffe
 
 _DEFAULT = re.compile(r"parameter\(glossary\.\w+(?:, ([^,)=]+)(?=[,)]))?.*\)", re.DOTALL)
 _PARAMETER = re.compile(r"^(\w[\w, ]*) : ", re.MULTILINE)
+_SECTION = re.compile(r"^Parameters\n-+\n.*?(?=^\w[^\n]*\n---|\Z)", re.MULTILINE | re.DOTALL)
 _TYPE = re.compile(r"^(\w[\w, ]* : )(.+?)((?:, (?:default: .*|optional))?)$", re.MULTILINE)
 _COMMENT = re.compile(r"  # (?:type: ignore\S*  # )?(.*)$")
 _linked = runpy.run_path(str(Path(__file__).with_name("citations.py")))["linked"]
 
 
-class OurDocstrings(griffe.Extension):
+class GeneratedSections(griffe.Extension):
     """Complete the docstrings of a package while it is read."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
@@ -39,10 +40,14 @@ class OurDocstrings(griffe.Extension):
 
     def on_class_members(self, *, cls: griffe.Class, **_: Any) -> None:
         """Take the docstring of the imported class; its parameters are not listed twice."""
-        if cls.docstring is None or cls.name.startswith("_") or "<locals>" in cls.path:
+        if cls.docstring is None:
             return
-        owner = getattr(import_module(cls.module.path), cls.name, None)
-        cls.docstring.value = inspect.getdoc(owner) or cls.docstring.value
+        try:
+            owner = getattr(import_module(cls.module.path), cls.name, None)
+        except ImportError:  # of an optional package that is not installed: nothing is generated
+            owner = None
+        if owner is not None:
+            cls.docstring.value = inspect.getdoc(owner) or cls.docstring.value
         _, _, section = cls.docstring.value.partition("Parameters\n----------\n")
         for names in _PARAMETER.findall(section.partition("\n-----")[0]):
             for name in names.split(", "):
@@ -51,12 +56,12 @@ class OurDocstrings(griffe.Extension):
 
 
 def alternatives(docstring: str) -> str:
-    """A docstring with types such as `int, Scheme or {"a", "b"}` joined by "or".
+    """A docstring whose parameters have types such as `int, Scheme or {"a", "b"}` joined by "or".
 
     griffe would take the list for a tuple, and the first choice for the default.
 
-    >>> alternatives('ensemble : int, str or {"a", "b"}, default: 1')
-    'ensemble : int or str or "a" or "b", default: 1'
+    >>> alternatives('Parameters\\n---\\nkind : int, str or {"a", "b"}, default: 1')
+    'Parameters\\n---\\nkind : int or str or "a" or "b", default: 1'
     """
 
     def joined(match: re.Match[str]) -> str:
@@ -65,7 +70,7 @@ def alternatives(docstring: str) -> str:
             return match[0]
         return name + re.sub(r"[{}]", "", kinds).replace(", ", " or ") + default
 
-    return _TYPE.sub(joined, docstring)
+    return _SECTION.sub(lambda section: _TYPE.sub(joined, section[0]), docstring)
 
 
 def punctuated(comment: str) -> str:

@@ -18,7 +18,7 @@ from PIL import Image
 from doubletrouble.figures import FIGURES, FigureSpec, parameter_rows
 
 PICTURES = Path(__file__).parents[1] / "figures"
-_SHOWN = re.compile(r"^!\[[^\]]*\]\((?:\.\./)?figures/([\w-]+)\.png\)$", re.MULTILINE)
+_SHOWN = re.compile(r"^!\[[^\]]*\]\(figures/([\w-]+)\.png\)$", re.MULTILINE)
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _COLORS = 128
 _log = logging.getLogger("mkdocs.hooks.figures")
@@ -42,8 +42,8 @@ def numbered(spec: FigureSpec[Any]) -> str:
 def section(spec: FigureSpec[Any], discussed: str) -> str:
     """The section of one figure in the gallery."""
     rows = [f"| `{key}` | {' | '.join(cells)} |" for key, *cells in parameter_rows(spec)]
-    key = next(iter(spec.arguments), None)
-    change = f"--set {key}={spec.arguments[key]}" if isinstance(spec.arguments.get(key), float) else ""
+    numbers = [name for name, value in spec.arguments.items() if isinstance(value, float)]
+    change = f" --set {numbers[0]}={spec.arguments[numbers[0]]:g}" if numbers else ""
     return "\n\n".join(
         [
             f"### {numbered(spec)} {{ #{spec.name} }}",
@@ -52,8 +52,8 @@ def section(spec: FigureSpec[Any], discussed: str) -> str:
             '??? note "Parameters and code"\n',
             "    | parameter | symbol | value | meaning |\n    |---|---|---|---|\n    "
             + "\n    ".join(rows),
-            "    As PNG, PDF, SVG and CSV, with another value of any parameter by `--set parameter=value`:",
-            f"    ```sh\n    doubletrouble figure {spec.name} {change}\n    ```",
+            "    As PNG, PDF, SVG and CSV; `--set` changes a parameter:",
+            f"    ```sh\n    doubletrouble figure {spec.name}{change}\n    ```",
             "    ```python\n    from doubletrouble.figures import make_figure\n\n"
             f'    make_figure("{spec.name}", "out")\n    ```',
         ]

@@ -75,7 +75,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Lead links to a notebook to its page; called by mkdocs."""
+    """Replace links to notebooks by links to their pages; called by mkdocs."""
     return re.sub(r"\]\((notebooks/\w+)\.ipynb\)", r"](\1.md)", markdown)
 
 
