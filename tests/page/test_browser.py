@@ -122,6 +122,13 @@ def test_averaging_lowers_the_peak_on_a_fixed_axis(opened: Opener) -> None:
     assert top() > peak + 50
 
 
+def test_embedded_step_has_the_values_of_its_address(opened: Opener) -> None:
+    """Also those that are defaults of Explore, but not of the step."""
+    page = opened("embed=causes&snr=1&ridge=0.1")
+    for name, value in (("snr", "1"), ("ridge", "0.1")):
+        assert page.locator(f"#story-causes-first-{name}-box").input_value() == value
+
+
 def test_steps_can_be_embedded(opened: Opener) -> None:
     page = opened(None, viewport={"width": 640, "height": 480})
     for step in STEPS:
