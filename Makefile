@@ -1,8 +1,8 @@
 # Main targets, on a machine with Python (3.11 or newer) and make:
 #   make reproduce   the figures, and a gallery to open
 #   make page        the live page
-#   make test        lint, types, import contracts, tests: five minutes on two cores
-#   make test-all    the same with the tests marked full: half an hour
+#   make test        lint, types, import contracts, tests
+#   make test-all    the same with the tests marked full
 #   make docs        the documentation site; make check-docs tests it
 #   make package     the distributions, checked
 # Each installs the extra of pyproject.toml that it needs into VENV, once.
@@ -11,7 +11,13 @@ VENV        ?= .venv
 CONSTRAINTS ?= constraints.txt
 BIN         := $(VENV)/bin
 
+ifneq ($(words $(VENV) $(CONSTRAINTS))$(findstring ',$(VENV)$(CONSTRAINTS))$(findstring ",$(VENV)$(CONSTRAINTS)),2)
+$(error VENV and CONSTRAINTS must be paths without spaces and quotes, got "$(VENV)" and "$(CONSTRAINTS)")
+endif
+
 .DEFAULT_GOAL := reproduce
+# Two installations into one environment do not run at once.
+.NOTPARALLEL:
 
 # One BLAS thread per process, as the tests run in two processes.
 export OPENBLAS_NUM_THREADS = 1
@@ -21,7 +27,7 @@ export MPLBACKEND = Agg
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: reproduce page pictures setup test test-all lint types contracts pytest
-.PHONY: bench conformance docs check-docs notebooks package clean foreign moved
+.PHONY: bench conformance docs check-docs notebooks package clean foreign unknown moved old
 
 # Every figure and out/index.html; PRESET=paper is larger. Finished simulations are not repeated.
 PRESET ?= laptop
@@ -90,26 +96,41 @@ reproduce-installed: $(or $(wildcard $(VENV)/.installed-dev),$(VENV)/.installed-
 .PHONY: reproduce-installed
 
 # Bytecode is compiled at the first import, which is less work than compiling all of it.
-$(VENV)/.installed-%: pyproject.toml $(CONSTRAINTS) $(VENV)/.clone
+$(VENV)/.installed-%: pyproject.toml $(CONSTRAINTS) $(VENV)/.constraints
 	$(BIN)/python -m pip install --quiet --no-compile -c $(CONSTRAINTS) -e '.[$*]'
 	@touch $@
 
+# The constraints of the environment; with others, everything is installed again.
+ifneq ($(shell cat $(VENV)/.constraints 2>/dev/null),$(CONSTRAINTS))
+.PHONY: $(VENV)/.constraints
+endif
+$(VENV)/.constraints: $(VENV)/.clone
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip -c $(CONSTRAINTS)
+	@echo $(CONSTRAINTS) > $@
+
 # An environment has one editable install: the clone it is of is stored in it.
-CLONE := $(shell cat '$(VENV)/.clone' 2>/dev/null)
-STATE := $(shell [ -z '$(CLONE)' ] || [ '$(CLONE)' = '$(CURDIR)' ] || \
-           { [ -d '$(CLONE)/src/doubletrouble' ] && echo foreign || echo moved; })
+STATE := $(shell clone=$$(cat $(VENV)/.clone 2>/dev/null); \
+           if [ "$$clone" = "$$(pwd -P)" ]; then :; \
+           elif [ "$$clone" ]; then [ -d "$$clone/src/doubletrouble" ] && echo foreign || echo moved; \
+           elif [ $(VENV) = .venv ] && [ -e .venv/.installed ]; then echo old; \
+           elif [ "$$(ls -A $(VENV) 2>/dev/null)" ]; then echo unknown; fi)
 
 $(VENV)/.clone: $(STATE)
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "doubletrouble needs Python 3.11 or newer, found " + sys.version.split()[0] + "; set PYTHON=")'
-	@$(PYTHON) -m venv $(if $(STATE),--clear) $(VENV) || { echo "python3 -m venv failed; on Debian: apt install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip -c $(CONSTRAINTS)
-	@echo '$(CURDIR)' > $@
+	@$(PYTHON) -m venv $(if $(STATE),--clear) $(VENV) || { rm -rf $(VENV); echo "python3 -m venv failed; on Debian: apt install python3-venv" >&2; exit 1; }
+	@pwd -P > $@
 
 foreign:
-	@echo "$(VENV) is the environment of $(CLONE), and this is $(CURDIR): set VENV= to another folder, or delete $(VENV) first." >&2; exit 1
+	@echo "$(VENV) is the environment of $$(cat $(VENV)/.clone), and this is $$(pwd -P): set VENV= to another folder, or delete $(VENV) first." >&2; exit 1
+
+unknown:
+	@echo "$(VENV) is not an environment that make has created: set VENV= to another folder, or delete $(VENV) first." >&2; exit 1
 
 moved:
-	@echo "$(VENV) is the environment of $(CLONE), which no longer exists: creating it again." >&2
+	@echo "$(VENV) is the environment of $$(cat $(VENV)/.clone), which no longer exists: creating it again." >&2
 
-clean:
+old:
+	@echo "$(VENV) is the environment of an older Makefile: creating it again." >&2
+
+clean: $(filter foreign unknown,$(STATE))
 	rm -rf $(VENV) out site dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

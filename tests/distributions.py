@@ -27,7 +27,7 @@ def targets(markdown: str) -> list[str]:
 
 
 def relative_targets(markdown: str) -> list[str]:
-    """Links and images that lead nowhere from a package index."""
+    """Links and images that are broken on a package index."""
     return [link for link in targets(markdown) if not re.match(r"https?://|mailto:|#", link)]
 
 

@@ -59,6 +59,7 @@ def test_site_has_the_addresses_of_the_package() -> None:
     ("schema", "names"),
     [
         ("github-workflows", ".github/workflows/*.yml"),
+        ("github-actions", ".github/actions/*/action.yml"),
         ("github-issue-forms", ".github/ISSUE_TEMPLATE/[!c]*.yml"),
         ("github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
         ("dependabot", ".github/dependabot.yml"),
@@ -93,16 +94,16 @@ def test_description_has_no_relative_link_and_the_code_of_the_readme() -> None:
     assert [match[0] for match in CODE.finditer(description)] == fences
 
 
-def test_links_of_the_description_have_a_file() -> None:
-    site = re.escape(URLS["Documentation"])
-    repository = URLS["Repository"].removeprefix("https://github.com/")
-    tag = f"v{dt.__version__}"
-    for link in targets(described(README)):
-        path = re.sub(rf"^{site}([^#]+)\.html", r"docs/\1.md", link.partition("#")[0])
-        path = re.sub(rf"^https://github\.com/{repository}/blob/{tag}/", "", path)
-        path = re.sub(rf"^https://raw\.githubusercontent\.com/{repository}/{tag}/", "", path)
-        if path and not path.startswith("https://"):
-            assert (ROOT / path).exists(), link
+SITE = URLS["Documentation"]
+FILES = f"{URLS['Repository']}/blob/v{dt.__version__}/"
+RAW = f"{URLS['Repository']}/v{dt.__version__}/".replace("github", "raw.githubusercontent", 1)
+
+
+def test_links_of_the_readme_and_of_the_description_are_the_same_files() -> None:
+    for link, address in zip(targets(README), targets(described(README)), strict=True):
+        path = re.sub(rf"^{re.escape(SITE)}([^#]+)\.html", r"docs/\1.md", address)
+        assert path.removeprefix(FILES).removeprefix(RAW) == link
+        assert (ROOT / link.partition("#")[0]).exists(), link
 
 
 def test_links_of_every_form_become_absolute() -> None:
@@ -111,12 +112,10 @@ def test_links_of_every_form_become_absolute() -> None:
         '<a href="docs/f/g.md">f</a> [h](LICENSE) [i](#j) [k](https://example.org/docs/k.md)\n'
         "[l]: docs/l.md\n"
     )
-    raw = f"{URLS['Repository']}/v{dt.__version__}/".replace("github", "raw.githubusercontent", 1)
     assert targets(described(text)) == [
-        f"{raw}docs/a.png", f"{raw}docs/c.png", f"{URLS['Documentation']}c.html#d",
-        f"{raw}docs/e.png", f"{URLS['Documentation']}f/g.html",
-        f"{URLS['Repository']}/blob/v{dt.__version__}/LICENSE", "#j",
-        "https://example.org/docs/k.md", f"{URLS['Documentation']}l.html",
+        f"{RAW}docs/a.png", f"{RAW}docs/c.png", f"{SITE}c.html#d",
+        f"{RAW}docs/e.png", f"{SITE}f/g.html", f"{FILES}LICENSE", "#j",
+        "https://example.org/docs/k.md", f"{SITE}l.html",
     ]  # fmt: skip
 
 
@@ -162,7 +161,7 @@ def test_hooks_of_pre_commit_have_the_versions_of_the_tests() -> None:
 def clone(folder: Path) -> Path:
     """A folder that make takes for a clone."""
     (folder / "src" / "doubletrouble").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "constraints-oldest.txt"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
     return folder
 
@@ -175,12 +174,18 @@ def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+def installed(folder: Path, *arguments: str) -> list[str]:
+    """The extras that make would install."""
+    return re.findall(r"'\.\[(\w+)\]'", make(folder, "-n", *arguments).stdout)
+
+
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
     """An environment that the first of two clones has set up."""
     environment = tmp_path / "shared"
     environment.mkdir()
     (environment / ".clone").write_text(f"{clone(tmp_path / 'first')}\n")
+    (environment / ".constraints").write_text("constraints.txt\n")
     for name in ("dev", "docs"):
         (environment / f".installed-{name}").touch()
     clone(tmp_path / "second")
@@ -189,7 +194,7 @@ def shared(tmp_path: Path) -> Path:
 
 def test_environment_of_another_clone_is_refused(shared: Path, tmp_path: Path) -> None:
     before = sorted(shared.iterdir())
-    for target in ("setup", "reproduce", "docs", "package", "test"):
+    for target in ("setup", "reproduce", "docs", "package", "test", "clean"):
         done = make(tmp_path / "second", target, f"VENV={shared}")
         assert done.returncode != 0
         assert all(str(tmp_path / name) in done.stderr for name in ("first", "second", "shared"))
@@ -204,14 +209,58 @@ def test_environment_of_a_moved_clone_is_created_again(shared: Path, tmp_path: P
         assert planned.index("venv --clear") < planned.index("'.[dev]'")
 
 
-def test_target_installs_what_it_needs_once(shared: Path, tmp_path: Path) -> None:
-    def installed(environment: Path, target: str) -> list[str]:
-        planned = make(tmp_path / "first", "-n", target, f"VENV={environment}").stdout
-        return re.findall(r"'\.\[(\w+)\]'", planned)
+def test_environment_that_make_has_not_created_is_refused(tmp_path: Path) -> None:
+    folder = clone(tmp_path / "clone")
+    for name in (".venv", "other"):
+        (folder / name).mkdir()
+        (folder / name / "pyvenv.cfg").touch()
+        for target in ("setup", "clean"):
+            done = make(folder, target, f"VENV={name}")
+            assert done.returncode != 0
+            assert f"delete {name} first" in done.stderr
+        assert (folder / name / "pyvenv.cfg").exists()
+    for name in (".venv", "other"):
+        (folder / name / ".installed").touch()  # by an older Makefile
+    planned = make(folder, "-n", "setup").stdout
+    assert "older Makefile" in planned
+    assert planned.index("venv --clear") < planned.index("'.[dev]'")
+    assert make(folder, "setup", "VENV=other").returncode != 0
 
-    assert [installed(shared, name) for name in ("test", "reproduce", "docs")] == [[], [], []]
-    assert installed(shared, "package") == ["package"]
-    new = tmp_path / "new"
+
+@pytest.mark.parametrize("name", ["my env", "it's", 'a"b', ""])
+def test_paths_that_are_not_one_word_are_refused(name: str, tmp_path: Path) -> None:
+    folder = clone(tmp_path / "clone")
+    for argument in (f"VENV={name}", f"CONSTRAINTS={name}"):
+        done = make(folder, "-n", "clean", argument)
+        assert done.returncode != 0
+        assert "rm" not in done.stdout
+        assert "without spaces and quotes" in done.stderr
+
+
+def test_clone_may_have_spaces_and_quotes_in_its_path(tmp_path: Path) -> None:
+    folder = clone(tmp_path / "it's a clone")
+    (folder / ".venv").mkdir()
+    assert make(folder, ".venv/.clone", "PYTHON=true").returncode == 0
+    assert installed(folder, "test") == ["dev"]
+    assert make(folder, "clean").returncode == 0
+    assert not (folder / ".venv").exists()
+
+
+def test_other_constraints_are_installed(shared: Path, tmp_path: Path) -> None:
+    first, environment = tmp_path / "first", f"VENV={shared}"
+    for name in ("constraints-oldest.txt", "/dev/null"):
+        assert installed(first, "test", environment, f"CONSTRAINTS={name}") == ["dev"]
+        assert f"-c {name}" in make(first, "-n", "setup", environment, f"CONSTRAINTS={name}").stdout
+    assert installed(first, "test", environment) == []
+    (shared / ".constraints").write_text("constraints-oldest.txt\n")
+    assert installed(first, "test", environment) == ["dev"]
+
+
+def test_target_installs_what_it_needs_once(shared: Path, tmp_path: Path) -> None:
+    first, new = tmp_path / "first", tmp_path / "new"
+    for target in ("test", "reproduce", "docs"):
+        assert installed(first, target, f"VENV={shared}") == []
+    assert installed(first, "package", f"VENV={shared}") == ["package"]
     wanted = {"page": ["reproduce"], "reproduce": ["reproduce"], "test": ["dev"]}
     wanted |= {"docs": ["docs"], "package": ["package"], "test-all": ["dev", "docs"]}
-    assert {target: installed(new, target) for target in wanted} == wanted
+    assert {name: installed(first, "-j", name, f"VENV={new}") for name in wanted} == wanted

@@ -20,6 +20,7 @@ from doubletrouble.cli._app import COMMANDS, load
 from doubletrouble.ensembles import SCHEMES
 from doubletrouble.figures import FIGURES
 from doubletrouble.losses import LOSSES
+from doubletrouble.parameters import declarations
 from tests.docs.pages import DOCS, ROOT, blocks, commands, numbers, run, same, text_of
 
 PAGES = {
@@ -175,6 +176,14 @@ def test_statements_beyond_the_paper_have_numbers_and_figures() -> None:
 def documented(page: str, names: set[str]) -> None:
     text = text_of(page)
     assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_parameters_and_activations_are_documented() -> None:
+    page = text_of("model.md")
+    for name, spec in declarations(dt.Problem).items():
+        assert f"| {spec.symbol} | `{name}` | {spec.meaning} |" in page
+    (names,) = re.findall(r"Activations by name: (.*?)\.", page, flags=re.DOTALL)
+    assert sorted(re.split(r",\s+", names)) == sorted(activations.NAMES)
 
 
 def test_commands_of_a_sweep_are_documented() -> None:
