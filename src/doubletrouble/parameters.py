@@ -260,8 +260,8 @@ def documented(cls: type) -> str:
         )
     inherited: dict[str, tuple[str, str]] = {}
     for base in reversed(cls.__mro__[1:]):
-        section = _PARAMETERS.search(base.__doc__ or "")
-        inherited |= _entries(section[1] if section else "")
+        above = _PARAMETERS.search(base.__doc__ or "")
+        inherited |= _entries(above[1] if above else "")
     entries = []
     for name, (annotation, declaration) in known.items():
         kind, text = notes.get(name, ("", ""))

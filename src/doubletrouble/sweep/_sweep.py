@@ -396,7 +396,7 @@ class Sweep:
         StoreError
             If the file is not a valid store, or cannot be used.
         ValueError
-            If options of the executor do not go together.
+            If options of the executor are incompatible.
         TypeError
             If `executor` has no method `submit`.
         DoubleTroubleError
@@ -451,7 +451,7 @@ class Sweep:
         StoreError
             If the file does not exist, is not a valid store, or cannot be used.
         ValueError
-            If options of the executor do not go together.
+            If options of the executor are incompatible.
         TypeError
             If `executor` has no method `submit`.
         DoubleTroubleError
