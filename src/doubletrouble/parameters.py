@@ -63,10 +63,18 @@ class Parameter:
 
 
 def parameter(
-    spec: Parameter, default: Any = MISSING, *, vector: bool = False, kw_only: Any = MISSING
+    spec: Parameter,
+    default: Any = MISSING,
+    *,
+    vector: bool = False,
+    kw_only: Any = MISSING,
+    many: str = "array_like",
 ) -> Any:
-    """Make a dataclass field with its declaration; `vector` marks the levels of a spectrum."""
-    metadata = {"parameter": spec, "vector": vector}
+    """Make a dataclass field with its declaration.
+
+    `vector` marks the levels of a spectrum, and `many` is the type of several values in docstrings.
+    """
+    metadata = {"parameter": spec, "vector": vector, "many": many}
     return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
@@ -249,9 +257,9 @@ def documented(cls: type) -> str:
     listed = own[1] if own else ""
     notes = _entries(listed)
     known = {f.name: (f.type, f) for f in getattr(cls, "__dataclass_fields__", {}).values()}
-    # a subclass is complete before `dataclass` makes its fields
     changed = cls.__annotations__
-    known |= {name: (kind, vars(cls).get(name)) for name, kind in changed.items()}
+    if "__dataclass_fields__" not in vars(cls):  # called before `dataclass` makes the fields
+        known |= {name: (kind, vars(cls).get(name)) for name, kind in changed.items()}
     names = [line.split(" : ")[0] for line in listed.splitlines() if not line.startswith(" ")]
     wrong = [name for name in names if name not in known or name not in notes]
     if wrong:
@@ -299,7 +307,7 @@ def _kind(annotation: Any, declaration: Field[Any]) -> str:
     if spec.whole and (spec.or_inf or math.isinf(spec.high)):
         kind += " or inf"
     if annotation not in ("float", float):
-        kind += " or array_like"
+        kind += f" or {declaration.metadata['many']}"
     if declaration.default is None:
         return f"{kind} or None, default: None"
     return kind if declaration.default is MISSING else f"{kind}, default: {declaration.default:g}"
