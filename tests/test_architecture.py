@@ -283,7 +283,7 @@ def test_public_names_and_their_methods_have_a_docstring() -> None:
         for key, member in inspect.getmembers(found) if inspect.isclass(found) else ():
             ours = not key.startswith("_") and key not in dir(Exception)
             if ours and (callable(member) or isinstance(member, property)):
-                assert (member.__doc__ or "").strip(), f"{name}.{key}"
+                assert inspect.getdoc(member), f"{name}.{key}"
 
 
 def test_version_has_three_numbers() -> None:

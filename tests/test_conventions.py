@@ -172,6 +172,16 @@ def test_converted_times_convert_back(clock: ClockName) -> None:
     assert back == pytest.approx(time)
 
 
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_times_have_the_shape_of_all_arguments(clock: ClockName) -> None:
+    sizes: dict[str, Any] = {"n_features": [[10.0], [20.0]], "n_samples": 5, "dim": 4}
+    for convert in (dt.time_to, dt.time_from):
+        many = convert(clock, 0.1, **sizes)
+        assert np.shape(many) == (2, 1)
+        one = convert(clock, 0.1, n_features=20, n_samples=5, dim=4)
+        assert np.asarray(many)[1, 0] == one
+
+
 def test_arguments_of_the_clock_are_validated() -> None:
     unknown: Any = "epochs"
     with pytest.raises(ValueError, match=r"^clock must"):

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
 
+import griffe
 import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import Declared
-
-griffe = pytest.importorskip("griffe")
 
 SECTIONS = ("parameters", "returns", "raises", "examples")
 MODULES = {"losses", "replica", "__version__"}
@@ -20,7 +19,11 @@ FUNCTIONS = [
     "replica.psi_terms",
     "replica.saddle_point",
 ]
-CLASSES = [name for name in dt.__all__ if name[0].isupper()]
+LOSSES: list[type] = [dt.losses.Loss, *dt.losses.LOSSES.values()]
+CLASSES = [
+    *(name for name in dt.__all__ if name[0].isupper()),
+    *(f"losses.{kind.__name__}" for kind in LOSSES),
+]
 
 
 def parsed(found: Any) -> dict[str, Any]:
@@ -33,19 +36,21 @@ def check_parameters(name: str, found: Any, entries: Any) -> None:
     """The entries are the names of the signature, each with a type and a description."""
     empty = [one.name for one in entries if not (one.annotation and one.description)]
     assert empty == [], f"{name} has parameters without type or description"
-    signature = [key for key in inspect.signature(found).parameters if key != "self"]
-    assert [one.name.lstrip("*") for one in entries] == signature, f"{name} has other parameters"
+    signature = {k: v for k, v in inspect.signature(found).parameters.items() if k != "self"}
+    names = [one.name.lstrip("*") for one in entries]
+    assert names == list(signature), f"{name} has other parameters"
+    for one, declared in zip(entries, signature.values(), strict=True):
+        is_none = declared.default is None
+        assert (one.default == "None") == is_none, f"{name}: {one.name} has another default"
 
 
-def methods(name: str) -> Iterator[tuple[str, Any]]:
-    """A class, and its public methods that are defined in the package."""
-    kind = getattr(dt, name)
-    yield name, kind
+def methods(kind: type) -> Iterator[tuple[str, Any]]:
+    """The public methods of a class that are defined in the package, by name."""
     for key, member in inspect.getmembers_static(kind):
         function = getattr(member, "__func__", member)
         ours = inspect.isfunction(function) and function.__module__.startswith("doubletrouble")
         if ours and not key.startswith("_"):
-            yield f"{name}.{key}", getattr(kind, key)
+            yield key, getattr(kind, key)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -63,10 +68,21 @@ def test_functions_have_all_sections_and_parameters(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_parameters_of_classes_and_methods_are_those_of_signatures(name: str) -> None:
-    for path, found in methods(name):
-        sections = parsed(found)
-        if inspect.isclass(found) and issubclass(found, Declared):
+def test_parameters_of_classes_are_those_of_signatures(name: str) -> None:
+    found = attrgetter(name)(dt)
+    sections = parsed(found)
+    if issubclass(found, Declared):
+        assert "parameters" in sections, f"{name} lacks parameters"
+    if "parameters" in sections:
+        check_parameters(name, found, sections["parameters"])
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_methods_have_parameters_and_returns(name: str) -> None:
+    for key, found in methods(attrgetter(name)(dt)):
+        path, sections, signature = f"{name}.{key}", parsed(found), inspect.signature(found)
+        if signature.parameters.keys() - {"self"}:
             assert "parameters" in sections, f"{path} lacks parameters"
-        if "parameters" in sections:
             check_parameters(path, found, sections["parameters"])
+        if signature.return_annotation not in (None, "None"):
+            assert "returns" in sections, f"{path} lacks returns"

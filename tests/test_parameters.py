@@ -231,7 +231,7 @@ class Fit(Declared):
 
     Parameters
     ----------
-    size : float or None, optional
+    size : float, str or None, default: None
         None is all of the data.
     solver : str, default: "direct"
         The solver.
@@ -248,9 +248,16 @@ class Fit(Declared):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LimitedFit(Fit):
-    """A fit in limited time."""
+    """A fit in limited time.
 
-    steps: float = parameter(N_MEMBERS, 2.0)
+    Parameters
+    ----------
+    penalty : float
+        One for all steps.
+    """
+
+    steps: Numeric = parameter(N_MEMBERS, 2.0)
+    decay: float | None = parameter(PENALTY, None)
 
 
 def test_docstrings_have_declared_fields_and_own_entries_in_order() -> None:
@@ -261,7 +268,7 @@ Parameters
 penalty : float or array_like
     λ: penalty.
     Must be in [0, inf].
-size : float or None, optional
+size : float, str or None, default: None
     N: a size.
     Must be in [1e-50, 1e+50]. None is all of the data.
 solver : str, default: "direct"
@@ -271,10 +278,43 @@ Examples
 --------
 None."""
     assert Fit.__doc__ == sections
-    first, *_, last = (LimitedFit.__doc__ or "").split("\n\n")
-    assert first == "A fit in limited time."
-    assert last.startswith("Parameters\n----------\npenalty : float or array_like\n")
-    assert "\nsteps : int, default: 2\n    K: models averaged;" in last
+
+
+def test_docstrings_have_the_entries_of_bases() -> None:
+    assert (
+        LimitedFit.__doc__
+        == """A fit in limited time.
+
+Parameters
+----------
+penalty : float
+    λ: penalty.
+    Must be in [0, inf]. One for all steps.
+size : float, str or None, default: None
+    N: a size.
+    Must be in [1e-50, 1e+50]. None is all of the data.
+solver : str, default: "direct"
+    The solver.
+steps : int or inf or array_like, default: 2
+    K: models averaged; `math.inf` is allowed.
+    Must be a whole number in [1, inf].
+decay : float or array_like or None, default: None
+    λ: penalty.
+    Must be in [0, inf]."""
+    )
+
+
+@pytest.mark.parametrize("entry", ["sovler : str\n        The solver.", "solver : str", "solver"])
+def test_entries_that_are_not_fields_with_type_and_text_raise(entry: str) -> None:
+    doc = f"""A fit.
+
+    Parameters
+    ----------
+    {entry}
+    """
+    with pytest.raises(ValueError, match="parameters of Wrong") as caught:
+        type("Wrong", (Fit,), {"__doc__": doc})
+    assert entry.split()[0] in str(caught.value)
 
 
 def test_common_shape_broadcasts() -> None:

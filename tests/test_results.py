@@ -248,7 +248,7 @@ def test_text_of_an_optimum_has_its_value_and_error() -> None:
 
 
 def test_unidentified_parts_raise_their_reason() -> None:
-    terms: Any = dt.ErrorTerms.identified(
+    terms: Any = dt.ErrorTerms._identified(
         {"bias": 0.5, "sampling": 0.25},
         missing={"noise": "noise needs 2 draws"},
         includes={"sampling": "label noise"},

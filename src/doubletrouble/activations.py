@@ -46,7 +46,7 @@ class Activation:
         μ₁ = E z σ(z).
     nonlinear : float
         μ⋆, the root of E (σ(z) - μ₀ - μ₁ z)²; at least 0.
-    function : callable, optional
+    function : callable or None, default: None
         σ itself, on arrays. Without it the theory applies, but no simulation and no kernel.
 
     Raises
@@ -86,7 +86,7 @@ def activation(spec: str | Activation | Function, *, slope: float | None = None)
         A name: "relu", "leaky_relu", "erf", "sign", "abs", "gelu", "sin", "cos", "linear",
         "quadratic", "tanh", "sigmoid" or "softplus"; or a function of an array (or of a number),
         whose moments are integrated to 12 digits. An `Activation` is returned as it is.
-    slope : float, optional
+    slope : float or None, default: None
         The slope of "leaky_relu" below zero, 0.01 unless given.
 
     Returns

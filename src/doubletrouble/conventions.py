@@ -189,8 +189,8 @@ def time_to(
         Training samples N, in [1e-50, 1e50].
     dim : float or array_like
         Input dimensions D, in [1e-50, 1e50].
-    n_features : float or array_like, optional
-        Random features P, in [1e-50, 1e50]; needed for "gram" alone.
+    n_features : float or array_like or None, default: None
+        Random features P, in [1e-50, 1e50] or inf; needed for "gram" alone, and finite there.
 
     Returns
     -------
@@ -238,8 +238,8 @@ def time_from(
         Training samples N, in [1e-50, 1e50].
     dim : float or array_like
         Input dimensions D, in [1e-50, 1e50].
-    n_features : float or array_like, optional
-        Random features P, in [1e-50, 1e50]; needed for "gram" alone.
+    n_features : float or array_like or None, default: None
+        Random features P, in [1e-50, 1e50] or inf; needed for "gram" alone, and finite there.
 
     Returns
     -------
@@ -285,5 +285,6 @@ def _time_and_unit(
         if n_features is None:
             raise ValueError("n_features must be given for clock 'gram', got None")
         refuse("n_features", P, np.isinf(P), "finite to be converted to or from 'gram'")
-    common_shape({name: value, "n_features": P, "n_samples": N, "dim": D})
-    return value, _TIME_UNITS[clock](P, N, D)
+    shape = common_shape({name: value, "n_features": P, "n_samples": N, "dim": D})
+    unit = _TIME_UNITS[clock](P, N, D)
+    return value, np.broadcast_to(unit, shape) if shape else unit

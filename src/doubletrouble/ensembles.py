@@ -205,8 +205,7 @@ class Divide(Scheme):
         super().__post_init__()
         self._set(sample_share=(1.0, self.n_members), shared_samples=0.0)
 
-    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
-        """Consecutive parts of the samples, one for each member."""
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:  # noqa: D102
         own = _parts(n_samples, self.n_members) == np.arange(count)[:, None]
         return np.asarray(own, dtype=np.int64)
 
@@ -236,8 +235,7 @@ class Subsample(Scheme):
         super().__post_init__()
         self._set(sample_share=(self.fraction, 1.0), shared_samples=self.fraction)
 
-    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
-        """Choices without replacement, one for each member."""
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:  # noqa: D102
         size = round(float(np.multiply(self.fraction, n_samples)))
         counts = np.zeros((count, n_samples), dtype=np.int64)
         for row in counts:
@@ -261,8 +259,7 @@ class Bootstrap(Scheme):
     resamples = "samples"
     with_replacement = True
 
-    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
-        """Draws with replacement, one for each member."""
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:  # noqa: D102
         chances = np.full(n_samples, 1 / n_samples)
         return np.stack([rng.multinomial(n_samples, chances) for _ in range(count)])
 
@@ -304,8 +301,7 @@ class FeatureBank(Scheme):
         size = "{bank_per_dim} per dimension" if self.n_bank is None else "{n_bank}"
         self._set(summary=f"{{K}} models, features chosen from a common bank of {size}, all data")
 
-    def shared_features(self, problem: Problem | SpectralProblem) -> Value:
-        """k/P = P/B; raise ValueError if the bank is smaller than a member."""
+    def shared_features(self, problem: Problem | SpectralProblem) -> Value:  # noqa: D102
         isotropic = isinstance(problem, Problem)
         name = "bank_per_dim" if isotropic else "n_bank"
         bank: Any = getattr(self, name)
@@ -350,8 +346,7 @@ class Folds(Scheme):
         else:
             self._set(sample_share=(others, parts), shared_samples=shared)
 
-    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:
-        """All samples but those of one part, a different part for each member."""
+    def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:  # noqa: D102
         own = rng.permutation(int(np.asarray(self.n_members)))[:count, None]
         return np.asarray(_parts(n_samples, self.n_members) != own, dtype=np.int64)
 

@@ -51,9 +51,9 @@ class FitError(DoubleTroubleError, RuntimeError):
         A list of the failed fits.
     failures : iterable
         The failed fits, stored as a tuple.
-    predictions : numpy.ndarray, optional
+    predictions : numpy.ndarray or None, default: None
         The predictions of all fits, NaN for the failed ones.
-    partial : Decomposition, optional
+    partial : Decomposition or None, default: None
         The decomposition of the data sets without a failure, if there are two or more.
     """
 

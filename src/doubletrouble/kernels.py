@@ -63,7 +63,7 @@ def kernel(
         A name, an `Activation` or a function of an array.
     X : array_like
         Inputs, (n, D), finite.
-    X2 : array_like, optional
+    X2 : array_like or None, default: None
         Other inputs, (m, D); `X` unless given.
     center : bool, default: False
         Subtract the mean μ₀ of the activation first, as the theory does.

@@ -211,8 +211,7 @@ class Logistic(Loss):
     tasks = ("classification",)
     margin = True
 
-    def value(self, labels: npt.ArrayLike, outputs: npt.ArrayLike) -> FloatArray:
-        """The loss log(1 + exp(-y f)), element by element."""
+    def value(self, labels: npt.ArrayLike, outputs: npt.ArrayLike) -> FloatArray:  # noqa: D102
         return np.asarray(np.logaddexp(0.0, self.residual(labels, outputs) - 1))
 
 

@@ -63,10 +63,18 @@ class Parameter:
 
 
 def parameter(
-    spec: Parameter, default: Any = MISSING, *, vector: bool = False, kw_only: Any = MISSING
+    spec: Parameter,
+    default: Any = MISSING,
+    *,
+    vector: bool = False,
+    kw_only: Any = MISSING,
+    many: str = "array_like",
 ) -> Any:
-    """Make a dataclass field with its declaration; `vector` marks the levels of a spectrum."""
-    metadata = {"parameter": spec, "vector": vector}
+    """Make a dataclass field with its declaration.
+
+    `vector` marks the levels of a spectrum, and `many` is the type of several values in docstrings.
+    """
+    metadata = {"parameter": spec, "vector": vector, "many": many}
     return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
@@ -239,20 +247,35 @@ def documented(cls: type) -> str:
 
     Entries are in the order of the fields. Those of other fields are in a section "Parameters" of
     the class's own docstring; an entry for a declared field there replaces the type, and its text
-    follows the declaration.
+    follows the declaration. Inherited fields have the entries of the bases. Raise ValueError for an
+    entry without type or text, or whose name is not that of a field.
     """
     doc = inspect.cleandoc(cls.__doc__ or "")
     first = _SECTION.search(doc)
     before, sections = (doc[: first.start()], doc[first.start() :]) if first else (doc, "")
     own = _PARAMETERS.match(sections)
-    notes = {name: (kind, text) for name, kind, text in _ENTRY.findall(own[1] if own else "")}
+    listed = own[1] if own else ""
+    notes = _entries(listed)
     known = {f.name: (f.type, f) for f in getattr(cls, "__dataclass_fields__", {}).values()}
-    # a subclass is complete before `dataclass` makes its fields
-    known |= {name: (kind, vars(cls).get(name)) for name, kind in cls.__annotations__.items()}
+    changed = cls.__annotations__
+    if "__dataclass_fields__" not in vars(cls):  # called before `dataclass` makes the fields
+        known |= {name: (kind, vars(cls).get(name)) for name, kind in changed.items()}
+    names = [line.split(" : ")[0] for line in listed.splitlines() if not line.startswith(" ")]
+    wrong = [name for name in names if name not in known or name not in notes]
+    if wrong:
+        raise ValueError(
+            f"parameters of {cls.__name__} must be fields with type and text, got {wrong}"
+        )
+    inherited: dict[str, tuple[str, str]] = {}
+    for base in reversed(cls.__mro__[1:]):
+        above = _PARAMETERS.search(base.__doc__ or "")
+        inherited |= _entries(above[1] if above else "")
     entries = []
     for name, (annotation, declaration) in known.items():
-        kind, text = notes.pop(name, ("", ""))
-        if isinstance(declaration, Field) and "parameter" in declaration.metadata:
+        kind, text = notes.get(name, ("", ""))
+        if not kind and name in inherited and name not in changed:
+            kind, text = inherited[name]
+        elif isinstance(declaration, Field) and "parameter" in declaration.metadata:
             kind = kind or _kind(annotation, declaration)
             spec = declaration.metadata["parameter"]
             meaning = _wrapped(f"{spec.symbol}: {spec.meaning}.")
@@ -266,6 +289,11 @@ def documented(cls: type) -> str:
     return "\n\n".join(part for part in (before.strip(), section, others) if part)
 
 
+def _entries(section: str) -> dict[str, tuple[str, str]]:
+    """Type and text of each entry of a section, by name."""
+    return {name: (kind, text) for name, kind, text in _ENTRY.findall(section)}
+
+
 def _wrapped(text: str) -> str:
     """A description as indented lines."""
     words = " ".join(text.split())
@@ -274,11 +302,14 @@ def _wrapped(text: str) -> str:
 
 def _kind(annotation: Any, declaration: Field[Any]) -> str:
     """The type of a declared field, with its default."""
-    kind = "int" if declaration.metadata["parameter"].whole else "float"
+    spec = declaration.metadata["parameter"]
+    kind = "int" if spec.whole else "float"
+    if spec.whole and (spec.or_inf or math.isinf(spec.high)):
+        kind += " or inf"
     if annotation not in ("float", float):
-        kind += " or array_like"
+        kind += f" or {declaration.metadata['many']}"
     if declaration.default is None:
-        return f"{kind}, optional"
+        return f"{kind} or None, default: None"
     return kind if declaration.default is MISSING else f"{kind}, default: {declaration.default:g}"
 
 

@@ -130,8 +130,8 @@ class Problem(_Activated):
 
     Parameters
     ----------
-    noise : float, array_like or Mixture, optional
-        A `Mixture` is for regression only. Left out it is 1 for regression and 0 for
+    noise : float, array_like, Mixture or None, default: None
+        A `Mixture` is for regression only. The default is 1 for regression and 0 for
         classification.
     activation : str, Activation or callable, default: "relu"
         σ: the activation of the features, by its name (as in `activation`), or a function of an
@@ -147,7 +147,7 @@ class Problem(_Activated):
         If a number is outside its domain, arrays do not broadcast, a name is unknown, the loss is
         not one of the task, or a field of `excluded` is not 0.
     TypeError
-        If a field has another type, or `noise` is a `Mixture` for classification.
+        If a field is not of the type above, or `noise` is a `Mixture` for classification.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class Problem(_Activated):
         ValueError
             If a number is outside its domain, or arrays do not broadcast.
         TypeError
-            If a field has another type.
+            If a field is not of the type above.
 
         Examples
         --------
@@ -285,7 +285,7 @@ class Member(_Activated):
     ValueError
         If a number is outside its domain, arrays do not broadcast, or a name is unknown.
     TypeError
-        If a field has another type.
+        If a field is not of the type above.
 
     Examples
     --------
@@ -329,7 +329,7 @@ class SpectralProblem(Declared):
 
     Parameters
     ----------
-    law : SpectralLaw, optional
+    law : SpectralLaw or None, default: None
         The law that the levels (eigenvalues, powers, multiplicities and tail) follow from, with the
         sizes; other levels cannot be given with it, and `from_law` changes the law.
 
@@ -340,7 +340,7 @@ class SpectralProblem(Declared):
         length, or levels other than its own are given with a law; or if the ridge is too small for
         a law whose eigenvalues underflow.
     TypeError
-        If a field has another type.
+        If a field is not of the type above.
 
     Examples
     --------
@@ -410,7 +410,7 @@ class SpectralProblem(Declared):
         for name, value in vars(levels_of(law, self.size)).items():
             object.__setattr__(self, name, value)
 
-    def least_ridge(self, n_features: Any, n_samples: Any) -> Any:
+    def _least_ridge(self, n_features: Any, n_samples: Any) -> Any:
         """The least ridge that these sizes allow: 0, unless a law has too many modes for floats.
 
         Beyond the modes with eigenvalues above 1e-250 of the largest, without ridge, the error of
@@ -424,7 +424,7 @@ class SpectralProblem(Declared):
 
     def _refuse_underflow(self, law: SpectralLaw) -> None:
         """Raise ValueError where modes count whose eigenvalues are too small for floats."""
-        least = self.least_ridge(self.n_features, self.n_samples)
+        least = self._least_ridge(self.n_features, self.n_samples)
         bad = np.asarray(self.ridge) < least
         refuse(
             "ridge",
@@ -669,7 +669,7 @@ class SpectralProblem(Declared):
             The most levels, from 50.
         n_features : float or array_like, default: inf
             Random features P; without them the problem is kernel regression.
-        n_samples : float or array_like, optional
+        n_samples : float or array_like or None, default: None
             Training samples N; as many as modes unless given.
         **others : Any
             Other fields of the problem.
@@ -686,7 +686,7 @@ class SpectralProblem(Declared):
             If `levels` is too small for a bound below 1, if the lists differ in length, or if a
             number is outside its domain.
         TypeError
-            If a field has another type.
+            If a field is not of the type above.
 
         Examples
         --------

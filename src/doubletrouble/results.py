@@ -191,7 +191,7 @@ class Estimate(_Result):
         ----------
         draws : array_like
             Draws along the first axis; further axes are points.
-        key : hashable, optional
+        key : hashable or None, default: None
             Identifier of the draws: estimates of equal keys are combined draw by draw.
 
         Returns
@@ -206,10 +206,10 @@ class Estimate(_Result):
         Estimate(value=2.0, standard_error=0.5773502691896258, n_draws=3)
         """
         values = np.asarray(draws, dtype=np.float64)
-        return cls.of_draws(MeanOfDraws(values=values, key=object() if key is None else key))
+        return cls._of_draws(MeanOfDraws(values=values, key=object() if key is None else key))
 
     @classmethod
-    def of_draws(cls, draws: Draws, mean_square: float | None = None) -> Self:
+    def _of_draws(cls, draws: Draws, mean_square: float | None = None) -> Self:
         """The estimate from some draws; `mean_square` is that of a variance component."""
         value, error, count = draws.summary()
         return cls(
@@ -481,7 +481,7 @@ class _Terms(_Result, Generic[Term]):
     _colors: ClassVar[Mapping[str, str]]
 
     @classmethod
-    def identified(
+    def _identified(
         cls,
         parts: Mapping[str, Term],
         *,
@@ -512,7 +512,13 @@ class _Terms(_Result, Generic[Term]):
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The names of all parts, in their order."""
+        """Return the names of all parts.
+
+        Returns
+        -------
+        tuple of str
+            The names, in the order of the parts.
+        """
         return tuple(f.name for f in fields(cls) if f.compare)  # others describe the parts
 
     @property
@@ -577,7 +583,7 @@ class _Terms(_Result, Generic[Term]):
         """How the total at one point is known, and then the parts that are known otherwise.
 
         >>> status = {"total": "measured", "sampling": "law", "bias": "law"}
-        >>> ErrorTerms.identified({}, missing={}, status=status)._status_at(0)
+        >>> ErrorTerms._identified({}, missing={}, status=status)._status_at(0)
         'measured; sampling, bias: law'
         """
         own = {name: how if isinstance(how, str) else how[k] for name, how in self.status.items()}
@@ -681,7 +687,7 @@ class _Terms(_Result, Generic[Term]):
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes, optional
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; those of a new figure unless given.
 
         Returns
@@ -825,7 +831,7 @@ class RowErrors(ErrorTerms[Any]):
     """
 
     @classmethod
-    def of(
+    def _of(
         cls,
         parts: Mapping[str, Any],
         includes: Mapping[str, str],
@@ -835,7 +841,7 @@ class RowErrors(ErrorTerms[Any]):
         label: str = "squared error",
     ) -> RowErrors:
         """Terms of all rows, with the index of the data, and the label of the error."""
-        terms = cls.identified(parts, missing=missing, includes=includes)
+        terms = cls._identified(parts, missing=missing, includes=includes)
         object.__setattr__(terms, "coordinates", {"row": np.arange(len(index))})
         object.__setattr__(terms, "_index", index)
         object.__setattr__(terms, "_error_label", label)
@@ -884,7 +890,7 @@ class RowErrors(ErrorTerms[Any]):
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes, optional
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; those of a new figure unless given.
         count : int, default: 20
             The number of rows.

@@ -238,7 +238,7 @@ def test_training_error_is_that_of_sampled_residuals(task: str, loss: str) -> No
 
 def test_training_error_of_the_square_loss() -> None:
     problem = random_problem("regression", "square", "relu", 20, seed=6)
-    error, loss = dt.order_parameters(problem).training()
+    error, loss = dt.order_parameters(problem)._training()
     np.testing.assert_allclose(error, dt.training_error(problem), rtol=1e-10)
     np.testing.assert_allclose(loss, dt.training_error(problem, measure="loss"), rtol=1e-10)
 

@@ -116,6 +116,12 @@ def test_too_few_repeats_are_refused(shape: tuple[int, int, int]) -> None:
         dt.plan_repeats(pilot(shape))
 
 
+def test_plans_need_a_decomposition() -> None:
+    result: Any = 3
+    with pytest.raises(TypeError, match=r"^result must be a Decomposition, got 3$"):
+        dt.plan_repeats(result)
+
+
 def test_plans_need_a_total() -> None:
     f = Effects().draw((10, 2, 4, N_TEST), np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"^result must have a total"):

@@ -306,7 +306,7 @@ def test_noise_in_the_labels_of_a_generator_is_noted(sample: Any) -> None:
 @pytest.mark.parametrize("sample", [curved, from_a_seed])
 def test_clean_labels_of_a_generator_are_exact(sample: Any) -> None:
     data = dt.GeneratorSource(sample, 20, n_test=30)
-    assert not data.hides_noise(seed=0)
+    assert not data._hides_noise(seed=0)
     result = dt.decompose(random_features, data, **FEW)
     assert result.error().noise.value == 0
     assert result.notes[-1].startswith("noise = 0")
@@ -323,7 +323,7 @@ def test_equal_inputs_may_have_missing_values() -> None:
         X, y = curved(rng, n)
         return np.where(X < -1, np.nan, X), y
 
-    assert not dt.GeneratorSource(sample, 20).hides_noise(seed=0)
+    assert not dt.GeneratorSource(sample, 20)._hides_noise(seed=0)
 
 
 # --- duplicates ----------------------------------------------------------------------------------

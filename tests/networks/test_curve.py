@@ -298,7 +298,7 @@ def test_diverged_members_are_counted_and_left_out(tmp_path: Path) -> None:
         assert row["diverged"] == 3
         assert math.isnan(row["single_error"])
     sound = curve(**{**wild, "learning_rate": 0.1}).runs[0]
-    mixed = LazyRun.of(
+    mixed = LazyRun._of(
         [sound.members[0], result.runs[0].members[1], sound.members[2]],
         DATA.y_test,
         width=3,

@@ -47,7 +47,7 @@ def partly_diverged() -> LazyRun:
     sound = train_lazy(small_data(), ensemble=5, learning_rate=0.1, **WILD)
     lost = train_lazy(small_data(), ensemble=5, learning_rate=1e4, **WILD)
     chosen = [(lost if k in (1, 3) else sound).members[k] for k in range(5)]
-    return LazyRun.of(chosen, sound.y_test, width=6, laziness=10.0, settings=sound.settings)
+    return LazyRun._of(chosen, sound.y_test, width=6, laziness=10.0, settings=sound.settings)
 
 
 def test_errors_of_groups_equal_those_by_hand() -> None:

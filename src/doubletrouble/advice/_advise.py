@@ -89,17 +89,17 @@ def advise(
         `decompose_predictions`, which takes no further arguments.
     ensemble : int, Ensemble or Divide, default: 1
         The present models.
-    budget : float, optional
+    budget : float or None, default: None
         The largest cost, in the units of the problem: P and N of a `Problem` are per input
         dimension, so that training is per D³. Default: the present cost; may be `math.inf`.
     cost : {"features", "training"}, default: "features"
         The measure of cost: P K features in total, or K n P min(n, P), the operations of K ridge
         fits on n samples each, up to a constant. Choosing λ costs nothing: one factorization
         serves all.
-    dim : float, optional
+    dim : float or None, default: None
         The input dimension D of a `Problem`, to show P and N as counts. If N is then a whole
         number, the best allocations have whole numbers of features, as for a `SpectralProblem`.
-    measure : {"misclassification", "noisy", "squared", "log_loss"}, optional
+    measure : {None, "misclassification", "noisy", "squared", "log_loss"}, default: None
         The error of classification, "misclassification" unless given, as for `exact_error`.
 
     Returns
@@ -116,7 +116,7 @@ def advise(
         "logistic" at ridge 0, where its weights diverge on separable data; or if an argument is
         given that the problem does not take.
     TypeError
-        If `problem` has another type or is an array.
+        If `problem` is not of the types above or is an array.
     ConvergenceError
         If a solver stops before its tolerance.
 
@@ -172,12 +172,12 @@ def advise(
         )
 
     unit = count_unit(problem, dim)
-    now = AdviceOption.of("now", "now", problem, scheme, measure)
+    now = AdviceOption._of("now", "now", problem, scheme, measure)
     budget = now.cost(cost) if budget is None else budget
     best_ridge = float(optimal_ridge(problem, scheme, measure).ridge)
     changes = single_changes(now, best_ridge, unit)
     label, width = "K → ∞ at its best P", best_width_of_many(problem, measure)
-    many = now.moved("many_at_best_width", label, Ensemble(math.inf), width=width)
+    many = now._moved("many_at_best_width", label, Ensemble(math.inf), width=width)
     many = round_many(many, unit)
     regularized = next(option for option in changes if option.name == "regularize")
 
@@ -192,7 +192,7 @@ def advise(
         best=best(regularized, free_ridge=True),
         best_at_this_ridge=best(now, free_ridge=False),
         many_at_best_width=many,
-        marginal=MarginalValue.of(now, best_ridge),
+        marginal=MarginalValue._of(now, best_ridge),
         budget=budget,
         cost=cost,
         dim=dim,
@@ -207,7 +207,7 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
         return None
     best = scaling_frontier(now.problem, compute, max_samples=now.samples)
     sizes = {"width": best.n_features, "samples": best.n_samples, "ridge": best.ridge}
-    return now.moved(
+    return now._moved(
         "frontier",
         "best n ≤ N, P, K, λ for this training",
         Ensemble(float(best.n_members[0])),

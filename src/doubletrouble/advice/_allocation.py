@@ -95,7 +95,7 @@ def best_allocation(
         changes: dict[str, Any] = {"width": width}
         if free_ridge:
             changes["ridge"] = optimal_ridge(there, ensemble, known.measure).ridge
-        option = known.moved(name, label, ensemble, **changes)
+        option = known._moved(name, label, ensemble, **changes)
         return round_to_counts(option, budget, cost, unit, free_ridge=free_ridge)
 
     options = []
@@ -188,7 +188,7 @@ class Models:
         ridges = spectrum_of(self.problem).own_ridge(_RIDGES / small, np.array([self.samples]))
         none = np.zeros_like(width)
         if not isinstance(self.problem, Problem):
-            none = np.asarray(self.problem.least_ridge(width, self.samples))
+            none = np.asarray(self.problem._least_ridge(width, self.samples))
         ends = none[:, None], np.full_like(small, np.inf)
         grid = np.concatenate([ends[0], np.maximum(ridges, ends[0]), ends[1]], axis=1)
         _, error = self._least_on(
@@ -413,7 +413,7 @@ def round_many(option: AdviceOption, unit: float | None) -> AdviceOption:
     there = changed(option.problem, width=widths)
     totals = total_of(there, Ensemble(np.inf), option.measure)
     width = float(widths[np.argmin(totals)])
-    counted = option.moved(option.name, option.label, option.ensemble, width=width)
+    counted = option._moved(option.name, option.label, option.ensemble, width=width)
     return replace(counted, ideal=option)
 
 
@@ -438,7 +438,7 @@ def round_to_counts(
         total, ridges = np.asarray(best.error.total), np.asarray(best.ridge)
     i = int(np.argmax(total <= total.min() * (1 + ERROR_TOLERANCE)))  # the fewest models of these
     changes = {"width": float(counts[i] * unit), "ridge": float(ridges[i])}
-    counted = option.moved(option.name, option.label, kind(float(members[i])), **changes)
+    counted = option._moved(option.name, option.label, kind(float(members[i])), **changes)
     return replace(counted, ideal=option)
 
 

@@ -175,7 +175,7 @@ class ScalingFrontier:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes, optional
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; those of a new figure unless given.
 
         Returns
@@ -212,7 +212,7 @@ def scaling_frontier(
         The spectrum, target and noise, of one problem; its sizes and ridge are ignored.
     compute : float or array_like
         Budgets, finite numbers from 1 along one axis, in the operations that `cost` counts.
-    cost : Cost or callable, optional
+    cost : Cost or callable or None, default: None
         Operations for (P, N, K), which must increase with each of them: a `Cost`, or a function of
         arrays. Default: `Cost()`, the work of direct solvers.
     max_samples : float, default: inf
@@ -480,7 +480,7 @@ class _Search:
         )
         unused = np.maximum(1 - z / P, 0.0) * np.maximum(1 - z / N, 0.0)
         ridge = self.table.own_ridge(unused, z, N)
-        none = self.problem.least_ridge(P, N)  # 0, where the law allows it
+        none = self.problem._least_ridge(P, N)  # 0, where the law allows it
         ridges = np.stack([np.maximum(ridge, none), none])
         at = replace(self.problem, n_features=P, n_samples=N, ridge=ridges)
         error = np.asarray(exact_error(at, Ensemble(K)).total).min(axis=0)

@@ -111,7 +111,7 @@ class AdviceOption:
     ideal: "AdviceOption | None" = None  # the optimum over ratios, if this one is over counts
 
     @classmethod
-    def of(
+    def _of(
         cls,
         name: str,
         label: str,
@@ -124,10 +124,10 @@ class AdviceOption:
         values: dict[str, Any] = {"problem": problem, "ensemble": ensemble, "measure": measure}
         return cls(name=name, label=label, error=error, **values)
 
-    def moved(self, name: str, label: str, ensemble: Scheme, **changes: Any) -> "AdviceOption":
+    def _moved(self, name: str, label: str, ensemble: Scheme, **changes: Any) -> "AdviceOption":
         """The option after a change of its problem or its ensemble."""
         problem = changed(self.problem, **changes) if changes else self.problem
-        return AdviceOption.of(name, label, problem, ensemble, self.measure)
+        return AdviceOption._of(name, label, problem, ensemble, self.measure)
 
     @property
     def n_members(self) -> float:
@@ -199,13 +199,13 @@ def single_changes(
     label, little = _a_little(P, N, K if isinstance(ensemble, Divide) else 1.0, unit)
     parts = min(2 * K, most_parts(now.problem, unit))
     return (
-        now.moved("widen", "P → 2P", ensemble, width=_wider(P, 2.0)),
-        now.moved("widen_a_little", label, ensemble, width=little),
-        now.moved("ensemble", f"K → 2K{all_data}", Ensemble(2 * K)),
-        now.moved("divide", f"divide among {rounded(parts, 6)}", Divide(parts)),
-        now.moved("regularize", "λ → λ*", ensemble, ridge=best_ridge),
-        now.moved("collect", "N → 2N", ensemble, samples=twice),
-        now.moved("many", f"K → ∞{all_data}", Ensemble(math.inf)),
+        now._moved("widen", "P → 2P", ensemble, width=_wider(P, 2.0)),
+        now._moved("widen_a_little", label, ensemble, width=little),
+        now._moved("ensemble", f"K → 2K{all_data}", Ensemble(2 * K)),
+        now._moved("divide", f"divide among {rounded(parts, 6)}", Divide(parts)),
+        now._moved("regularize", "λ → λ*", ensemble, ridge=best_ridge),
+        now._moved("collect", "N → 2N", ensemble, samples=twice),
+        now._moved("many", f"K → ∞{all_data}", Ensemble(math.inf)),
     )
 
 

@@ -53,7 +53,7 @@ class MarginalValue:
     feature_at_best_ridge: float  # of P
 
     @classmethod
-    def of(cls, now: AdviceOption, best_ridge: float) -> "MarginalValue":
+    def _of(cls, now: AdviceOption, best_ridge: float) -> "MarginalValue":
         """Differentiate the error at the present and at the best ridge."""
         problem, ensemble, measure = now.problem, now.ensemble, now.measure
         here = error_slopes(problem, ensemble, measure)
@@ -205,7 +205,7 @@ class Advice:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes, optional
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; those of a new figure unless given.
 
         Returns

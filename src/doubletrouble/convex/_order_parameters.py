@@ -92,7 +92,7 @@ class OrderParameters:
         ValueError
             If a fraction is outside [0, 1], or shapes do not broadcast.
         TypeError
-            If an argument has another type.
+            If an argument is not of the type above.
         ConvergenceError
             If a solver stops before its tolerance.
 
@@ -107,17 +107,17 @@ class OrderParameters:
         f2 = checked("shared_samples", shared_samples, _FRACTION)
         if not isinstance(shared_noise, bool):
             raise TypeError(f"shared_noise must be True or False, got {shared_noise!r}")
-        result = self.q_d + self.excess(f1, f2, shared_noise=shared_noise)
+        result = self.q_d + self._excess(f1, f2, shared_noise=shared_noise)
         return result if np.ndim(result) else float(result)
 
-    def training(self) -> tuple[Any, Any]:
+    def _training(self) -> tuple[Any, Any]:
         """The training error (squared residuals, or wrong signs) and the mean loss."""
         with np.errstate(all="ignore"):
             parts = [block.training() for block in self._blocks]
         error, loss = (np.concatenate(v).reshape(self._shape) for v in zip(*parts, strict=True))
         return error, loss
 
-    def excess(self, shared_features: Any, shared_samples: Any, *, shared_noise: bool) -> Any:
+    def _excess(self, shared_features: Any, shared_samples: Any, *, shared_noise: bool) -> Any:
         """q₁₂ - m²/ρ, of the broadcast shape."""
         shape = np.broadcast_shapes(
             self._shape, np.shape(shared_features), np.shape(shared_samples)

@@ -42,7 +42,7 @@ class Data:
         several data sets from them.
     pool_y : array_like of shape (n,) or None, default: None
         Labels of `pool_x`, of which `y_train` are the first.
-    settings : mapping, optional
+    settings : mapping, default: {}
         How the data were made; nothing is computed from it.
 
     Examples

@@ -98,7 +98,7 @@ def load_data(
         If a name, class, number of samples or number of directions is not available; `DataError` of
         `doubletrouble.data`, a subclass, if a file cannot be read or downloaded.
     TypeError
-        If `name`, `folder` or `download` is of another type.
+        If `name`, `folder` or `download` is not of the type above.
     MissingExtraError
         If scikit-learn (for the digits) or pooch (for downloads) is not installed.
 

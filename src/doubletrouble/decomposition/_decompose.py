@@ -141,7 +141,7 @@ def decompose(
         If an option is not one of those listed, a number is out of range, the source has too few
         samples, or fits without a `name` cannot be identified in a store.
     TypeError
-        If `model`, `source` or the labels are of another type.
+        If `model`, `source` or the labels are not of the types above.
     FitError
         If fits raise an error, or predict something that is not a finite number; it has the result
         of the data sets without a failure.
@@ -328,7 +328,7 @@ def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
     """Notes on the source and on the learner."""
     learner, source, n_noise = fits.learner, fits.source, predictions.shape[1]
     notes = [
-        *source.notes(n_noise, n_data=fits.n_data, seed=fits.seed, hidden=fits.hidden_noise),
+        *source._notes(n_noise, n_data=fits.n_data, seed=fits.seed, hidden=fits.hidden_noise),
         *learner.notes,
     ]
     if fits.requested_noise > n_noise and not source.is_noiseless:

@@ -80,7 +80,21 @@ class Design:
         return self.targets[-1]
 
     def lacks(self, name: str, needs: tuple[str, ...]) -> str | None:
-        """The reason why `name` is not identified; None where it is."""
+        """Return the reason why a part of the error is not identified.
+
+        Parameters
+        ----------
+        name : str
+            The name of the part, for the message.
+        needs : tuple of str
+            What the part needs, of "noise", "init" and "data" (2 or more draws), "crossed",
+            "target" and "both" (truth and y_test).
+
+        Returns
+        -------
+        str or None
+            The reason; None if the part is identified.
+        """
         fulfilled = {
             "noise": self.n_noise > 1 or self.noiseless,
             "init": self.n_init > 1 or self.deterministic,

@@ -251,9 +251,9 @@ class Fits:
         classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
         if classification and learner.is_classifier is False:
             raise ValueError(f"model must be a classifier for {task=}, got {type(model).__name__}")
-        source.check(n_data, seed=seed, classification=classification)
+        source._check(n_data, seed=seed, classification=classification)
         test = source.test(seed, classification=classification)
-        classes = source.class_labels(seed) if classification else None
+        classes = source._class_labels(seed) if classification else None
         return cls(
             learner=learner,
             source=source,
@@ -262,11 +262,11 @@ class Fits:
             classes=classes,
             seed=seed,
             n_data=n_data,
-            n_noise=source.noise_draws(draws),
+            n_noise=source._noise_draws(draws),
             n_init=1 if learner.is_deterministic else n_init,
             requested_init=n_init,
             requested_noise=n_noise or 1,
-            hidden_noise=source.hides_noise(seed),
+            hidden_noise=source._hides_noise(seed),
             run=uuid4().hex,
         )
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from doubletrouble.decomposition._components import Variances, weighted_sum
 from doubletrouble.decomposition._result import Decomposition
-from doubletrouble.parameters import Parameter, number
+from doubletrouble.parameters import Parameter, number, shown
 
 _RELATIVE = Parameter(
     symbol="ε", meaning="standard error of a part over the part", typical=(0.01, 0.5), low=1e-9
 )
-_SMALL = 0.05  # of the total: smaller parts need be known no better than one of this size
+_SMALL = 0.05  # of the total: smaller parts have the tolerance of one of this size
 _TRIED = 60  # numbers of initializations
 _ROUNDING = 1e-12
 _FEW = 10  # with fewer data sets, errors grow faster than 1/n_data
@@ -39,7 +39,7 @@ class RepeatPlan:
 def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPlan:
     """Repeats for which the standard error of every part is a given share of the part.
 
-    A part below 5 % of the total need only be known as well as one of 5 %.
+    Parts below 5 % of the total have the tolerance of a part of 5 %.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
         If `result` has no total, an infinite one, or no standard errors; if `relative_error` is
         below 1e-9.
     TypeError
-        If `relative_error` is not one number.
+        If `result` is not a `Decomposition`, or `relative_error` is not one number.
 
     Examples
     --------
@@ -75,6 +75,8 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
     >>> dt.plan_repeats(pilot, 0.05).n_fits > plan.n_fits
     True
     """
+    if not isinstance(result, Decomposition):
+        raise TypeError(f"result must be a Decomposition, got {shown(result)}")
     wanted, design = number("relative_error", relative_error, _RELATIVE), result.design
     if not design.targets:
         raise ValueError("result must have a total, against truth or y_test, got none")
@@ -89,7 +91,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
             "more data sets, and 3 or more initializations"
         )
     total = abs(float(error.total))
-    weights = result.weights()
+    weights = result._weights()
     needs = []
     for name, part in rows.items():
         spread = weighted_sum(weights[name], result.statistics).variances()

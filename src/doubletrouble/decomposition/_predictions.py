@@ -57,11 +57,11 @@ def decompose_predictions(
     confidence: float = 0.95,
     loss: LossName = "brier",
 ) -> Decomposition:
-    """Split the squared error into noise, initialization, sampling and bias, without bias.
+    """Return unbiased estimates of the squared error and its parts by cause.
 
-    Estimates come from products of distinct draws: they are unbiased however few the draws, and
-    may be negative. With an axis of length one a part is not identified; the `notes` of the result
-    name the part that contains it.
+    The parts are noise, initialization, sampling and bias. Estimates come from products of distinct
+    draws: they are unbiased however few the draws, and may be negative. With an axis of length one
+    a part is not identified; the `notes` of the result name the part that contains it.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ class Decomposition:
         parts = self._estimates(sequential(design, K), mean_squares(design, K))
         total = parts.pop("total", None)
         missing = self._missing(SEQUENTIAL)
-        return ErrorTerms.identified(parts, missing=missing, includes=design.absorbed, total=total)
+        return ErrorTerms._identified(parts, missing=missing, includes=design.absorbed, total=total)
 
     def _other_loss(self, K: float) -> ErrorTerms[Estimate]:
         """The cross-entropy or the 0/1 loss by cause."""
@@ -152,7 +152,7 @@ class Decomposition:
                 )
             reason = f"the causes are identified for ensemble = 1 and inf with loss={loss!r}"
             missing = dict.fromkeys(ErrorTerms.names(), reason)
-            return ErrorTerms.identified({}, missing=missing, total=self._estimate({name: 1.0}))
+            return ErrorTerms._identified({}, missing=missing, total=self._estimate({name: 1.0}))
         missing, weights = missing_parts(design, loss), parts_of_losses(design, loss, K)
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
@@ -161,7 +161,7 @@ class Decomposition:
         parts = {name: self._estimate(part) for name, part in weights.items()}
         total = parts.pop("total", None)
         includes = absorbed_causes(design, loss)
-        return ErrorTerms.identified(parts, missing=missing, includes=includes, total=total)
+        return ErrorTerms._identified(parts, missing=missing, includes=includes, total=total)
 
     @property
     def _is_infinite(self) -> bool:
@@ -171,9 +171,9 @@ class Decomposition:
         """A weighted sum of statistics; one of an infinite one is infinite."""
         if any(math.isinf(self.statistics[name].table[0, 0]) for name in weights):
             return Estimate(value=math.inf, standard_error=0.0, n_draws=self.design.n_data)
-        return Estimate.of_draws(weighted_sum(weights, self.statistics))
+        return Estimate._of_draws(weighted_sum(weights, self.statistics))
 
-    def weights(self) -> dict[str, ProductWeights]:
+    def _weights(self) -> dict[str, ProductWeights]:
         """The parts and the total of one member, as weights of statistics."""
         if self.loss != "brier":
             return parts_of_losses(self.design, self.loss)
@@ -208,7 +208,7 @@ class Decomposition:
         includes = design.absorbed
         includes.pop("initialization", None)  # the main effect does not depend on the labels
         missing = self._missing(ANOVA)
-        return AnovaTerms.identified(parts, missing=missing, includes=includes, total=total)
+        return AnovaTerms._identified(parts, missing=missing, includes=includes, total=total)
 
     def _size(self, ensemble: EnsembleLike, function: str) -> float:
         """K; more than one member needs a second initialization."""
@@ -229,7 +229,7 @@ class Decomposition:
                     for product, weight in squares[name].items()
                     if weight
                 )
-            estimates[name] = Estimate.of_draws(weighted_sum(part, self.statistics), square)
+            estimates[name] = Estimate._of_draws(weighted_sum(part, self.statistics), square)
         return estimates
 
     def _missing(self, needs: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
@@ -462,13 +462,13 @@ class LearnerDecomposition(Decomposition):
         zero = np.zeros(design.n_test)
         parts = {
             name: sum((w * known[one] for one, w in part.items() if w), start=zero)
-            for name, part in self.weights().items()
+            for name, part in self._weights().items()
             if name != "total"
         }
         missing = missing_parts(design, self.loss)
         if self.loss == "brier":
             missing = self._missing(SEQUENTIAL)
-        return RowErrors.of(
+        return RowErrors._of(
             parts,
             error.includes,
             range(design.n_test),

@@ -282,7 +282,7 @@ class GeneratorSource:
         """Whether no noise is added to the labels."""
         return not callable(self.noise) and self.noise == 0
 
-    def hides_noise(self, seed: int) -> bool:
+    def _hides_noise(self, seed: int) -> bool:
         """Whether the labels of `sample` differ between two draws at the same inputs.
 
         First, of two draws with the same state of the generator; these must have equal inputs.
@@ -320,16 +320,16 @@ class GeneratorSource:
             return False
         return False
 
-    def noise_draws(self, n_noise: int) -> int:
+    def _noise_draws(self, n_noise: int) -> int:
         """The number of versions of the labels; labels without noise have one."""
         return 1 if self.is_noiseless else n_noise
 
-    def check(self, n_data: int, *, seed: int, classification: bool) -> None:
+    def _check(self, n_data: int, *, seed: int, classification: bool) -> None:
         """Raise ValueError for a share of flipped classes above 1."""
         if classification and not callable(self.noise):
             number("noise", self.noise, glossary.LABEL_FLIPS)
 
-    def notes(self, n_noise: int, *, n_data: int, seed: int, hidden: bool) -> list[str]:
+    def _notes(self, n_noise: int, *, n_data: int, seed: int, hidden: bool) -> list[str]:
         """Notes on the noise of the labels."""
         if hidden:
             return [
@@ -341,7 +341,7 @@ class GeneratorSource:
             return ["noise = 0: the labels of sample are taken as exact given the inputs."]
         return []
 
-    def class_labels(self, seed: int) -> Labels:
+    def _class_labels(self, seed: int) -> Labels:
         """The classes: those given, or those of the test set."""
         if self.classes is not None:
             return np.unique(np.asarray(self.classes))
@@ -576,7 +576,7 @@ class PoolSource:
             return None
         return float(self.noise / self._added) ** 2
 
-    def hides_noise(self, seed: int) -> bool:
+    def _hides_noise(self, seed: int) -> bool:
         """Whether labels have noise of unknown size that no draw changes."""
         return self.noise is None and not self.repeated
 
@@ -591,7 +591,7 @@ class PoolSource:
         left = len(groups) - self.n_test - largest + 1
         return max(0, left) // self.n_train
 
-    def noise_draws(self, n_noise: int) -> int:
+    def _noise_draws(self, n_noise: int) -> int:
         """The number of versions of the labels of a training set."""
         if self.repeated:
             return min(n_noise, 1 + len(self.repeated))
@@ -599,7 +599,7 @@ class PoolSource:
             return 1
         return n_noise + (self.injected is not None)  # and the labels without added noise
 
-    def check(self, n_data: int, *, seed: int, classification: bool) -> None:
+    def _check(self, n_data: int, *, seed: int, classification: bool) -> None:
         """Raise ValueError for more data sets than the pool has samples for."""
         left = len(self._split(seed)[1])
         n_sets = n_data if self.resampling == "disjoint" else 1
@@ -619,7 +619,7 @@ class PoolSource:
                 f"{self.noise!r}; inject flips a known share of them"
             )
 
-    def notes(self, n_noise: int, *, n_data: int, seed: int, hidden: bool) -> list[str]:
+    def _notes(self, n_noise: int, *, n_data: int, seed: int, hidden: bool) -> list[str]:
         """Notes on resampling, on duplicates, and on how noise is separated."""
         notes = []
         if message := RESAMPLING[self.resampling]:
@@ -674,7 +674,7 @@ class PoolSource:
             return []
         return [hash((X[i].tobytes(), self.y[i].tobytes() if labels else b"")) for i in index]
 
-    def class_labels(self, seed: int) -> Labels:
+    def _class_labels(self, seed: int) -> Labels:
         """All classes of the pool."""
         return np.unique(self.y)
 

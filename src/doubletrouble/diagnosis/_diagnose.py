@@ -69,7 +69,7 @@ def diagnose(
     confidence: float = CONFIDENCE,
     progress: bool = True,
 ) -> Diagnosis:
-    """Where the test error of a learner comes from, at the size of the data, and what reduces it.
+    """Decompose the test error of a learner on all rows by cause, and compare remedies.
 
     The result estimates the expected squared error of the learner trained on all rows, its parts by
     cause, and the error after each remedy: averaging seeds, bagging, other learners, and more data.
@@ -130,7 +130,7 @@ def diagnose(
         `cv` are not ten that partition the rows, a learner is of the other task, or an option is
         out of range.
     TypeError
-        If a learner, the inputs, the labels or `cv` are of another type.
+        If a learner, the inputs, the labels or `cv` are not of the types above.
     FitError
         If fits raise an error or do not predict finite numbers; failures on small shares of the
         rows alone are left out, with a note.
@@ -189,7 +189,7 @@ def compare(
     confidence: float = CONFIDENCE,
     progress: bool = True,
 ) -> LearnerComparison:
-    """The errors of several learners by cause on the same rows, and their paired differences.
+    """Compare learners on the same rows: their errors by cause, and paired differences.
 
     Every learner is diagnosed, with 120 fits.
 
@@ -235,10 +235,10 @@ def compare(
     Raises
     ------
     ValueError
-        If there are fewer than two learners or their names are not strings; if the data or options
-        are not those of `diagnose`.
+        If `models` is not a mapping of two or more learners, or its keys are not strings; if the
+        data or options are not those of `diagnose`.
     TypeError
-        If a learner, the inputs, the labels or `cv` are of another type.
+        If a learner, the inputs, the labels or `cv` are not of the types above.
     FitError
         If fits raise an error or do not predict finite numbers.
     StoreError

@@ -350,7 +350,7 @@ class Diagnosis:
     # --- estimates ---
 
     def _estimate(self, draws: FloatArray) -> Estimate:
-        return Estimate.of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
+        return Estimate._of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
 
     @property
     def measure(self) -> str:
@@ -457,7 +457,7 @@ class Diagnosis:
             )
         status = self._status(sizes, parts)
         return self._located(
-            ErrorTerms.identified(parts, missing=missing, includes=includes, status=status), sizes
+            ErrorTerms._identified(parts, missing=missing, includes=includes, status=status), sizes
         )
 
     def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, Any]:
@@ -516,7 +516,7 @@ class Diagnosis:
         reason = "the causes of a bag's error are not identified: only the total is measured"
         missing = dict.fromkeys(ErrorTerms.names(), reason)
         status = {"total": PAIRED}
-        return ErrorTerms.identified(
+        return ErrorTerms._identified(
             {}, missing=missing, total=self._estimate(total), status=status
         )
 
@@ -537,7 +537,7 @@ class Diagnosis:
         draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
         status = self._status(sizes, ())
-        terms = ErrorTerms.identified({}, missing=missing, total=total, status=status)
+        terms = ErrorTerms._identified({}, missing=missing, total=total, status=status)
         return self._located(terms, sizes)
 
     def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:
@@ -662,7 +662,7 @@ class Diagnosis:
         if self.floor is not None:
             parts["bayes"] = np.full(self.n_rows, self.floor)
         missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
-        return RowErrors.of(parts, now.includes, self.index, missing=missing, label=self.measure)
+        return RowErrors._of(parts, now.includes, self.index, missing=missing, label=self.measure)
 
     # --- shown ---
 
@@ -912,7 +912,7 @@ class LearnerComparison:
         status = {
             key: other.status[key] if how == _NO_SEED else how for key, how in own.status.items()
         } | {"total": PAIRED}
-        return ErrorTerms.identified(parts, missing=missing, includes=own.includes, status=status)
+        return ErrorTerms._identified(parts, missing=missing, includes=own.includes, status=status)
 
     def remedies(self) -> Remedies:
         """The other learners as remedies of the first: their errors, paired by rows.

@@ -176,9 +176,9 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         Raises
         ------
         ValueError
-            If the data or a parameter are invalid, or parameters do not go together.
+            If the data or a parameter are invalid, or parameters are incompatible.
         TypeError
-            If `activation`, `ensemble` or a penalty is of another type.
+            If `activation`, `ensemble` or a penalty is not of the type above.
         DivergenceError
             If the logistic loss has no minimum: without ridge, on linearly separable data.
         """

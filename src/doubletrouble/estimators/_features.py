@@ -276,7 +276,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ----------
         X : array_like of shape (n, D)
             Inputs, at most 1e100 in magnitude (1e30 in float32).
-        y : object, optional
+        y : object or None, default: None
             Not used; for pipelines.
 
         Returns
@@ -289,7 +289,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ValueError
             If `X` or a parameter is invalid.
         TypeError
-            If `activation` is of another type.
+            If `activation` is not of the type above.
         """
         X = validated(self, X)
         center = check_flag("center", self.center)

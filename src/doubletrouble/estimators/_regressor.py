@@ -512,9 +512,9 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         Raises
         ------
         ValueError
-            If the data or a parameter are invalid, or parameters do not go together.
+            If the data or a parameter are invalid, or parameters are incompatible.
         TypeError
-            If `activation`, `ensemble` or a penalty is of another type.
+            If `activation`, `ensemble` or a penalty is not of the type above.
         """
         X, y = validated(self, X, y, y_numeric=True, multi_output=True)
         return self._fit(X, y, sample_weight)

@@ -134,7 +134,7 @@ def forecast(
         are constant; if `kernel` is not a Gram matrix, the device is not available, or an option is
         out of range.
     TypeError
-        If the data are not numbers or have masked elements, or an option is of another type.
+        If the data are not numbers or have masked elements, or an option is not of the type above.
     MissingExtraError
         If a device of torch is given and torch is not installed.
 

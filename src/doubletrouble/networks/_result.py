@@ -53,7 +53,7 @@ class LazyRun:
     settings: Mapping[str, Any] = field(default_factory=dict)  # defaults resolved
 
     @classmethod
-    def of(
+    def _of(
         cls,
         outcomes: Sequence[TrainingOutcome],
         y_test: FloatArray,
@@ -138,7 +138,7 @@ class LazyRun:
         left = [member for member in self.members if member.status != "diverged"]
         if not left:
             raise DivergenceError(f"all {self.n_members} members diverged; lower learning_rate")
-        return LazyRun.of(
+        return LazyRun._of(
             left, self.y_test, width=self.width, laziness=self.laziness, settings=self.settings
         )
 
@@ -220,7 +220,7 @@ class LazyRun:
                 f"parts need the squared error, got measure {measure!r}",
             )
             total_error = Estimate.of(errors, key=self._key(K, "rate"))
-            return ErrorTerms.identified({}, missing=missing, total=total_error)
+            return ErrorTerms._identified({}, missing=missing, total=total_error)
         missing = {
             "noise": "noise needs 2 or more draws of label noise, got 1: see lazy_split",
             "sampling": "sampling needs 2 or more data sets, got 1: see lazy_split",
@@ -232,7 +232,7 @@ class LazyRun:
 
         def estimate(table: FloatArray) -> Estimate:
             points = np.zeros((0, n_test))
-            return Estimate.of_draws(Statistic(table=table[:, None], points=points, key=key))
+            return Estimate._of_draws(Statistic(table=table[:, None], points=points, key=key))
 
         total = _leave_one_out_means(errors)
         rest = "sampling, label noise and noise floor"
@@ -243,7 +243,7 @@ class LazyRun:
         else:
             variance = _leave_one_out_variances(groups) / K
             parts = {"initialization": estimate(variance), "bias": estimate(total - variance)}
-        return ErrorTerms.identified(
+        return ErrorTerms._identified(
             parts, missing=missing, total=estimate(total), includes={"bias": rest}
         )
 

@@ -140,9 +140,9 @@ def train_lazy(
     ------
     ValueError
         If an option is not one of those listed, out of range, or not available on the device, or
-        options do not go together.
+        options are incompatible.
     TypeError
-        If `data` is not a `Data`, or a number is of another type.
+        If `data` is not a `Data`, or a number is not of the type above.
     StoreError
         If `store` is not a checkpoint of the same call, or cannot be written.
     MemoryError
@@ -237,7 +237,7 @@ class TrainingTask:
             "data": data.name,
             **asdict(self.training),
         }
-        return LazyRun.of(
+        return LazyRun._of(
             outcomes, data.y_test, width=member.width, laziness=member.laziness, settings=settings
         )
 

@@ -47,9 +47,9 @@ def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerm
     problem : Problem
         A problem of ridge regression, with a positive, finite ridge and finitely many features.
         P/D, N/D and λ may be arrays.
-    printed : iterable of int, optional
+    printed : iterable of int, default: frozenset()
         Errata, by their numbers in docs/errata.md, to leave as the paper prints them; 12 and 13,
-        two forms of one matrix, exclude each other. Default: none.
+        two forms of one matrix, exclude each other.
 
     Returns
     -------

@@ -43,7 +43,7 @@ _WORK = "work"  # the file of the computation
 
 
 def check_executor(executor: Any, workers: int | None, scheduler: Any) -> None:
-    """Raise unless the options of an executor go together."""
+    """Raise for incompatible options of an executor."""
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
     given = [name for name, value in options.items() if value is not None]
     if len(given) > 1 and not (executor is None and scheduler == LOCAL):

@@ -96,7 +96,7 @@ def simulate_committee(
         If there is no member, a member is not a single point or has an infinite width or ridge, or
         the sizes, overlaps or other numbers cannot be simulated.
     TypeError
-        If `members` is not a list of `Member`, or `sharing` is of another type.
+        If `members` is not a list of `Member`, or `sharing` is not of the type above.
 
     Examples
     --------

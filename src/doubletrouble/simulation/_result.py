@@ -42,7 +42,7 @@ class DrawnEnsemble:
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
     terms: Any  # SimulatedTerms, or OverlapDraws of other losses than the square loss
 
-    def covers(self, scheme: Scheme) -> bool:
+    def _covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble, as requested or as realized."""
         return same_terms(scheme, self.requested) or same_terms(scheme, self.realized)
 
@@ -214,13 +214,43 @@ class Simulation:
         return replace(self._drawn(scheme).realized, n_members=scheme.n_members)
 
     def terms_of(self, ensemble: EnsembleLike = 1) -> SimulatedTerms:
-        """Every term of every draw of the members of an ensemble."""
+        """Return every term of every draw of the members of an ensemble.
+
+        Parameters
+        ----------
+        ensemble : float or array_like or Scheme, default: 1
+            The number of models K, which has no effect, or one of the ensembles drawn.
+
+        Returns
+        -------
+        SimulatedTerms
+            The mean products of the outputs of two members; its method `named` returns the arrays
+            by name, with draws along the first axis.
+
+        Raises
+        ------
+        ValueError
+            If the ensemble was not drawn.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        """
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         terms: SimulatedTerms = self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
         return terms
 
     def estimate(self, draws: FloatArray) -> Estimate:
-        """The mean of a quantity over draws, the first axis, with its standard error."""
+        """Return the mean of a quantity over draws, with its standard error.
+
+        Parameters
+        ----------
+        draws : array_like
+            The quantity, with the draws of this simulation along the first axis.
+
+        Returns
+        -------
+        Estimate
+            The mean, paired with other estimates of the same draws.
+        """
         return Estimate.of(draws, key=self._key)
 
     # --- from draws to parts ---
@@ -238,7 +268,7 @@ class Simulation:
 
     def _drawn(self, scheme: Scheme) -> DrawnEnsemble:
         for one in self.drawn:
-            if one.covers(scheme):
+            if one._covers(scheme):
                 return one
         known = ", ".join(map(str, self.drawn))
         raise ValueError(
@@ -471,7 +501,7 @@ class ConvexSimulation(Simulation):
 
         if blind and measure != "log_loss":  # the limit of the parts is not that of their means
             total = estimated(np.asarray(sum(powers.values())))
-            return ErrorTerms.identified(
+            return ErrorTerms._identified(
                 parts={},
                 total=self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
                 missing=dict.fromkeys(ErrorTerms.names(), _BLIND_TOTAL_ONLY),
@@ -575,7 +605,7 @@ class ConvexSimulation(Simulation):
         if votes is None:
             raise ValueError("the simulation must be repeated for votes, got one without them")
         rate = flips + (1 - 2 * flips) * majority(votes, members)
-        return ErrorTerms.identified(
+        return ErrorTerms._identified(
             parts={},
             total=self.estimate(rate),
             missing=dict.fromkeys(ErrorTerms.names(), _VOTE_TOTAL_ONLY),
@@ -690,7 +720,7 @@ class CommitteeSimulation:
         else:
             given = checked_weights(weights, count)
         draws = np.einsum("a,dab,b->d", given, self.draws, given)
-        return ErrorTerms.identified(
+        return ErrorTerms._identified(
             parts={},
             total=Estimate.of(draws, key=self._key),
             missing={name: _TOTAL_ONLY.format(name) for name in ErrorTerms.names()},

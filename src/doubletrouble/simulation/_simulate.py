@@ -135,8 +135,8 @@ def simulate(
         from the same draws, the results have an axis for each, and `exact_error(sim.problem)` has
         the same shape. Neighbouring points are correlated.
     times : sequence of float or None, default: None
-        Times (in the unit of `clock`) at which gradient flow from zero is stopped, in place of
-        ridge regression; the last axis of the results.
+        Times (in the unit of `gradient_flow`) at which gradient flow from zero is stopped, in place
+        of ridge regression; the last axis of the results.
     test : {"auto", "exact", "sample"}, default: "auto"
         How the average over test points is taken: "exact" by closed forms (relu, leaky_relu, abs,
         erf, sign, sin, cos, linear, quadratic, and the Gaussian model), "sample" at sampled points
@@ -161,7 +161,7 @@ def simulate(
         If a number is out of range, an option is not one of those listed, or the settings cannot be
         simulated: as without a ridge at P = N, where the mean error is infinite.
     TypeError
-        If `problem` is not a `Problem`, or an option is of another type.
+        If `problem` is not a `Problem`, or an option is not of the type above.
     DivergenceError
         If a draw has no fit: the maximum margin of data that are not separable, or the logistic
         loss without ridge on separable data. The message lists the draws; none is left out.

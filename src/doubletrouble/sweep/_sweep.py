@@ -21,7 +21,7 @@ from doubletrouble import glossary
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import StoreError
 from doubletrouble.losses import TASKS, LossLike, Task
-from doubletrouble.parameters import declarations, whole_number
+from doubletrouble.parameters import declarations, documented, parameter, whole_number
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import Axis, choice_axis, number_axis, seed_axis, whole_axis
 from doubletrouble.runs import (
@@ -75,6 +75,13 @@ _DEFAULTS: dict[str, Any] = {
     **{f.name: f.default for f in fields(Problem)},
 }
 
+_MANY = "sequence or range"  # in docstrings
+
+
+def _axis(name: str) -> Any:
+    """A field with the declaration and the default of that of `Problem`."""
+    return parameter(declarations(Problem)[name], _DEFAULTS[name], many=_MANY)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
@@ -82,40 +89,22 @@ class Sweep:
 
     An axis is one value, a sequence, or a range such as "0.1:10:log:50" or "0:1:linear:11". The
     other fields are settings of `simulate` and hold for every cell. With `device="cpu"` cells have
-    the same bits wherever they are computed. All values are checked when the grid is made; those
-    that cannot be simulated raise ValueError or TypeError.
+    the same bits wherever they are computed.
 
     Parameters
     ----------
-    features_per_dim : float or sequence or range, default: 2.0
-        P/D, random features per input dimension; `math.inf` is the kernel limit.
-    samples_per_dim : float or sequence or range, default: 1.0
-        N/D, training samples per input dimension.
-    ridge : float or sequence or range, default: 1e-05
-        λ, the ridge penalty; 0 is the minimum-norm limit.
-    signal : float or sequence or range, default: 1.0
-        F, the norm of the linear teacher.
     noise : float or sequence or range or None, default: None
-        τ, the standard deviation of the noise on training labels; None for 1 in regression, and 0
-        in classification.
-    nonlinear_signal : float or sequence or range, default: 0.0
-        F⋆, the root power of the part of the teacher that cannot be learned.
-    test_noise : float or sequence or range, default: 0.0
-        τ̃, the standard deviation of the noise on test labels.
-    flips : float or sequence or range, default: 0.0
-        p, the probability that a training label of a class is flipped, in [0, 0.5].
+        The default is 1 for regression and 0 for classification.
     activation : str or sequence of str, default: "relu"
         Names of activations.
     loss : str or losses.Loss or sequence of them, default: "square"
         Training losses that have a name.
     task : str or sequence of str, default: "regression"
         "regression" or "classification".
-    dim : int or sequence or range
-        D, the input dimensions.
     model : str or sequence of str, default: "features"
         "features", "gaussian" or "kernel", as in `simulate`.
     seed : int or sequence or range, default: 0
-        Seeds of the random numbers.
+        Seeds of the random numbers, in [0, 2³²).
     n_data : int, default: 10
         Independent draws of every cell, at least 2.
     n_init : int, default: 10
@@ -123,7 +112,7 @@ class Sweep:
     ensembles : Scheme or float or sequence of them, default: (1, 2, 10, inf)
         Ensembles of every cell; numbers are models averaged.
     times : float or sequence or range or None, default: None
-        Times of every cell at which gradient flow is stopped; None for ridge regression.
+        Every cell has all of them; None for ridge regression.
     test : {"auto", "exact", "sample"}, default: "auto"
         How the average over test points is taken.
     center : bool, default: True
@@ -132,6 +121,13 @@ class Sweep:
         The precision.
     device : str, default: "auto"
         "auto", "cpu" (NumPy), "torch", or a device of torch such as "cuda".
+
+    Raises
+    ------
+    ValueError
+        If a value is outside its domain, a name is unknown, or a cell cannot be simulated.
+    TypeError
+        If a field is not of the type above.
 
     Examples
     --------
@@ -143,25 +139,25 @@ class Sweep:
     (0.1, 1.0, 10.0)
     """
 
-    features_per_dim: Axis = _DEFAULTS["features_per_dim"]
-    samples_per_dim: Axis = _DEFAULTS["samples_per_dim"]
-    ridge: Axis = _DEFAULTS["ridge"]
-    signal: Axis = _DEFAULTS["signal"]
-    noise: Axis | None = _DEFAULTS["noise"]
-    nonlinear_signal: Axis = _DEFAULTS["nonlinear_signal"]
-    test_noise: Axis = _DEFAULTS["test_noise"]
-    flips: Axis = _DEFAULTS["flips"]
+    features_per_dim: Axis = _axis("features_per_dim")
+    samples_per_dim: Axis = _axis("samples_per_dim")
+    ridge: Axis = _axis("ridge")
+    signal: Axis = _axis("signal")
+    noise: Axis | None = _axis("noise")
+    nonlinear_signal: Axis = _axis("nonlinear_signal")
+    test_noise: Axis = _axis("test_noise")
+    flips: Axis = _axis("flips")
     activation: str | Sequence[str] = _DEFAULTS["activation"]
     loss: LossLike | Sequence[LossLike] = _DEFAULTS["loss"]
     task: Task | Sequence[Task] = _DEFAULTS["task"]
-    dim: Axis
+    dim: Axis = parameter(glossary.WHOLE_DIM, many=_MANY)
     model: Model | Sequence[Model] = _DEFAULTS["model"]
     seed: Axis = _DEFAULTS["seed"]
 
     n_data: int = _DEFAULTS["n_data"]
     n_init: int = _DEFAULTS["n_init"]
     ensembles: EnsembleAxis = ENSEMBLES
-    times: Axis | None = _DEFAULTS["times"]
+    times: Axis | None = parameter(glossary.TIME, _DEFAULTS["times"], many=_MANY)
     test: TestAverage = _DEFAULTS["test"]
     center: bool = _DEFAULTS["center"]
     dtype: Dtype = _DEFAULTS["dtype"]
@@ -396,7 +392,7 @@ class Sweep:
         StoreError
             If the file is not a valid store, or cannot be used.
         ValueError
-            If options of the executor do not go together.
+            If options of the executor are incompatible.
         TypeError
             If `executor` has no method `submit`.
         DoubleTroubleError
@@ -451,7 +447,7 @@ class Sweep:
         StoreError
             If the file does not exist, is not a valid store, or cannot be used.
         ValueError
-            If options of the executor do not go together.
+            If options of the executor are incompatible.
         TypeError
             If `executor` has no method `submit`.
         DoubleTroubleError
@@ -611,6 +607,9 @@ class Sweep:
         """The fields with several values in the order of the grid, and the others."""
         values = self._values()
         return {name: values.pop(name) for name in AXES}, values
+
+
+Sweep.__doc__ = documented(Sweep)
 
 
 def _with_common_key(cell: Cell) -> Cell:

@@ -108,7 +108,7 @@ class _Ensemble:
         same_noise = same_noise or not self.noisy
         key = self._key(f1, f2, same_noise=same_noise)
         if key not in self.known:
-            self.known[key] = self.one.excess(f1, f2, shared_noise=same_noise)
+            self.known[key] = self.one._excess(f1, f2, shared_noise=same_noise)
         return self.known[key]
 
     def _solve_together(self, pairs: list[tuple[Any, Any]]) -> None:
@@ -123,7 +123,7 @@ class _Ensemble:
             np.stack([np.broadcast_to(pair[k], self.shape) for pair in missing.values()])
             for k in (0, 1)
         )
-        values = self.one.excess(f1, f2, shared_noise=False)
+        values = self.one._excess(f1, f2, shared_noise=False)
         self.known |= dict(zip(missing, values, strict=True))
 
     @staticmethod
@@ -373,7 +373,7 @@ def training_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
             f"ensemble must have all of the data for the training error, got {scheme!r}"
         )
     ensemble = _Ensemble.of(problem, scheme)
-    error, loss = ensemble.one.training()
+    error, loss = ensemble.one._training()
     return at_limits({"error": error, "loss": loss}, problem, ensemble.shape)
 
 

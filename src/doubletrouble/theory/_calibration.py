@@ -99,7 +99,7 @@ class Calibration:
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes, optional
+        axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; those of a new figure unless given.
 
         Returns
@@ -150,7 +150,7 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
         If the task is not classification, the ensemble is not supported, shapes do not broadcast,
         or data are not separable with the loss "max_margin".
     TypeError
-        If an argument has another type.
+        If an argument is not of the type above.
     DivergenceError
         For the logistic loss without ridge on separable data.
     ConvergenceError

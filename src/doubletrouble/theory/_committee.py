@@ -79,11 +79,11 @@ def pair_error(
         `Problem`, a number of features for a `SpectralProblem`.
     shared_samples : float or array_like, default: 0
         The samples that both have, in the same units.
-    signal : float or array_like, optional
+    signal : float or array_like or None, default: None
         Norm F of the linear target of `Member`s, 1 unless given; others have their own.
-    noise : float or array_like, optional
+    noise : float or array_like or None, default: None
         Standard deviation τ of the label noise of `Member`s, 1 unless given.
-    nonlinear_signal : float or array_like, optional
+    nonlinear_signal : float or array_like or None, default: None
         Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
 
     Returns
@@ -145,11 +145,11 @@ def pair_terms(
         `Problem`, a number of features for a `SpectralProblem`.
     shared_samples : float or array_like, default: 0
         The samples that both have, in the same units.
-    signal : float or array_like, optional
+    signal : float or array_like or None, default: None
         Norm F of the linear target of `Member`s, 1 unless given; others have their own.
-    noise : float or array_like, optional
+    noise : float or array_like or None, default: None
         Standard deviation τ of the label noise of `Member`s, 1 unless given.
-    nonlinear_signal : float or array_like, optional
+    nonlinear_signal : float or array_like or None, default: None
         Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
 
     Returns
@@ -354,11 +354,11 @@ def committee(
         {"features": …, "samples": …}, each a number or a matrix, in the units of `pair_error`.
     weights : {"equal", "optimal"} or array_like, default: "equal"
         "equal", "optimal", or numbers that add up to one, one for each member.
-    signal : float, optional
+    signal : float or None, default: None
         Norm F of the linear target of `Member`s, 1 unless given; others have their own.
-    noise : float, optional
+    noise : float or None, default: None
         Standard deviation τ of the label noise of `Member`s, 1 unless given.
-    nonlinear_signal : float, optional
+    nonlinear_signal : float or None, default: None
         Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
 
     Returns

@@ -80,7 +80,7 @@ def exact_error(
         A number of models K (`math.inf` and arrays included), which have features of their own and
         all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap` (square loss only),
         `FeatureBank`, `Folds`, and for classification `Vote`.
-    measure : {"misclassification", "noisy", "squared", "log_loss"}, optional
+    measure : {None, "misclassification", "noisy", "squared", "log_loss"}, default: None
         The error of regression is "squared". For classification it is "misclassification" (the
         default) or "squared" against the clean sign, "noisy" or "log_loss" against labels with
         noise and flips, whose own part is `bayes`.
@@ -93,10 +93,10 @@ def exact_error(
     Raises
     ------
     ValueError
-        For an ensemble or a measure that is not one of the problem, shapes that do not broadcast,
-        or the maximum margin of data that are not separable.
+        For an ensemble or a measure that is not supported for the problem, shapes that do not
+        broadcast, or the maximum margin of data that are not separable.
     TypeError
-        If an argument has another type.
+        If an argument is not of the type above.
     DivergenceError
         For the logistic loss without ridge on separable data.
     ConvergenceError
@@ -109,7 +109,7 @@ def exact_error(
 
     For classification the parts are differences of the error along the chain of scores averaged
     over the noise, the initialization and the sampling in turn: they depend on this order. The
-    intercept of a quantile loss is no part of the error (`order_parameters`).
+    intercept of a quantile loss is not part of the error (`order_parameters`).
 
     Examples
     --------
@@ -161,7 +161,7 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
         An isotropic problem, or one with a known spectrum; its fields may be arrays. For
         classification the error is the squared one of the scores against the clean sign.
     ensemble : int, array_like or Scheme, default: 1
-        A number of models K, or any ensemble of `exact_error` but `Vote`.
+        A number of models K, or any ensemble of `exact_error` except `Vote`.
 
     Returns
     -------
@@ -171,10 +171,10 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
     Raises
     ------
     ValueError
-        For an ensemble that is not one of the problem, shapes that do not broadcast, or the maximum
-        margin of data that are not separable.
+        For an ensemble that is not supported for the problem, shapes that do not broadcast, or the
+        maximum margin of data that are not separable.
     TypeError
-        If an argument has another type.
+        If an argument is not of the type above.
     DivergenceError
         For the logistic loss without ridge on separable data.
     ConvergenceError
@@ -210,7 +210,7 @@ def training_error(
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays.
     ensemble : int, array_like or Scheme, default: 1
-        A number of models K, or any ensemble of `exact_error` but `Vote`; one model for losses
+        A number of models K, or any ensemble of `exact_error` except `Vote`; one model for losses
         other than the square loss of regression.
     measure : {"error", "loss"}, default: "error"
         "error" is the mean squared error, or for classification the share of training labels on the
@@ -224,10 +224,10 @@ def training_error(
     Raises
     ------
     ValueError
-        For an unknown measure, an ensemble that is not one of the problem, shapes that do not
-        broadcast, or the maximum margin of data that are not separable.
+        For an unknown measure, an ensemble that is not supported for the problem, shapes that do
+        not broadcast, or the maximum margin of data that are not separable.
     TypeError
-        If an argument has another type.
+        If an argument is not of the type above.
     DivergenceError
         For the logistic loss without ridge on separable data.
     ConvergenceError

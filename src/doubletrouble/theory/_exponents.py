@@ -222,7 +222,7 @@ def exponents(
         For losses other than the square loss of regression, ensembles other than `Ensemble`, an
         unknown `ridge`, or shapes that do not broadcast.
     TypeError
-        If an argument has another type.
+        If an argument is not of the type above.
     ConvergenceError
         If a solver stops before its tolerance.
 

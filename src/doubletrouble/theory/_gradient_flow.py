@@ -92,7 +92,7 @@ def gradient_flow(
     n_poles : int, default: 20
         The number of complex ridges, even, from 4 to 64: the error of the sum falls by a factor of
         3.9 with each.
-    filter : Filter, optional
+    filter : Filter or None, default: None
         A filter in place of 1 - e⁻ᵗˣ; `n_poles` is then ignored.
 
     Returns
@@ -106,7 +106,7 @@ def gradient_flow(
         For other losses than the square loss of regression, an ensemble that is not supported, a
         number outside its domain, or shapes that do not broadcast.
     TypeError
-        If an argument has another type.
+        If an argument is not of the type above.
     ConvergenceError
         If a solver stops before its tolerance.
 
@@ -289,7 +289,7 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
         For other losses than the square loss of regression, an ensemble that is not supported,
         shapes that do not broadcast, or a `Problem` with infinitely many features.
     TypeError
-        If an argument has another type.
+        If an argument is not of the type above.
     ConvergenceError
         If a solver stops before its tolerance.
 

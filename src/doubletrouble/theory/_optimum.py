@@ -87,8 +87,8 @@ def optimal_ridge(
         An isotropic problem, or one with a known spectrum; its fields may be arrays. Its own ridge
         is ignored.
     ensemble : int, array_like or Scheme, default: 1
-        A number of models K, or any ensemble of `exact_error` but `Vote`.
-    measure : {"misclassification", "noisy", "squared", "log_loss"}, optional
+        A number of models K, or any ensemble of `exact_error` except `Vote`.
+    measure : {None, "misclassification", "noisy", "squared", "log_loss"}, default: None
         The error that is minimized, as for `exact_error`: "squared" for regression, by default
         "misclassification" for classification.
 
@@ -101,10 +101,10 @@ def optimal_ridge(
     Raises
     ------
     ValueError
-        For an ensemble or a measure that is not one of the problem, shapes that do not broadcast,
-        or the loss "max_margin", which does not depend on the ridge.
+        For an ensemble or a measure that is not supported for the problem, shapes that do not
+        broadcast, or the loss "max_margin", which does not depend on the ridge.
     TypeError
-        If an argument has another type.
+        If an argument is not of the type above.
     ConvergenceError
         If a solver stops before its tolerance.
 
