@@ -212,12 +212,16 @@ class _Run:
         while not self._landed.empty():
             futures.append(self._landed.get())
         results: list[Finished] = []
+        settled = []
         try:
             for future in futures:
                 results += self._result_of(future, backend)
-                del self._flying[future]
+                settled.append(future)
         finally:  # also those that finished before an error
             self._put(results)
+            for future in settled:  # after storing: an interruption in between loses no cell
+                del self._flying[future]
+                backend.release(future)
         yield from results
 
     def _result_of(self, future: Any, backend: Backend) -> list[Finished]:

@@ -112,6 +112,9 @@ class Backend:
         outcome: CellOutcome = future.result()
         return outcome
 
+    def release(self, future: Any) -> None:
+        """Delete what `result` reads, once it is stored."""
+
     def restart(self) -> None:
         """Replace an executor that is broken, or raise ExecutorError."""
         raise ExecutorError("the executor broke, as when one of its workers is killed")
@@ -189,10 +192,16 @@ class WorkerProcesses(Backend):
 
     def result(self, future: Any) -> CellOutcome:
         """The outcome of a finished cell, from its file."""
-        file = Path(future.result())
-        outcome: CellOutcome = pickle.loads(file.read_bytes())
-        file.unlink()
+        outcome: CellOutcome = pickle.loads(Path(future.result()).read_bytes())
         return outcome
+
+    def release(self, future: Any) -> None:
+        """Delete the file of a finished cell."""
+        if future.exception() is None:
+            Path(future.result()).unlink()
+
+    def cancel(self, futures: Iterable[Any]) -> None:
+        """Leave futures to `close`: loky fails on those that were cancelled meanwhile."""
 
     def restart(self) -> None:
         """Start a new pool, and wait until one of its workers answers."""
