@@ -10,6 +10,7 @@ PYTHON      ?= python3
 VENV        ?= .venv
 CONSTRAINTS ?= constraints.txt
 BIN         := $(VENV)/bin
+PYTEST       = $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 ifneq ($(words $(VENV) $(CONSTRAINTS))$(findstring ',$(VENV)$(CONSTRAINTS))$(findstring ",$(VENV)$(CONSTRAINTS)),2)
 $(error VENV and CONSTRAINTS must be paths without spaces and quotes, got "$(VENV)" and "$(CONSTRAINTS)")
@@ -42,7 +43,9 @@ pictures: reproduce $(VENV)/.installed-docs
 page: reproduce-installed
 	$(BIN)/doubletrouble page
 
-test: lint types contracts pytest
+# mypy uses one core, and runs beside the tests.
+test: lint contracts
+	$(BIN)/mypy & mypy=$$!; $(PYTEST) -m "not full"; tests=$$?; wait $$mypy && exit $$tests
 
 lint: setup
 	$(BIN)/ruff check .
@@ -55,11 +58,11 @@ contracts: setup
 	$(BIN)/lint-imports
 
 pytest: setup
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not full"
+	$(PYTEST) -m "not full"
 
 # All tests: every seed, curve, killed process, coverage study and page of docs.
 test-all: lint types contracts $(VENV)/.installed-docs
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(PYTEST)
 
 bench: setup
 	$(BIN)/python -m benchmarks
@@ -75,7 +78,7 @@ docs: $(VENV)/.installed-docs
 
 # The site in a browser, and the notebooks against their stored outputs: five minutes.
 check-docs: setup $(VENV)/.installed-docs
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/docs/test_site.py tests/docs/test_notebooks.py
+	$(PYTEST) tests/docs/test_site.py tests/docs/test_notebooks.py
 
 # Execute the notebooks and store their outputs.
 notebooks: $(VENV)/.installed-docs

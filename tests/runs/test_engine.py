@@ -281,6 +281,24 @@ def test_cells_that_finish_with_an_interrupted_one_are_stored(tmp_path: Path) ->
     assert len(w.rows(tmp_path / "s")) == 4
 
 
+def test_interruption_while_storing_loses_no_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_all, interrupted = Store.put_all, iter([True])
+
+    def interrupted_once(store: Store, outcomes: Any) -> None:
+        if next(interrupted, False):
+            raise KeyboardInterrupt
+        put_all(store, outcomes)
+
+    monkeypatch.setattr(Store, "put_all", interrupted_once)
+    with pytest.raises(SweepInterrupted) as stopped:
+        run(tmp_path / "s", w.cells(9), w.square, workers=2)
+    rows = w.rows(tmp_path / "s")
+    assert rows
+    assert f"stopped with {len(rows)} of 9 cells" in str(stopped.value)
+
+
 # --- executors ---
 
 

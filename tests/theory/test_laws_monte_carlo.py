@@ -65,7 +65,10 @@ def law(capacity: float, source: float, **sizes: float) -> dt.SpectralProblem:
     )
 
 
-@pytest.mark.parametrize(("P", "N", "ridge"), [(60, 180, 1.0), (240, 120, 0.3), (100, 100, 0.3)])
+@pytest.mark.parametrize(
+    ("P", "N", "ridge"),
+    [(60, 180, 1.0), pytest.param(240, 120, 0.3, marks=pytest.mark.full), (100, 100, 0.3)],
+)
 def test_parts_agree_with_gaussian_features(P: int, N: int, ridge: float) -> None:
     problem = law(1.5, 0.8, n_features=P, n_samples=N, ridge=ridge)
     draws = Draws(problem, seed=7)
