@@ -7,12 +7,14 @@ for (const element of document.querySelectorAll(".arithmatex")) {
 
 // Frames of the live page, as high as their content.
 for (const frame of document.querySelectorAll("figure.live iframe")) {
-  frame.addEventListener("load", () => {
-    const content = frame.contentDocument?.body;
-    if (!content) return; // opened as a file
+  const follow = () => {
+    const content = frame.contentDocument?.body; // null if opened as a file
+    if (!content?.childElementCount) return;
     const fit = () => { frame.style.height = `${content.scrollHeight + 2}px`; };
     new ResizeObserver(fit).observe(content);
-  });
+  };
+  frame.addEventListener("load", follow);
+  if (frame.contentDocument?.readyState === "complete") follow();
 }
 
 // What is wider than the screen scrolls, also by keyboard.
