@@ -16,6 +16,7 @@ from mkdocs.structure.files import File, Files
 from PIL import Image
 
 from doubletrouble.figures import FIGURES, FigureSpec, parameter_rows
+from doubletrouble.figures._figure import PAPER
 
 PICTURES = Path(__file__).parents[1] / "figures"
 _SHOWN = re.compile(r"^!\[[^\]]*\]\(figures/([\w-]+)\.png\)$", re.MULTILINE)
@@ -47,7 +48,7 @@ def section(spec: FigureSpec[Any], discussed: str) -> str:
     return "\n\n".join(
         [
             f"### {numbered(spec)} {{ #{spec.name} }}",
-            picture(spec.name, f"{spec.source}. {discussed}"),
+            picture(spec.name, f"{spec.source.replace(PAPER, '[dascoli2020]')}. {discussed}"),
             *spec.caption.split("\n"),
             '??? note "Parameters and code"\n',
             "    | parameter | symbol | value | meaning |\n    |---|---|---|---|\n    "

@@ -11,6 +11,7 @@ _PARAGRAPH = re.compile(r"^(?![#\[!<`|:-])\S.+?(?=\n\n|\Z)", re.MULTILINE | re.D
 _MARKUP = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])|[`*$\\]")
 _LONGEST = 160  # characters of a description that search engines show
 _REFERENCE = 0.5  # weight of the API, whose words are those of the guides
+_FIRST = ("which.md", "diagnose.md", "forecast.md", "mathematics.md")  # of twice the usual weight
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -27,5 +28,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> None:
         page.meta.setdefault("description", short)
     if page.file.src_uri.startswith("api/"):
         page.meta.setdefault("search", {"boost": _REFERENCE})
+    elif page.file.src_uri in _FIRST:
+        page.meta.setdefault("search", {"boost": 2})
     elif page.file.src_uri == "conformance.md":  # thousands of numbers
         page.meta.setdefault("search", {"exclude": True})

@@ -28,6 +28,11 @@ class ForecastOption:
     error: ForecastTerms | None = None
     gain: Estimate | None = None  # 1 - error/error now
 
+    def __str__(self) -> str:
+        models = "one model" if self.n_members == 1 else f"{self.n_members:g} models"
+        text = f"{self.name}: {models} of width {self.width:g}, λ = {self.ridge:.3g}"
+        return text if self.error is None else f"{text}, error {self.total:.4g}"
+
     @property
     def total(self) -> float:
         """Total test error."""
