@@ -93,7 +93,6 @@ PUBLIC = {
     "load_data",
     "plan_repeats",
     "simulate",
-    "simulate_committee",
     "train_lazy",
     # results
     "Advice",

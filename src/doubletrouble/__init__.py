@@ -114,7 +114,6 @@ if TYPE_CHECKING:
     from doubletrouble.simulation import DrawnEnsemble as DrawnEnsemble
     from doubletrouble.simulation import Simulation as Simulation
     from doubletrouble.simulation import simulate as simulate
-    from doubletrouble.simulation import simulate_committee as simulate_committee
     from doubletrouble.spectra import ExponentialLaw as ExponentialLaw
     from doubletrouble.spectra import PowerLaw as PowerLaw
     from doubletrouble.spectra import SpectralLaw as SpectralLaw
@@ -167,8 +166,7 @@ _HOMES = {
     "results": "AnovaTerms Committee ConfidenceInterval ErrorTerms Estimate OptimalRidge "
     "PsiTerms StoppingTime",
     "runs": "Cell",
-    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation simulate "
-    "simulate_committee",
+    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation simulate",
     "spectra": "ExponentialLaw PowerLaw SpectralLaw TwoPowerLaw",
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
     "theory": "Calibration Exponents Filter PartExponents anova best_stopping_time calibration "

@@ -159,8 +159,8 @@ def test_parts_sum_to_the_rate_of_the_mean_score() -> None:
 
 
 def test_curves_are_single_points() -> None:
-    ratios, ridges = [0.5, 1.5], [1e-2, 1.0]
-    curve = simulated(CLASSES, features_per_dim=ratios, ridge=ridges)
+    ridges = [1e-2, 1.0]
+    curve = simulated(replace(CLASSES, features_per_dim=[[0.5], [1.5]], ridge=ridges))
     assert curve.error(2).shape == (2, 2)
     for k, ridge in enumerate(ridges):
         one = simulated(replace(CLASSES, ridge=ridge))
@@ -245,7 +245,7 @@ def test_quantities_that_do_not_exist_raise() -> None:
         run.overlap(0.0, 0.5)
     with pytest.raises(ValueError, match="measure must be"):
         run.error(1, "brier")
-    with pytest.raises(ValueError, match="n_models must be"):
+    with pytest.raises(ValueError, match="ensemble must be 1 or n_init"):
         run.held_out(7)
     with pytest.raises(ValueError, match="n_members must be at most n_init = 2"):
         run.error(dt.Vote(3))
