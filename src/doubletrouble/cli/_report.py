@@ -27,6 +27,7 @@ _SYMBOLS: dict[str, str] = {
     "separability": "N⋆/P",
     "threshold": "P/N⋆",
     "calibration_error": "calibration\nerror",
+    f"{ERROR}bayes": "noise\nfloor",
     "score_sd": "sd of\nthe score",
     **_PSI,
 }
@@ -49,6 +50,8 @@ def _plain(name: str) -> str:
     >>> _plain("error_noise_sampling"), _plain("psi1")
     ('noise × sampling', 'Ψ₁')
     """
+    if name == f"{ERROR}bayes":
+        return "noise floor"
     return _PSI.get(name) or name.removeprefix(ERROR).replace("_", " × ")
 
 
