@@ -220,7 +220,7 @@ class LazyRun:
                 f"parts need the squared error, got measure {measure!r}",
             )
             total_error = Estimate.of(errors, key=self._key(K, "rate"))
-            return ErrorTerms._identified({}, missing=missing, total=total_error)
+            return ErrorTerms(reasons=missing, separate_total=total_error)
         missing = {
             "noise": "noise needs 2 or more draws of label noise, got 1: see lazy_split",
             "sampling": "sampling needs 2 or more data sets, got 1: see lazy_split",
@@ -238,13 +238,13 @@ class LazyRun:
         rest = "sampling, label noise and noise floor"
         if n_groups * K == 1:
             missing["initialization"] = "initialization needs 2 or more members, got 1"
-            parts = {"bias": estimate(total)}
+            parts: dict[str, Any] = {"bias": estimate(total)}
             rest = f"initialization, {rest}"
         else:
             variance = _leave_one_out_variances(groups) / K
             parts = {"initialization": estimate(variance), "bias": estimate(total - variance)}
-        return ErrorTerms._identified(
-            parts, missing=missing, total=estimate(total), includes={"bias": rest}
+        return ErrorTerms(
+            **parts, reasons=missing, separate_total=estimate(total), includes={"bias": rest}
         )
 
     def _key(self, K: int, statistic: str) -> Hashable:
