@@ -18,10 +18,11 @@ from conformance.losses import (
     of_problem,
     unlikely,
 )
-from doubletrouble.losses import LOSSES, loss
+from doubletrouble.losses import LOSSES, MEASURES, VOTE_MEASURES, loss
 from doubletrouble.simulation import ConvexSimulation
 from doubletrouble.simulation._overlaps import majority
 from doubletrouble.sweep._simulated import from_record, to_record
+from tests.messages import not_identified
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
 CLASSES = dt.Problem(
@@ -169,6 +170,24 @@ def test_curves_are_single_points() -> None:
     assert several.shape == (3,)
 
 
+def test_arrays_of_labels_are_single_points_for_every_measure() -> None:
+    """Every signal and share of flips is a run of its own from the same seed."""
+    options: dict[str, Any] = {"dim": 20, "n_data": 4}
+    problem = replace(CLASSES, signal=[[1.0], [2.0]], flips=[0.1, 0.3], noise=0.3)
+    run = simulated(problem, **options)
+    alone = simulated(replace(problem, signal=2.0, flips=0.1), **options)
+    for measure in MEASURES:
+        parts = run.error(2, measure).parts
+        for name, part in alone.error(2, measure).parts.items():
+            assert np.asarray(parts[name].value)[1, 0] == pytest.approx(part.value, abs=1e-12)
+    votes, vote = (one.error(dt.Vote(2), VOTE_MEASURES[1]).total for one in (run, alone))
+    assert np.asarray(votes.value)[1, 0] == pytest.approx(vote.value)
+    blind = simulated(replace(problem, flips=[0.1, 0.5]), **options).error()
+    assert blind.shape == (2, 2)
+    assert blind.noise is None
+    np.testing.assert_allclose(np.asarray(blind.total.value)[1, 0], alone.error().total.value)
+
+
 def test_draws_depend_on_the_seed_alone() -> None:
     first, again, other = (simulated(VALUES, seed=seed).draws.q for seed in (0, 0, 1))
     assert np.array_equal(first, again)
@@ -177,8 +196,7 @@ def test_draws_depend_on_the_seed_alone() -> None:
 
 def test_labels_without_information_are_guessed() -> None:
     run: Any = simulated(replace(CLASSES, flips=0.5), n_data=10)
-    with pytest.raises(ValueError, match="computed by theory"):
-        _ = run.error().bias
+    not_identified(run.error(), "bias", "computed by theory")
     assert abs(run.error().total.z_score(0.5)) < 5
 
 
@@ -251,8 +269,7 @@ def test_quantities_that_do_not_exist_raise() -> None:
         run.error(dt.Vote(3))
     with pytest.raises(ValueError, match="measure must be one of misclassification, noisy"):
         run.error(dt.Vote(2), "log_loss")
-    with pytest.raises(ValueError, match="parts of a vote"):
-        _ = run.error(dt.Vote(2)).noise
+    not_identified(run.error(dt.Vote(2)), "noise", "parts of a vote")
     with pytest.raises(ValueError, match="ensemble must average"):
         simulated(VALUES).error(dt.Vote(2))
 
