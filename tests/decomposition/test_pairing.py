@@ -81,7 +81,7 @@ def test_differences_of_similar_learners_are_precise() -> None:
     [
         {"data": (source(), source(n_test=31))},
         {"data": (source(), source(noise=0.7))},
-        {"data": (dt.PoolSource(*pool(300), n_train=20, n_test=30),) * 2},
+        {"data": (dt.PoolSource(*pool(300), n_samples=20, n_test=30),) * 2},
     ],
     ids=["test points", "noise", "pool"],
 )
@@ -106,7 +106,7 @@ def test_sources_of_equal_draws_are_paired() -> None:
     def again(rng: np.random.Generator, n: int) -> Any:
         return curved(rng, n)
 
-    copied = dt.GeneratorSource(again, n_train=20, noise=0.5, n_test=30)
+    copied = dt.GeneratorSource(again, n_samples=20, noise=0.5, n_test=30)
     one = dt.decompose(Ridge(), source(), **FEW)
     result = one.error().total - dt.decompose(Ridge(), copied, **FEW).error().total
     assert (result.value, result.standard_error) == (0, 0)

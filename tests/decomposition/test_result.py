@@ -26,11 +26,11 @@ def split(*draws: int, **options: Any) -> Decomposition:
 
 
 def test_confidence_is_that_of_intervals_in_tables() -> None:
-    result = split(confidence=0.9)
-    assert result.confidence == 0.9
+    result = split(confidence=0.8)
+    assert result.confidence == 0.8
     frame = result.to_frame().set_index(["view", "part"])
     for name, part in rows(result).items():
-        low, high = part.confidence_interval(0.9)
+        low, high = part.confidence_interval(0.8)
         assert (frame.low["sequential", name], frame.high["sequential", name]) == (low, high)
         wide = part.confidence_interval()
         assert wide.low < low < part.value < high < wide.high
@@ -102,7 +102,7 @@ def test_json_of_a_difference_has_its_parts() -> None:
     difference = split() - split()
     content = json.loads(difference.to_json())
     assert [row["part"] for row in content["differences"]] == list(difference.parts)
-    assert content["confidence"] == 0.95
+    assert content["confidence"] == 0.9
 
 
 def test_html_has_the_table_and_the_notes() -> None:
