@@ -347,7 +347,7 @@ def test_duplicates_are_counted() -> None:
     shared = np.isin(order[:100], order[100:]).sum()
     repeated = 200 - len(set(order[100:]))
     assert f"{shared} of 100 test rows" in note
-    assert f"{repeated} of 200 training samples" in note
+    assert f"{repeated} of 200 training rows" in note
     once = dt.decompose(Ridge(), dt.PoolSource(X, y, n_samples=20), **FEW)
     assert not any("duplicates" in n for n in once.notes)
 
