@@ -106,7 +106,6 @@ PUBLIC = {
     "ConfidenceInterval",
     "ConvexSimulation",
     "Decomposition",
-    "DecompositionDifference",
     "Design",
     "Diagnosis",
     "DiagnosisAdvice",

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from doubletrouble.data import Data as Data
     from doubletrouble.data import load_data as load_data
     from doubletrouble.decomposition import Decomposition as Decomposition
-    from doubletrouble.decomposition import DecompositionDifference as DecompositionDifference
     from doubletrouble.decomposition import Design as Design
     from doubletrouble.decomposition import GeneratorSource as GeneratorSource
     from doubletrouble.decomposition import LearnerDecomposition as LearnerDecomposition
@@ -149,7 +148,7 @@ _HOMES = {
     "convex": "OrderParameters order_parameters separability",
     "costs": "Cost",
     "data": "Data load_data",
-    "decomposition": "Decomposition DecompositionDifference Design GeneratorSource "
+    "decomposition": "Decomposition Design GeneratorSource "
     "LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet decompose "
     "decompose_predictions plan_repeats",
     "diagnosis": "Diagnosis DiagnosisAdvice DiagnosisOption LearnerComparison LearningCurve "

@@ -218,6 +218,8 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
 def _averaging(result: Decomposition) -> DiagnosisAdvice:
     """The error of averaged seeds, and why that of more data is not determined."""
     now, design, measure = result.error().total, result.design, result.measure
+    if (missing := design.lacks("total", ("target",))) is not None:
+        raise ValueError(missing)
     reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"

@@ -23,7 +23,6 @@ from doubletrouble.decomposition._predictions import check_option as check_optio
 from doubletrouble.decomposition._predictions import decompose_predictions as decompose_predictions
 from doubletrouble.decomposition._result import COLORS as COLORS
 from doubletrouble.decomposition._result import Decomposition as Decomposition
-from doubletrouble.decomposition._result import DecompositionDifference as DecompositionDifference
 from doubletrouble.decomposition._result import LearnerDecomposition as LearnerDecomposition
 from doubletrouble.decomposition._result import draw_bars as draw_bars
 from doubletrouble.decomposition._running import content_hash as content_hash

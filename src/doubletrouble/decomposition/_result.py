@@ -67,8 +67,8 @@ class Decomposition:
     `measure` the cross-entropy or the 0/1 loss of a classifier.
 
     All estimates of one decomposition are of the same draws: their sums and differences have the
-    standard errors of paired draws. The difference `a - b` of two decompositions on the same draws
-    is a `DecompositionDifference`.
+    standard errors of paired draws, as has the difference `a.error() - b.error()` of two
+    decompositions of the same data, seed and numbers of draws; others are independent.
 
     Examples
     --------
@@ -253,27 +253,6 @@ class Decomposition:
                 sizes.append(math.inf)
             return {K: self.error(K).total for K in sizes}
         return {K: self.error(K).total for K in MEMBERS}
-
-    # --- comparison ---
-
-    def __sub__(self, other: object) -> DecompositionDifference:
-        """The difference of two decompositions on the same draws, part by part."""
-        if not isinstance(other, Decomposition):
-            return NotImplemented
-        mine, theirs = (dict(_key(result.statistics)) for result in (self, other))
-        differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
-        if differing:
-            raise ValueError(
-                "two decompositions must be of the same draws to be compared, got other "
-                f"{', '.join(differing)}"
-            )
-        if self._is_infinite or other._is_infinite:
-            raise ValueError("two decompositions must be finite to be compared, got infinite ones")
-        rows, others = self._rows(), other._rows()
-        return DecompositionDifference(
-            parts={name: rows[name] - others[name] for name in rows if name in others},
-            confidence=self.confidence,
-        )
 
     # --- shown ---
 
@@ -476,81 +455,6 @@ class LearnerDecomposition(Decomposition):
             reasons=missing,
             label=MEASURE_LABELS[self.measure],
         )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DecompositionDifference:
-    """The paired difference of two decompositions on the same draws, part by part.
-
-    Examples
-    --------
-    >>> import doubletrouble as dt, numpy as np
-    >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
-    >>> result = dt.decompose_predictions(f, truth=np.zeros(50))
-    >>> (result - result).total
-    Estimate(value=0.0, standard_error=0.0, n_draws=8)
-    """
-
-    parts: Mapping[str, Estimate]  # and the total, where both have one
-    confidence: float
-
-    @property
-    def total(self) -> Estimate:
-        """The difference of the total errors."""
-        if "total" not in self.parts:
-            raise ValueError("total needs truth or y_test, got neither")
-        return self.parts["total"]
-
-    def to_frame(self) -> Any:
-        """The differences as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each part and the total.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return require("pandas", "tables").DataFrame(self._table())
-
-    def to_json(self) -> str:
-        """The differences as JSON.
-
-        Returns
-        -------
-        str
-            Every difference with its interval.
-        """
-        content = {"confidence": self.confidence, "differences": self._table()}
-        return json.dumps(_finite(content), ensure_ascii=False, allow_nan=False, indent=2)
-
-    def _table(self) -> list[dict[str, Any]]:
-        """A row for each part and the total."""
-        return [
-            {"part": name, **_entry(part, self.confidence)} for name, part in self.parts.items()
-        ]
-
-    def __str__(self) -> str:
-        """The differences with their intervals."""
-        wide = max(map(len, self.parts), default=0) + 2
-        most = max((len(str(part)) for part in self.parts.values()), default=0)
-        lines = [f"paired differences, {self.confidence:.0%} intervals"]
-        for name, part in self.parts.items():
-            low, high = part.confidence_interval(self.confidence)
-            lines.append(f"{name:<{wide}} {part!s:>{most}}   [{low:.4g}, {high:.4g}]")
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={part}" for name, part in self.parts.items())
-        return f"{type(self).__name__}({shown})"
-
-
-def _key(statistics: Mapping[str, Statistic]) -> Any:
-    """The key of the draws, which all statistics have."""
-    return next(iter(statistics.values())).key
 
 
 def _entry(part: Estimate, confidence: float) -> dict[str, Any]:
