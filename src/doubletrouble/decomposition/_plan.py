@@ -6,6 +6,8 @@ precise, which is not counted, and fewer than the present ones are not considere
 conservative.
 """
 
+from __future__ import annotations  # help() then shows names, not their definitions
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

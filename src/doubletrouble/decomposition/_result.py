@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.decomposition._components import (
     ANOVA,
@@ -38,7 +39,7 @@ from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.palette import BLACK, CAUSES, HATCHES, YELLOW
-from doubletrouble.parameters import FloatArray, number
+from doubletrouble.parameters import FloatArray, Value, number
 from doubletrouble.results import (
     AnovaTerms,
     ErrorTerms,
@@ -393,11 +394,11 @@ class LearnerDecomposition(Decomposition):
 
     predictions: FloatArray  # [data, noise, init, test] or [data, noise, init, test, class]
     y_test: FloatArray  # the target of the predictions, one-hot for classes
-    classes: Any  # the sorted class labels, or None
+    classes: npt.NDArray[Any] | None  # the sorted class labels, or None
     n_fits: int
     most_data: float  # the largest number of training sets of the source
     seconds: float  # the time of the whole call
-    label_noise: Any = None  # the standard deviation of the noise in y_test, if known
+    label_noise: Value | None = None  # the standard deviation of the noise in y_test, if known
 
     def by_row(self) -> RowErrors:
         """The error at every test row by cause; the means over them are those of `error()`.

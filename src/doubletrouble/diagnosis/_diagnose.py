@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble import glossary
 from doubletrouble.decomposition import (
@@ -57,7 +58,7 @@ def diagnose(
     *,
     alternatives: Mapping[str, Any] | None = None,
     seed: int = 0,
-    groups: Any = None,
+    groups: npt.ArrayLike | None = None,
     cv: Any = None,
     noise: float | None = None,
     task: TaskName = "auto",
@@ -177,7 +178,7 @@ def compare(
     y: Any,
     *,
     seed: int = 0,
-    groups: Any = None,
+    groups: npt.ArrayLike | None = None,
     cv: Any = None,
     noise: float | None = None,
     task: TaskName = "auto",
@@ -323,7 +324,7 @@ class _Learners:
         models: Mapping[str, Any],
         *,
         task: TaskName,
-        groups: Any,
+        groups: npt.ArrayLike | None,
         cv: Any,
         noise: float | None,
         seed: int,

@@ -12,6 +12,7 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.decomposition import COLORS, MeasureName, check_option, draw_bars, generator
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
@@ -25,11 +26,11 @@ from doubletrouble.diagnosis._extrapolation import (
     total_curve,
 )
 from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
-from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, as_ensemble
+from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.palette import BLACK
-from doubletrouble.parameters import FloatArray, number
+from doubletrouble.parameters import FloatArray, Numeric, Value, number
 from doubletrouble.results import (
     WORTHWHILE,
     ConfidenceInterval,
@@ -168,7 +169,7 @@ class DiagnosisAdvice:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def _percent(gain: Any) -> str:
+def _percent(gain: Estimate | Value) -> str:
     """A gain in percent with its sign, which 0 has not.
 
     >>> _percent(0.2), _percent(-0.001)
@@ -331,7 +332,7 @@ class Diagnosis:
     n_fits: int
     seconds: float  # the time of the whole call
     notes: tuple[str, ...]
-    classes: Any  # the sorted class labels, or None
+    classes: npt.NDArray[Any] | None  # the sorted class labels, or None
     floor: float | None  # the variance of label noise, summed over outputs, if it is given
     index: Any  # of the rows
     design: WindowDesign
@@ -362,7 +363,7 @@ class Diagnosis:
         self,
         ensemble: EnsembleLike = 1,
         *,
-        n_samples: Any = None,
+        n_samples: Numeric | None = None,
         measure: MeasureName = "squared",
     ) -> ErrorTerms[Estimate]:
         """The expected test error by cause, of one learner or several, at any number of rows.
@@ -403,7 +404,7 @@ class Diagnosis:
             return self._bagged(scheme, K, sizes)
         return self._averaged(K, sizes)
 
-    def _shares(self, n_samples: Any) -> FloatArray:
+    def _shares(self, n_samples: Numeric | None) -> FloatArray:
         """The numbers of rows as shares of all; those of a rung, to half a row, exactly."""
         given = self.n_samples if n_samples is None else n_samples
         try:
@@ -519,7 +520,7 @@ class Diagnosis:
         return ErrorTerms(reasons=missing, separate_total=self._estimate(total), status=status)
 
     def _total_of_measure(
-        self, measure: MeasureName, scheme: Any, sizes: FloatArray
+        self, measure: MeasureName, scheme: Scheme, sizes: FloatArray
     ) -> ErrorTerms[Estimate]:
         """The total of another measure, from the same fits; its causes are not identified."""
         if self.classes is None:
