@@ -46,6 +46,7 @@ from doubletrouble.forecasting._ridge_functions import (
     one_split,
 )
 from doubletrouble.parameters import FloatArray
+from doubletrouble.results import Forecast
 from doubletrouble.tables import standardized
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
@@ -322,7 +323,7 @@ def truth(data: DataSet, size: int, *, sets: int) -> Truth:
 
 
 def generalized_cross_validation(
-    f: dt.Forecast, x: FloatArray, activation: str, rng: np.random.Generator
+    f: Forecast, x: FloatArray, activation: str, rng: np.random.Generator
 ) -> FloatArray:
     """Of one drawn model of every width, and of kernel ridge regression, (P, δ, K)."""
     n, y, loo = f.n_rows, f._rows.labels, f._loo
@@ -341,7 +342,7 @@ def generalized_cross_validation(
     return with_members(table)
 
 
-def plug_in(f: dt.Forecast) -> FloatArray:
+def plug_in(f: Forecast) -> FloatArray:
     """The theory for the spectrum and the label powers of the sample, (P, δ, K)."""
     d, U = np.linalg.eigh(f._rows.gram)
     problem = dt.SpectralProblem(

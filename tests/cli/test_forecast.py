@@ -10,6 +10,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli import main
+from doubletrouble.results import Forecast
 from tests.cli.results import CalledError, Capture, check_errors, csv_rows, json_result, lines, stop
 
 
@@ -160,7 +161,7 @@ def test_repeated_rows_are_noted(table: pd.DataFrame, file: Path, capsys: Captur
 def test_chart_is_along_the_ranges_or_the_width(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(dt.Forecast, "plot", stop)
+    monkeypatch.setattr(Forecast, "plot", stop)
     words = f"forecast {file} --target y --drop city --chart chart.svg"
     for options, names in {
         "": ["ridge", "n_samples"],  # along the default widths of `plot`

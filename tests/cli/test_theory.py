@@ -18,6 +18,7 @@ from doubletrouble.cli._flags import SCHEME_OPTIONS
 from doubletrouble.conventions import ClockName
 from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
 from doubletrouble.parameters import declarations
+from doubletrouble.theory import psi_terms
 from tests.cli.results import (
     CalledError,
     Capture,
@@ -224,7 +225,7 @@ def test_training_error_is_that_of_the_library(capsys: Capture) -> None:
 def test_terms_of_the_theory_are_those_of_the_library(capsys: Capture) -> None:
     result = json_result("psi --features-per-dim 0.5,2 --activation tanh", capsys)
     assert result["parameters"] == {"samples_per_dim": 1.0, "ridge": 1e-5, "activation": "tanh"}
-    terms = dt.psi_terms(dt.Problem(features_per_dim=np.array([0.5, 2.0]), activation="tanh"))
+    terms = psi_terms(dt.Problem(features_per_dim=np.array([0.5, 2.0]), activation="tanh"))
     for f in fields(terms):
         assert [row[f.name] for row in result["rows"]] == getattr(terms, f.name).tolist()
     symbols = [line.split()[0] for line in lines("psi", capsys)[2:]]

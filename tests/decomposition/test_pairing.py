@@ -10,6 +10,7 @@ from sklearn.linear_model import Ridge
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
+from doubletrouble.results import DecompositionDifference
 from tests.decomposition.known import FEW, Predict, curved, pool, random_features, source
 
 
@@ -117,7 +118,7 @@ def test_sources_of_equal_draws_are_paired() -> None:
 def test_a_difference_of_results_is_paired() -> None:
     a, b = (dt.decompose(Ridge(alpha=alpha), source(), **FEW) for alpha in (1.0, 3.0))
     result = a - b
-    assert isinstance(result, dt.DecompositionDifference)
+    assert isinstance(result, DecompositionDifference)
     expected = a.error().total - b.error().total
     assert result.total == expected
     assert list(result.parts) == ["noise", "initialization", "sampling", "bias", "total"]

@@ -7,6 +7,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.costs import Measure
+from doubletrouble.results import ForecastOption
 from tests.forecasting.datasets import forecast
 from tests.messages import message_of
 
@@ -70,7 +71,7 @@ def test_nothing_is_recommended_where_no_change_reduces_the_error() -> None:
 @pytest.mark.parametrize("share", [None, 0.3, 5.0])
 def test_best_allocation_respects_the_budget(cost: Measure, share: float | None) -> None:
     f = forecast()
-    now = dt.ForecastOption(name="now", width=77, ridge=1e-3, n_members=6, n_samples=120)
+    now = ForecastOption(name="now", width=77, ridge=1e-3, n_members=6, n_samples=120)
     budget = None if share is None else share * now.cost(cost)
     advice = f.advise(77, 1e-3, 6, budget=budget, cost=cost)
     assert advice.best.cost(cost) <= advice.budget * (1 + 1e-12)

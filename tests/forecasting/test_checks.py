@@ -5,6 +5,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
+from doubletrouble.results import Forecast
 from tests.forecasting.datasets import draw
 
 
@@ -19,7 +20,7 @@ def rare(rng: np.random.Generator, n: int) -> FloatArray:
     return x
 
 
-def forecast_of(inputs: FloatArray, rng: np.random.Generator, *, check: bool = True) -> dt.Forecast:
+def forecast_of(inputs: FloatArray, rng: np.random.Generator, *, check: bool = True) -> Forecast:
     y = np.tanh(inputs[:, 0]) + 0.2 * rng.standard_normal(len(inputs))
     return dt.forecast(inputs, y, check=check)
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-import doubletrouble as dt
+from doubletrouble.results import Forecast
 from tests.forecasting.datasets import forecast
 
 WIDTHS = [20.0, 60.0, 200.0, 2000.0]
@@ -111,4 +111,4 @@ def test_forecast_survives_a_pickle() -> None:
     one, two = f.error(50).total, copy.error(50).total
     assert one == two
     assert float((one - two).standard_error) == pytest.approx(0, abs=1e-12)
-    assert isinstance(copy, dt.Forecast)
+    assert isinstance(copy, Forecast)

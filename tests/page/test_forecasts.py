@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-import doubletrouble as dt
 from doubletrouble.page import _forecasts
 from doubletrouble.page._app import application
 from doubletrouble.page._forecasts import MOST_BYTES, MOST_WAITING, ForecastChoice, Forecasts
 from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import Simulations
+from doubletrouble.results import Forecast
 from doubletrouble.tables import DataTable
 from tests.page.serving import WAIT
 
@@ -128,7 +128,7 @@ def test_forecast_is_that_of_the_library(name: str, client: FlaskClient, tmp_pat
     lines = script["python"].replace("import matplotlib.pyplot as plt\n", "")
     exec(lines.replace("curve.plot()\nplt.show()\n", ""), found)
     f, curve = found["f"], found["curve"]
-    assert isinstance(f, dt.Forecast)
+    assert isinstance(f, Forecast)
     assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-6)
     assert summary["noise"]["text"] == str(f.noise)
     assert [check["name"] for check in summary["checks"]] == list(f.trust)
