@@ -1,4 +1,4 @@
-"""Decompose a learner's test error by cause, and compare the remedies.
+"""Decompose a learner's test error by cause, and compare what reduces it.
 
 >>> import doubletrouble as dt
 >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)

@@ -24,9 +24,9 @@ from doubletrouble.diagnosis import (
     MEASURED,
     WITHHELD,
     Diagnosis,
+    DiagnosisAdvice,
+    DiagnosisOption,
     LearnerComparison,
-    Remedies,
-    Remedy,
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
@@ -35,7 +35,7 @@ from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, optimal_ridge
 
-_AVERAGED = (10, math.inf)  # seeds, in the remedies of a decomposition
+_AVERAGED = (10, math.inf)  # seeds, in the advice on a decomposition
 _ONE_SIZE = (
     "a decomposition has one size of training sets, which does not determine the error at "
     "another; dt.diagnose(model, X, y) extrapolates it"
@@ -55,7 +55,7 @@ def advise(
 
 
 @overload
-def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> Remedies: ...
+def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> DiagnosisAdvice: ...
 
 
 def advise(
@@ -66,11 +66,11 @@ def advise(
     cost: CostMeasure = "features",
     dim: float | None = None,
     measure: Measure | None = None,
-) -> Advice | Remedies:
+) -> Advice | DiagnosisAdvice:
     """Compute the exact error now, after every single change, and at its best under a budget.
 
-    The remedies of a result of `diagnose` or `decompose` have measured errors. A decomposition
-    determines that of averaged seeds, and not that of more data. The remedies of `compare` are the
+    The options of a result of `diagnose` or `decompose` have measured errors. A decomposition
+    determines that of averaged seeds, and not that of more data. The options of `compare` are the
     other learners.
 
     The single changes are twice the width ("widen"; "widen_a_little" is a tenth more, or half of
@@ -104,9 +104,9 @@ def advise(
 
     Returns
     -------
-    Advice or Remedies
+    Advice or DiagnosisAdvice
         Of a problem, an `Advice` with every option, its error by cause and its cost. Of another
-        result, its `Remedies`: the error after each, with intervals.
+        result, a `DiagnosisAdvice`: the error and the gain of each option, with intervals.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def advise(
             if value != default:
                 kind = type(problem).__name__
                 raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
-        return _remedies(problem) if isinstance(problem, Decomposition) else problem.remedies()
+        return _averaging(problem) if isinstance(problem, Decomposition) else problem.advise()
     if not isinstance(problem, Problem | SpectralProblem):
         raise TypeError(
             "problem must be a Problem, a SpectralProblem, or the result of diagnose, compare or "
@@ -215,36 +215,38 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
     )
 
 
-def _remedies(result: Decomposition) -> Remedies:
+def _averaging(result: Decomposition) -> DiagnosisAdvice:
     """The error of averaged seeds, and why that of more data is not determined."""
-    now, design, loss = result.error().total, result.design, result.loss
+    now, design, measure = result.error().total, result.design, result.measure
+    if (missing := design.lacks("total", ("target",))) is not None:
+        raise ValueError(missing)
     reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"
     elif math.isinf(float(now)):
         reason = "the error is infinite"
     rows = []
-    # other losses do not fall as 1/K
-    for K in _AVERAGED if loss == "brier" or design.deterministic else (design.n_init,):
+    # other measures do not fall as 1/K
+    for K in _AVERAGED if measure == "squared" or design.deterministic else (design.n_init,):
         total = None if reason else result.error(K).total
-        how = "voting" if loss == "zero_one" else "averaged"
+        models = f"{'∞' if math.isinf(K) else K} models"
         rows.append(
-            Remedy(
-                name=f"{'∞' if math.isinf(K) else K} seeds {how}",
+            DiagnosisOption(
+                name=f"vote of {models}" if measure == "zero_one" else models,
                 status=WITHHELD if total is None else MEASURED,
-                error=total,
-                change=None if total is None else total / now - 1,
+                total=total,
+                gain=None if total is None else 1 - total / now,
                 fits=K,
                 reason=reason,
             )
         )
-    more = Remedy(
+    more = DiagnosisOption(
         name="2x data",
         status=WITHHELD,
-        error=None,
-        change=None,
+        total=None,
+        gain=None,
         fits=1,
         growth=2,
         reason=_ONE_SIZE,
     )
-    return Remedies(remedies=(*rows, more), confidence=result.confidence)
+    return DiagnosisAdvice(options=(*rows, more), confidence=result.confidence)
