@@ -71,7 +71,7 @@ class LabelNoise:
     >>> X = rng.standard_normal((100, 3))
     >>> noise = dt.forecast(X, X[:, 0] + 0.3 * rng.standard_normal(100), check=False).noise
     >>> round(noise.estimate, 2), round(noise.upper, 2)
-    (0.21, 0.3)
+    (0.26, 0.3)
     """
 
     estimate: float
@@ -164,12 +164,12 @@ class Forecast:
     >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
     >>> f = dt.forecast(X, y, check=False)
     >>> print(f.error(n_features=50, ridge=0.01))
-    noise              0.0033 ± 0.0027    3.1%
-    initialization   0.00173 ± 0.00023    1.6%
-    sampling           0.0040 ± 0.0031    3.8%
-    bias                 0.055 ± 0.041   51.1%
-    bayes                0.043 ± 0.036   40.5%
-    total                0.107 ± 0.019
+    noise              0.0068 ± 0.0029    6.3%
+    initialization   0.00176 ± 0.00023    1.6%
+    sampling           0.0010 ± 0.0032    0.9%
+    bias                 0.013 ± 0.041   11.8%
+    bayes                0.086 ± 0.036   79.4%
+    total                0.108 ± 0.019
     """
 
     dim: float  # D in λ N/D, the ridge on the Gram matrix

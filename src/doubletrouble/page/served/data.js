@@ -540,7 +540,7 @@ function advicePanel() {
     return html(
       "tr",
       { class: option.name === chosen ? "chosen" : "" },
-      html("th", { scope: "row" }, option.name.replace("2x", "2 ×"), small(unbroken(values.join(", ")))),
+      html("th", { scope: "row" }, option.name, small(unbroken(values.join(", ")))),
       html("td", {}, shownNumber(option.total, 3) + (option.extrapolated ? " *" : "")),
       html("td", {}, ...gain),
     );
@@ -549,7 +549,7 @@ function advicePanel() {
     element,
     update({ options, choice, summary: text, confidence }) {
       element.classList.remove("stale");
-      const plain = text.replace("2x", "2 ×").replace(/\d[\d.]*e[+-]\d+/g, (number) => shownNumber(Number(number), 3));
+      const plain = text.replace(/\d[\d.]*e[+-]\d+/g, (number) => shownNumber(Number(number), 3));
       setText(summary, sentence(plain));
       const heads = ["Change", "Error", "Gain"];
       body.replaceChildren(table("Changes", heads, options.map((one) => row(one, options[0], choice))));
