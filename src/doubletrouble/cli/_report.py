@@ -19,7 +19,6 @@ _PSI: dict[str, str] = {f.name: f.metadata["symbol"] for f in fields(PsiTerms)}
 _SYMBOLS: dict[str, str] = {
     **{name: spec.symbol for name, spec in SPECS.items()},
     "activation": "σ",
-    "n_train": "N",
     "time": "t",
     "best_ridge": "best λ",
     "best_ridge_total": "total\nthere",
@@ -28,6 +27,7 @@ _SYMBOLS: dict[str, str] = {
     "separability": "N⋆/P",
     "threshold": "P/N⋆",
     "calibration_error": "calibration\nerror",
+    f"{ERROR}bayes": "noise\nfloor",
     "score_sd": "sd of\nthe score",
     **_PSI,
 }
@@ -50,6 +50,8 @@ def _plain(name: str) -> str:
     >>> _plain("error_noise_sampling"), _plain("psi1")
     ('noise × sampling', 'Ψ₁')
     """
+    if name == f"{ERROR}bayes":
+        return "noise floor"
     return _PSI.get(name) or name.removeprefix(ERROR).replace("_", " × ")
 
 

@@ -1,5 +1,7 @@
 """Options of training, and the outcome of training one network. Nothing here needs torch."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -43,7 +45,7 @@ DEFAULTS: dict[str, Any] = {
 """Default arguments of `train_lazy`, `lazy_curve` and `lazy_split`, besides those of `Training`."""
 
 LAPTOP: dict[str, Any] = {
-    "n_train": 700,
+    "n_samples": 700,
     "widths": (2, 3, 4, 6, 8, 11, 16, 23, 32, 64),
     "laziness": (100.0, math.inf),
     "ensemble": 10,
