@@ -51,6 +51,7 @@ from doubletrouble.tables import standardized
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
 RIDGES = (1e-4, 1e-2, 1.0, 10.0)  # δ
 MEMBERS = (1.0, 5.0, math.inf)
+RAW: dict[str, Any] = {"scale": False, "fit_intercept": False}  # as the models are fitted
 SAMPLES = 24  # of rows, each forecast
 KNOWN = 0.1  # the largest relative standard error of the truth
 TEST_ROWS = 1000
@@ -793,7 +794,9 @@ def advice(data: DataSet, noise: float, *, samples: int, sets: int) -> Decisions
 
 
 def print_advice(names: Sequence[str], *, full: bool) -> None:
-    print("\nadvice at P = 0.6 N, K = 1 and ridge 1e-3, 0.1 and 1: twice the features, the models or")
+    print(
+        "\nadvice at P = 0.6 N, K = 1 and ridge 1e-3, 0.1 and 1: twice the features, the models or"
+    )
     print("the rows, or the best ridge; label noise 0 and 1 added")
     every = Decisions()
     for name in names:

@@ -209,7 +209,7 @@ def test_json_of_counts_has_the_optimum_over_ratios() -> None:
     problem = dt.Problem.from_sizes(n_features=240, n_samples=200, dim=200)
     result = dt.advise(problem, budget=41.5 / 200, dim=200).to_dict()
     rows = {row["name"]: row for row in result["options"]}
-    row = rows["best allocation at this ridge"]
+    row = rows["best at this ridge"]
     ratios = dt.advise(problem, budget=41.5 / 200).best_at_this_ridge
     assert result["budget"] == pytest.approx(41.5)
     assert row["ideal_n_features"] == pytest.approx(ratios.n_features * 200)

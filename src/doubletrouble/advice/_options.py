@@ -40,7 +40,7 @@ _SLIGHTLY_MORE = 1.1
 NOW, RIDGE, DATA = "now", "best ridge", "2x data"
 FEATURES, SLIGHTLY, MODELS = "2x features", "slightly more features", "2x models"
 DIVIDED, MANY, MANY_AT_BEST = "divided data", "∞ models", "∞ models, best features"
-BEST, BEST_AT_THIS_RIDGE = "best allocation", "best allocation at this ridge"
+BEST, BEST_AT_THIS_RIDGE = "best allocation", "best at this ridge"
 FRONTIER = "frontier"
 """Names of options."""
 
