@@ -17,7 +17,7 @@ def test_print_of_a_forecast_has_the_noise_the_limit_and_the_checks() -> None:
     text = str(f)
     assert text == repr(f)
     assert "120 rows in 6 dimensions" in text
-    for word in ("label noise", "too fine for 120 rows", "best ridge", "bias", "bayes"):
+    for word in ("label noise", "too fine for 120 rows", "best ridge", "bias", "noise floor"):
         assert word in text
     for check in f.checks.values():
         assert str(check) in text

@@ -168,7 +168,7 @@ class Forecast:
     initialization   0.00176 ± 0.00023    1.6%
     sampling           0.0010 ± 0.0032    0.9%
     bias                 0.013 ± 0.041   11.8%
-    bayes                0.086 ± 0.036   79.4%
+    noise floor          0.086 ± 0.036   79.4%
     total                0.108 ± 0.019
     """
 
