@@ -1,4 +1,4 @@
-"""Decompose a learner's test error by cause, and compare the remedies.
+"""Decompose a learner's test error by cause, and compare what reduces it.
 
 >>> import doubletrouble as dt
 >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from doubletrouble.data import Data as Data
     from doubletrouble.data import load_data as load_data
     from doubletrouble.decomposition import Decomposition as Decomposition
-    from doubletrouble.decomposition import DecompositionDifference as DecompositionDifference
     from doubletrouble.decomposition import Design as Design
     from doubletrouble.decomposition import GeneratorSource as GeneratorSource
     from doubletrouble.decomposition import LearnerDecomposition as LearnerDecomposition
@@ -52,10 +51,10 @@ if TYPE_CHECKING:
     )
     from doubletrouble.decomposition import plan_repeats as plan_repeats
     from doubletrouble.diagnosis import Diagnosis as Diagnosis
+    from doubletrouble.diagnosis import DiagnosisAdvice as DiagnosisAdvice
+    from doubletrouble.diagnosis import DiagnosisOption as DiagnosisOption
     from doubletrouble.diagnosis import LearnerComparison as LearnerComparison
     from doubletrouble.diagnosis import LearningCurve as LearningCurve
-    from doubletrouble.diagnosis import Remedies as Remedies
-    from doubletrouble.diagnosis import Remedy as Remedy
     from doubletrouble.diagnosis import RowErrors as RowErrors
     from doubletrouble.diagnosis import compare as compare
     from doubletrouble.diagnosis import diagnose as diagnose
@@ -149,11 +148,11 @@ _HOMES = {
     "convex": "OrderParameters order_parameters separability",
     "costs": "Cost",
     "data": "Data load_data",
-    "decomposition": "Decomposition DecompositionDifference Design GeneratorSource "
+    "decomposition": "Decomposition Design GeneratorSource "
     "LearnerDecomposition PoolSource RepeatPlan TestSet TrainingSet decompose "
     "decompose_predictions plan_repeats",
-    "diagnosis": "Diagnosis LearnerComparison LearningCurve Remedies Remedy RowErrors compare "
-    "diagnose",
+    "diagnosis": "Diagnosis DiagnosisAdvice DiagnosisOption LearnerComparison LearningCurve "
+    "RowErrors compare diagnose",
     "ensembles": "Bootstrap Divide Ensemble FeatureBank Folds Scheme Subsample Vote",
     "errors": "ConvergenceError DivergenceError DoubleTroubleError FitError MissingExtraError "
     "StoreError",

@@ -310,40 +310,40 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     rng = np.random.default_rng(0)
     f = rng.normal(size=(12, 1, 1, 40)) + rng.normal(size=(12, 2, 5, 40))
     result = dt.decompose_predictions(f, truth=np.zeros(40))
-    remedies = dt.advise(result)
-    assert remedies.confidence == result.confidence
-    for K, name in ((10, "10 seeds averaged"), (INF, "∞ seeds averaged")):
-        remedy, total = remedies[name], result.error(K).total
-        assert remedy.fits == K
-        assert remedy.error == total
-        assert remedy.change is not None
-        assert remedy.change == total / result.error().total - 1
-        assert remedy.change.confidence_interval(0.95).high < -0.2
-    more = remedies["2x data"]
-    assert more.error is None
+    advice = dt.advise(result)
+    assert advice.confidence == result.confidence
+    for K, name in ((10, "10 models"), (INF, "∞ models")):
+        option, total = advice[name], result.error(K).total
+        assert option.fits == K
+        assert option.total == total
+        assert option.gain is not None
+        assert option.gain == 1 - total / result.error().total
+        assert option.gain.confidence_interval(0.95).low > 0.2
+    more = advice["2x data"]
+    assert more.total is None
     assert "dt.diagnose" in more.reason
-    assert "withheld" in str(remedies)
-    assert len(remedies.records()) == 3
+    assert "withheld" in str(advice)
+    assert len(advice.records()) == 3
 
 
-def test_advice_on_another_loss_is_that_of_the_fitted_seeds() -> None:
+def test_advice_on_another_measure_is_that_of_the_fitted_seeds() -> None:
     p = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, 1, 4, 20))
-    cases: Any = (("log", "4 seeds averaged"), ("zero_one", "4 seeds voting"))
-    for loss, name in cases:
+    cases: Any = (("log", "4 models"), ("zero_one", "vote of 4 models"))
+    for measure, name in cases:
         y = np.tile([0, 1], 10)
-        result = dt.decompose_predictions(p, y_test=np.eye(3)[y], loss=loss)
-        remedy = dt.advise(result)[name]
-        assert remedy.error == result.error(4).total
+        result = dt.decompose_predictions(p, y_test=np.eye(3)[y], measure=measure)
+        option = dt.advise(result)[name]
+        assert option.total == result.error(4).total
     p[0, 0, 0, 0] = [0, 1, 0]
-    infinite = dt.decompose_predictions(p, y_test=np.eye(3)[y], loss="log")
-    assert "infinite" in dt.advise(infinite)["4 seeds averaged"].reason
+    infinite = dt.decompose_predictions(p, y_test=np.eye(3)[y], measure="log")
+    assert "infinite" in dt.advise(infinite)["4 models"].reason
 
 
 def test_advice_without_second_seeds_has_the_reason() -> None:
     f = np.random.default_rng(0).normal(size=(12, 1, 1, 40))
-    remedies = dt.advise(dt.decompose_predictions(f, truth=np.zeros(40)))
-    assert remedies["10 seeds averaged"].error is None
-    assert "init" in remedies["10 seeds averaged"].reason
+    advice = dt.advise(dt.decompose_predictions(f, truth=np.zeros(40)))
+    assert advice["10 models"].total is None
+    assert "init" in advice["10 models"].reason
     with pytest.raises(ValueError, match="total"):
         dt.advise(dt.decompose_predictions(f))
 
@@ -364,16 +364,16 @@ def test_advice_on_a_forecast_is_its_own() -> None:
         dt.advise(problem, **given)
 
 
-def test_advice_on_a_diagnosis_is_its_remedies() -> None:
+def test_advice_on_a_diagnosis_is_its_own() -> None:
     X, noise = np.split(np.random.default_rng(0).normal(size=(60, 3)), [2], axis=1)
 
     def nearest(X: Any, y: Any, seed: int) -> Any:
         return lambda new: y[np.argmin(((new[:, None] - X) ** 2).sum(axis=2), axis=1)]
 
     diagnosis = dt.diagnose(nearest, X, X[:, 0] + noise[:, 0], progress=False)
-    remedies = dt.advise(diagnosis)
-    assert str(remedies) == str(diagnosis.remedies())
-    assert {"measured, paired", "extrapolated"} == {remedy.status for remedy in remedies}
+    advice = dt.advise(diagnosis)
+    assert str(advice) == str(diagnosis.advise())
+    assert {"measured, paired", "extrapolated"} == {option.status for option in advice}
     for name, value in (("ensemble", 2), ("budget", 1.0), ("cost", "training"), ("dim", 3)):
         arguments: Any = {name: value}
         with pytest.raises(ValueError, match=f"{name} must be left out"):

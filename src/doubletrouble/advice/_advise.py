@@ -31,9 +31,9 @@ from doubletrouble.diagnosis import (
     MEASURED,
     WITHHELD,
     Diagnosis,
+    DiagnosisAdvice,
+    DiagnosisOption,
     LearnerComparison,
-    Remedies,
-    Remedy,
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice
@@ -43,7 +43,7 @@ from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, optimal_ridge
 
-_AVERAGED = (10, math.inf)  # seeds, in the remedies of a decomposition
+_AVERAGED = (10, math.inf)  # seeds, in the advice on a decomposition
 _DEFAULTS: dict[str, object] = {"ensemble": 1, "cost": "features"}  # others are None
 _OF_A_FORECAST = ("n_features", "ridge", "ensemble", "n_samples", "budget", "cost")
 _ONE_SIZE = (
@@ -78,7 +78,7 @@ def advise(
 
 
 @overload
-def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> Remedies: ...
+def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> DiagnosisAdvice: ...
 
 
 def advise(
@@ -90,7 +90,7 @@ def advise(
     dim: float | None = None,
     measure: Measure | None = None,
     **model: float | None,
-) -> Advice | ForecastAdvice | Remedies:
+) -> Advice | ForecastAdvice | DiagnosisAdvice:
     """Compute the error now, after every single change, and at its best under a budget.
 
     Of a problem the errors are exact. Of a result it is the `advise` of that result: of a forecast,
@@ -131,9 +131,10 @@ def advise(
 
     Returns
     -------
-    Advice, ForecastAdvice or Remedies
+    Advice, ForecastAdvice or DiagnosisAdvice
         Of a problem, an `Advice` with every option, its error by cause and its cost. Of a forecast,
-        a `ForecastAdvice`; of another result, its `Remedies`: the error after each, with intervals.
+        a `ForecastAdvice`, and of another result a `DiagnosisAdvice`: the error and the gain of
+        each option, with intervals.
 
     Raises
     ------
@@ -241,7 +242,7 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
 
 def _own_advice(
     result: Forecast | Diagnosis | LearnerComparison | Decomposition, values: dict[str, Any]
-) -> ForecastAdvice | Remedies:
+) -> ForecastAdvice | DiagnosisAdvice:
     """The advice of a result, with the arguments that it takes."""
     kind = type(result).__name__
     taken = _OF_A_FORECAST if isinstance(result, Forecast) else ()
@@ -253,39 +254,41 @@ def _own_advice(
         if "n_features" not in given:
             raise ValueError(f"n_features must be given for a {kind}, got None")
         return result.advise(**given)
-    return _remedies(result) if isinstance(result, Decomposition) else result.remedies()
+    return _averaging(result) if isinstance(result, Decomposition) else result.advise()
 
 
-def _remedies(result: Decomposition) -> Remedies:
+def _averaging(result: Decomposition) -> DiagnosisAdvice:
     """The error of averaged seeds, and why that of more data is not determined."""
-    now, design, loss = result.error().total, result.design, result.loss
+    now, design, measure = result.error().total, result.design, result.measure
+    if (missing := design.lacks("total", ("target",))) is not None:
+        raise ValueError(missing)
     reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"
     elif math.isinf(float(now)):
         reason = "the error is infinite"
     rows = []
-    # other losses do not fall as 1/K
-    for K in _AVERAGED if loss == "brier" or design.deterministic else (design.n_init,):
+    # other measures do not fall as 1/K
+    for K in _AVERAGED if measure == "squared" or design.deterministic else (design.n_init,):
         total = None if reason else result.error(K).total
-        how = "voting" if loss == "zero_one" else "averaged"
+        models = f"{'∞' if math.isinf(K) else K} models"
         rows.append(
-            Remedy(
-                name=f"{'∞' if math.isinf(K) else K} seeds {how}",
+            DiagnosisOption(
+                name=f"vote of {models}" if measure == "zero_one" else models,
                 status=WITHHELD if total is None else MEASURED,
-                error=total,
-                change=None if total is None else total / now - 1,
+                total=total,
+                gain=None if total is None else 1 - total / now,
                 fits=K,
                 reason=reason,
             )
         )
-    more = Remedy(
+    more = DiagnosisOption(
         name="2x data",
         status=WITHHELD,
-        error=None,
-        change=None,
+        total=None,
+        gain=None,
         fits=1,
         growth=2,
         reason=_ONE_SIZE,
     )
-    return Remedies(remedies=(*rows, more), confidence=result.confidence)
+    return DiagnosisAdvice(options=(*rows, more), confidence=result.confidence)

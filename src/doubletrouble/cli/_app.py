@@ -31,7 +31,7 @@ COMMANDS = {
     "lazy": ("_networks", "The test error of ensembles of lazy networks."),
     "lazy-split": ("_networks", "The test error of lazy networks, by cause."),
     "decompose": ("_decompose", "The error of your predictions, by cause."),
-    "diagnose": ("_diagnose", "The error of an estimator on your data, and the remedies."),
+    "diagnose": ("_diagnose", "The error of an estimator on your data, and what reduces it."),
     "forecast": ("_forecast", "The error of random features on your data, before training."),
     "sweep": ("_simulate", "Grids of simulations: run, status, export, retry, verify."),
     "figure": ("_figures", "One figure of the paper."),

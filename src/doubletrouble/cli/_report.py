@@ -10,7 +10,7 @@ import typer
 
 from doubletrouble.cli._flags import SPECS
 from doubletrouble.cli._output import aligned, brief, paragraph, show, show_json, table
-from doubletrouble.results import PsiTerms
+from doubletrouble.results import NOISE_FLOOR, PsiTerms
 
 ERROR = "error_"
 """Prefix of the columns of results, as in tables of sweeps: `noise` is a parameter."""
@@ -51,7 +51,7 @@ def _plain(name: str) -> str:
     ('noise × sampling', 'Ψ₁')
     """
     if name == f"{ERROR}bayes":
-        return "noise floor"
+        return NOISE_FLOOR
     return _PSI.get(name) or name.removeprefix(ERROR).replace("_", " × ")
 
 
