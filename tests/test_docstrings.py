@@ -1,6 +1,7 @@
 """Docstrings of public names in numpydoc form: their sections, and the names of parameters."""
 
 import inspect
+import pydoc
 from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
@@ -51,6 +52,13 @@ def methods(kind: type) -> Iterator[tuple[str, Any]]:
         ours = inspect.isfunction(function) and function.__module__.startswith("doubletrouble")
         if ours and not key.startswith("_"):
             yield key, getattr(kind, key)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
+def test_help_shows_the_names_of_types(name: str) -> None:
+    text = pydoc.plain(pydoc.render_doc(attrgetter(name)(dt)))
+    for definition in ("_NestedSequence", "numpy.ndarray["):
+        assert definition not in text, name
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
