@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.results import _with_error
+from doubletrouble.results import AnovaTerms, PsiTerms, _with_error
+from doubletrouble.theory import effective_ridge, psi_terms
 
 TERMS = dt.ErrorTerms(noise=1.0, initialization=0.5, sampling=0.25, bias=0.25, bayes=0.0)
-SPLIT = dt.AnovaTerms(
+SPLIT = AnovaTerms(
     bias=0.25,
     initialization=0.125,
     sampling=0.25,
@@ -39,7 +40,7 @@ def test_parts_are_the_documented_ones() -> None:
         "bayes",
         "resampling",
     )
-    assert dt.AnovaTerms.names() == (
+    assert AnovaTerms.names() == (
         "bias",
         "initialization",
         "sampling",
@@ -49,7 +50,7 @@ def test_parts_are_the_documented_ones() -> None:
         "bayes",
         "resampling",
     )
-    assert [f.name for f in fields(dt.PsiTerms)] == [
+    assert [f.name for f in fields(PsiTerms)] == [
         "psi1",
         "psi2_vanilla",
         "psi3_vanilla",
@@ -105,12 +106,12 @@ def test_scalars_give_python_floats() -> None:
     values = [
         *dt.exact_error(problem).parts.values(),
         *dt.anova(problem).parts.values(),
-        *vars(dt.psi_terms(problem)).values(),
+        *vars(psi_terms(problem)).values(),
         *best.error.parts.values(),
         dt.training_error(problem),
         best.ridge,
         best.error.total,
-        dt.effective_ridge(problem),
+        effective_ridge(problem),
     ]
     assert {type(value) for value in values} == {float}
 

@@ -1,6 +1,7 @@
 """Results: errors by cause, and estimates with standard errors.
 
-A part is a Python float, an array of the shape the problem broadcasts to, or an `Estimate`.
+A part is a Python float, an array of the shape the problem broadcasts to, or an `Estimate`. The
+types of all other results are importable from this module, too.
 """
 
 from __future__ import annotations  # help() then shows the alias Value
@@ -15,9 +16,42 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.errors import require
+from doubletrouble.errors import import_name, is_available, require
 from doubletrouble.palette import BLACK, CAUSES, EFFECTS, HATCHES, YELLOW
 from doubletrouble.parameters import FloatArray, Value, whole_number
+
+_RESULTS = {
+    "advice": "Advice AdviceOption FrontierExponents MarginalValue ScalingFrontier",
+    "convex": "OrderParameters",
+    "decomposition": "Decomposition Design LearnerDecomposition RepeatPlan",
+    "diagnosis": "Diagnosis DiagnosisAdvice DiagnosisOption LearnerComparison LearningCurve",
+    "estimators": "RidgePath",
+    "forecasting": "Forecast ForecastAdvice ForecastCheck ForecastChecks ForecastOption "
+    "ForecastTerms LabelNoise",
+    "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
+    "runs": "Cell",
+    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation",
+    "sweep": "SweepResult SweepRow SweepStatus",
+    "theory": "Calibration Exponents PartExponents",
+}
+"""The results of other packages, imported from there at their first use."""
+
+_HOMES = {
+    name: f"doubletrouble.{package}"
+    for package, names in _RESULTS.items()
+    for name in names.split()
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_name(name, _HOMES[name])
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *(name for name, home in _HOMES.items() if is_available(home))})
+
 
 Term = TypeVar("Term")
 

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreeR
 
 import doubletrouble as dt
 from doubletrouble.parameters import FloatArray
-from doubletrouble.results import Estimate
+from doubletrouble.results import Decomposition, Estimate
 from tests.decomposition.known import FEW, pool, source
 from tests.decomposition.random_effects import label
 from tests.decomposition.test_classifiers import zoo
@@ -58,7 +58,7 @@ def normal_parts(measure: str, mean: FloatArray) -> dict[str, float]:
     return parts | {"total": e[0], "inf": expected(d + dn)}
 
 
-def answers(result: dt.Decomposition) -> dict[str, Estimate]:
+def answers(result: Decomposition) -> dict[str, Estimate]:
     error = result.error()
     return {**error.parts, "total": error.total, "inf": result.error(math.inf).total}
 

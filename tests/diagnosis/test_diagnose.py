@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.results import Diagnosis
 from tests.messages import message_of, not_identified
 
 sklearn = pytest.importorskip("sklearn")
@@ -35,7 +36,7 @@ def rows(n: int = 100, p: int = 3, seed: int = 0, noise: float = 0.5) -> tuple[A
 
 
 @pytest.fixture(scope="module")
-def tree() -> dt.Diagnosis:
+def tree() -> Diagnosis:
     return dt.diagnose(DecisionTreeRegressor(max_features=1), *rows(), **quiet)
 
 
@@ -143,7 +144,7 @@ def test_more_data_is_withheld_at_an_interpolation_peak(seed: int) -> None:
 # --- parts, ensembles, sizes ---
 
 
-def test_parts_add_up_in_every_draw(tree: dt.Diagnosis) -> None:
+def test_parts_add_up_in_every_draw(tree: Diagnosis) -> None:
     for terms in (tree.error(), tree.error(10), tree.error(n_samples=[50, 100, 400])):
         draws: list[Any] = [part.sources[0] for part in (*terms.parts.values(), terms.total)]
         *parts, total = (one.values for one in draws)
@@ -151,7 +152,7 @@ def test_parts_add_up_in_every_draw(tree: dt.Diagnosis) -> None:
     assert all(float(part) >= 0 for part in tree.error().parts.values())
 
 
-def test_averaging_divides_initialization_by_the_number_of_seeds(tree: dt.Diagnosis) -> None:
+def test_averaging_divides_initialization_by_the_number_of_seeds(tree: Diagnosis) -> None:
     one, ten, many = (tree.error(K) for K in (1, 10, math.inf))
     assert ten.initialization.value == pytest.approx(one.initialization.value / 10)
     assert many.initialization.value == 0
@@ -165,7 +166,7 @@ def test_averaging_divides_initialization_by_the_number_of_seeds(tree: dt.Diagno
     not_identified(tree.error(dt.Bootstrap(10)), "bias", "not identified")
 
 
-def test_error_at_a_measured_size_is_the_measurement(tree: dt.Diagnosis) -> None:
+def test_error_at_a_measured_size_is_the_measurement(tree: Diagnosis) -> None:
     error = tree.error(n_samples=40)
     assert error.total.value == pytest.approx(tree.measured.total[4].mean, rel=0.02)
     assert error.sampling.value == pytest.approx(tree.measured.sampling[4].mean, rel=0.05)
@@ -235,7 +236,7 @@ def test_noise_counts_for_every_output() -> None:
     assert abs(float(error.bias)) < 0.1
 
 
-def test_rows_have_the_parts_of_the_whole(tree: dt.Diagnosis) -> None:
+def test_rows_have_the_parts_of_the_whole(tree: Diagnosis) -> None:
     pandas = pytest.importorskip("pandas")
     points, error = tree.by_row(), tree.error()
     for name, part in error.parts.items():
@@ -521,7 +522,7 @@ def test_compare_pairs_learners_by_rows() -> None:
     json.loads(comparison.to_json())
 
 
-def test_gain_is_the_share_of_the_error_that_is_removed(tree: dt.Diagnosis) -> None:
+def test_gain_is_the_share_of_the_error_that_is_removed(tree: Diagnosis) -> None:
     now = float(tree.error().total)
     for option in tree.advise():
         assert option.gain is not None
@@ -532,7 +533,7 @@ def test_gain_is_the_share_of_the_error_that_is_removed(tree: dt.Diagnosis) -> N
     assert "-" not in tree.summary.split("gain:")[1]
 
 
-def test_options_are_named_and_have_their_cost(tree: dt.Diagnosis) -> None:
+def test_options_are_named_and_have_their_cost(tree: Diagnosis) -> None:
     names = ["10 models", "bag of 10", "2x data", "4x data"]
     assert [option.name for option in tree.advise()] == names
     assert tree.advise()["bag of 10"].fits == 10
@@ -696,7 +697,7 @@ def test_rows_sorted_by_class_are_not_neighbours_in_time() -> None:
     assert noted((walk + 2 * rng.standard_normal(300))[:, None], walk > 0)
 
 
-def test_arguments_of_error_are_checked(tree: dt.Diagnosis) -> None:
+def test_arguments_of_error_are_checked(tree: Diagnosis) -> None:
     for wrong in (0, 1, math.inf, "many"):
         assert "n_samples" in message_of(tree.error, n_samples=wrong)
     assert "ensemble" in message_of(tree.error, dt.Divide(2))
@@ -706,7 +707,7 @@ def test_arguments_of_error_are_checked(tree: dt.Diagnosis) -> None:
 # --- shown ---
 
 
-def test_the_printout_names_the_source_of_each_number(tree: dt.Diagnosis) -> None:
+def test_the_printout_names_the_source_of_each_number(tree: Diagnosis) -> None:
     text = str(tree)
     for word in (
         "measured",
@@ -721,7 +722,7 @@ def test_the_printout_names_the_source_of_each_number(tree: dt.Diagnosis) -> Non
     assert tree._repr_html_().startswith("<pre>")
 
 
-def test_every_printed_error_has_its_status(tree: dt.Diagnosis) -> None:
+def test_every_printed_error_has_its_status(tree: Diagnosis) -> None:
     known = ("measured", "law", "extrapolated")
     results = [
         tree.error(),
@@ -768,7 +769,7 @@ def test_gains_of_nothing_have_no_sign() -> None:
     assert "+0%" not in str(d)
 
 
-def test_results_as_tables_and_figures(tree: dt.Diagnosis) -> None:
+def test_results_as_tables_and_figures(tree: Diagnosis) -> None:
     pytest.importorskip("pandas")
     frame = tree.to_frame()
     assert list(frame["part"][:4]) == ["total", "initialization", "sampling", "bias"]

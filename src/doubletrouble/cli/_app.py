@@ -25,7 +25,7 @@ COMMANDS = {
     "flow": ("_theory", "The exact test error along training time, by cause."),
     "stopping": ("_theory", "When to stop training, against the best ridge."),
     "committee": ("_theory", "Different learners, averaged with weights."),
-    "advise": ("_theory", "What to change: width, models, ridge or data."),
+    "advise": ("_theory", "What to change: features, models, ridge or data."),
     "scaling": ("_scaling", "Scaling exponents by cause, and the best use of compute."),
     "simulate": ("_simulate", "The test error of finite models, and the theory."),
     "lazy": ("_networks", "The test error of ensembles of lazy networks."),
