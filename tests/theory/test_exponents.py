@@ -9,8 +9,9 @@ import pytest
 from scipy.optimize import brentq
 
 import doubletrouble as dt
+from doubletrouble.results import Exponents, PartExponents
 
-PARTS = [f.name for f in fields(dt.PartExponents)]
+PARTS = [f.name for f in fields(PartExponents)]
 SIZES = {"by_samples": "n_samples", "by_features": "n_features"}
 SOURCES = np.array([0.25, 0.4, 0.75, 0.9, 1.4])
 
@@ -19,7 +20,7 @@ def law(capacity: float, source: float, **sizes: Any) -> dt.SpectralProblem:
     return dt.SpectralProblem.power_law(capacity=capacity, source=source, **sizes)
 
 
-def table(exponents: dt.Exponents) -> np.ndarray:
+def table(exponents: Exponents) -> np.ndarray:
     """All exponents of the four parts, (direction, part, ...)."""
     directions = (exponents.by_samples, exponents.by_features, exponents.by_members)
     return np.array([[getattr(one, part) for part in PARTS[:-1]] for one in directions])
