@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from doubletrouble.advice import ScalingFrontier as ScalingFrontier
     from doubletrouble.advice import advise as advise
     from doubletrouble.advice import scaling_frontier as scaling_frontier
-    from doubletrouble.conventions import ridge_from as ridge_from
-    from doubletrouble.conventions import ridge_to as ridge_to
-    from doubletrouble.conventions import time_from as time_from
-    from doubletrouble.conventions import time_to as time_to
+    from doubletrouble.conventions import convert_ridge as convert_ridge
+    from doubletrouble.conventions import convert_time as convert_time
     from doubletrouble.convex import OrderParameters as OrderParameters
     from doubletrouble.convex import order_parameters as order_parameters
     from doubletrouble.convex import separability as separability
@@ -137,7 +135,6 @@ if TYPE_CHECKING:
     from doubletrouble.theory import gradient_flow as gradient_flow
     from doubletrouble.theory import optimal_ridge as optimal_ridge
     from doubletrouble.theory import pair_error as pair_error
-    from doubletrouble.theory import pair_terms as pair_terms
     from doubletrouble.theory import psi_terms as psi_terms
     from doubletrouble.theory import training_error as training_error
 
@@ -145,7 +142,7 @@ _HOMES = {
     "activations": "Activation activation",
     "advice": "Advice AdviceOption FrontierExponents MarginalValue ScalingFrontier advise "
     "scaling_frontier",
-    "conventions": "ridge_from ridge_to time_from time_to",
+    "conventions": "convert_ridge convert_time",
     "convex": "OrderParameters order_parameters separability",
     "costs": "Cost",
     "data": "Data load_data",
@@ -173,7 +170,7 @@ _HOMES = {
     "sweep": "Sweep SweepResult SweepRow SweepStatus",
     "theory": "Calibration Exponents Filter PartExponents anova best_stopping_time calibration "
     "committee effective_ridge exact_error exponents gradient_flow optimal_ridge pair_error "
-    "pair_terms psi_terms training_error",
+    "psi_terms training_error",
 }
 """The module of every public name."""
 

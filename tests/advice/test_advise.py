@@ -27,7 +27,7 @@ SPECTRUM = dt.SpectralProblem(
     tail=0.05,
     n_features=50,
     n_samples=20,
-    ridge=0.1,
+    gram_ridge=0.1,
     noise=0.3,
 )
 
@@ -186,8 +186,8 @@ def test_samples_and_features_have_value_at_the_best_ridge(scheme: str) -> None:
         ridge = float(dt.optimal_ridge(problem, ensemble).ridge)
         best = error_slopes(changed(problem, ridge=ridge), ensemble)
         fixed = error_slopes(problem, ensemble)
-        assert max(float(best.by_features), float(best.by_samples)) <= 0
-        harm += max(float(fixed.by_features), float(fixed.by_samples)) > 1e-3
+        assert max(float(best.by_n_features), float(best.by_n_samples)) <= 0
+        harm += max(float(fixed.by_n_features), float(fixed.by_n_samples)) > 1e-3
     assert harm > 5
 
 

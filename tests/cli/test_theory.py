@@ -15,7 +15,7 @@ from doubletrouble import theory
 from doubletrouble.activations import NAMES
 from doubletrouble.cli import main
 from doubletrouble.cli._flags import SCHEME_OPTIONS
-from doubletrouble.conventions import ClockName
+from doubletrouble.conventions import TimeUnit
 from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
 from doubletrouble.parameters import declarations
 from tests.cli.results import (
@@ -329,18 +329,18 @@ def test_default_times_are_typical_and_one_time_is_a_small_table(capsys: Capture
 @pytest.mark.parametrize(
     "clock", ["sum", *(pytest.param(c, marks=pytest.mark.full) for c in ("mean", "half_mean"))]
 )
-def test_time_may_be_steps_times_learning_rate(clock: ClockName, capsys: Capture) -> None:
+def test_time_may_be_steps_times_learning_rate(clock: TimeUnit, capsys: Capture) -> None:
     sizes = {"n_features": 80, "n_samples": 120, "dim": 40}
     counts = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in sizes.items())
     result = json_result(f"flow {counts} --times 0.3,3 --clock {clock}", capsys)
-    time = dt.time_from(clock, [0.3, 3.0], **sizes)
+    time = dt.convert_time([0.3, 3.0], clock, "flow", **sizes)
     error = dt.gradient_flow(dt.Problem.from_sizes(**sizes), time)
     assert [row["error_total"] for row in result["rows"]] == pytest.approx(error.total, rel=1e-12)
     assert [row["time"] for row in result["rows"]] == [0.3, 3.0]  # as given
     assert result["parameters"]["clock"] == clock
     best = json_result(f"stopping {counts} --clock {clock}", capsys)["rows"][0]["time"]
     exact = dt.best_stopping_time(dt.Problem.from_sizes(**sizes)).time
-    assert dt.time_from(clock, best, **sizes) == pytest.approx(exact, rel=1e-12)
+    assert dt.convert_time(best, clock, "flow", **sizes) == pytest.approx(exact, rel=1e-12)
 
 
 def test_clocks_of_a_mean_need_only_ratios(capsys: Capture) -> None:

@@ -205,8 +205,8 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
     compute = now.training_cost
     if not isinstance(now.problem, SpectralProblem) or not 1 <= compute < math.inf:
         return None
-    best = scaling_frontier(now.problem, compute, max_samples=now.samples)
-    sizes = {"width": best.n_features, "samples": best.n_samples, "ridge": best.ridge}
+    best = scaling_frontier(now.problem, compute, max_n_samples=now.samples)
+    sizes = {"width": best.n_features, "samples": best.n_samples, "ridge": best.gram_ridge}
     return now._moved(
         "frontier",
         "best n ≤ N, P, K, λ for this training",

@@ -36,6 +36,7 @@ from doubletrouble.advice._options import (
     is_whole,
     less,
     most_parts,
+    ridge_of,
     samples_of,
     scalar,
     width_of,
@@ -226,7 +227,7 @@ class Models:
     def least_over_some_ridges(self, members: FloatArray) -> Least:
         """The least error over ridges around that of the problem, at the largest width."""
         width = self.widest(members)
-        ridges = np.clip(scalar(self.problem.ridge), *_RIDGE_ENDS) * _FACTORS
+        ridges = np.clip(ridge_of(self.problem), *_RIDGE_ENDS) * _FACTORS
         tried = self.errors(members[:, None], width=width[:, None], ridge=ridges)
         rows = np.arange(members.size)
         i = np.clip(np.argmin(tried, axis=1), 1, _FACTORS.size - 2)

@@ -26,7 +26,7 @@ from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.losses import Measure
 from doubletrouble.parameters import Numeric
-from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.problems import Problem, SpectralProblem, ridge_name
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory import AnyProblem, exact_error
 
@@ -87,13 +87,18 @@ def samples_of(problem: AnyProblem) -> float:
     return scalar(problem.samples_per_dim if isinstance(problem, Problem) else problem.n_samples)
 
 
+def ridge_of(problem: AnyProblem) -> float:
+    """The ridge: λ of a `Problem`, the `gram_ridge` of a `SpectralProblem`."""
+    return scalar(problem.ridge if isinstance(problem, Problem) else problem.gram_ridge)
+
+
 def changed(problem: AnyProblem, **changes: Any) -> AnyProblem:
     """The problem with another `width`, `samples` or `ridge`."""
     isotropic = isinstance(problem, Problem)
     names = {
         "width": "features_per_dim" if isotropic else "n_features",
         "samples": "samples_per_dim" if isotropic else "n_samples",
-        "ridge": "ridge",
+        "ridge": ridge_name(problem),
     }
     return replace(problem, **{names[name]: value for name, value in changes.items()})
 
@@ -156,8 +161,8 @@ class AdviceOption:
 
     @property
     def ridge(self) -> float:
-        """Ridge λ, in the convention of the problem."""
-        return scalar(self.problem.ridge)
+        """Ridge: λ of a `Problem`, the `gram_ridge` of a `SpectralProblem`."""
+        return ridge_of(self.problem)
 
     @property
     def total_features(self) -> float:

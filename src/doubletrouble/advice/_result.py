@@ -13,7 +13,7 @@ from doubletrouble.advice._options import AdviceOption, changed, is_whole, less,
 from doubletrouble.costs import Measure, relative_cost
 from doubletrouble.decomposition import COLORS
 from doubletrouble.errors import require
-from doubletrouble.problems import SpectralProblem
+from doubletrouble.problems import SpectralProblem, ridge_name
 from doubletrouble.results import WORTHWHILE, aligned, by_name, strict_json
 from doubletrouble.theory import error_slopes
 
@@ -59,10 +59,10 @@ class MarginalValue:
         here = error_slopes(problem, ensemble, measure)
         best = error_slopes(changed(problem, ridge=best_ridge), ensemble, measure)
         return cls(
-            sample=0.0 - float(here.by_samples),
-            feature=0.0 - float(here.by_features),
-            sample_at_best_ridge=0.0 - float(best.by_samples),
-            feature_at_best_ridge=0.0 - float(best.by_features),
+            sample=0.0 - float(here.by_n_samples),
+            feature=0.0 - float(here.by_n_features),
+            sample_at_best_ridge=0.0 - float(best.by_n_samples),
+            feature_at_best_ridge=0.0 - float(best.by_n_features),
         )
 
     @property
@@ -170,7 +170,7 @@ class Advice:
             One line per option: error, P, N, K, λ, and the costs relative to now.
         """
         per = "" if self._is_counted else "/D"
-        head = ("option", "error", f"P{per}", f"N{per}", "K", "λ", "features", "training")
+        head = ("option", "error", f"P{per}", f"N{per}", "K", self._ridge, "features", "training")
         rows = [[*map(text, row)] for row in (head, *map(self._cells, self.options))]
         return aligned(rows, "<" + ">" * len(head[1:]))
 
@@ -329,6 +329,11 @@ class Advice:
         return self.dim is not None or isinstance(self.now.problem, SpectralProblem)
 
     @property
+    def _ridge(self) -> str:
+        """The heading of the ridge in the table."""
+        return "gram_ridge" if isinstance(self.now.problem, SpectralProblem) else "λ"
+
+    @property
     def _scale(self) -> float:
         return 1.0 if self.dim is None else self.dim
 
@@ -370,7 +375,7 @@ class Advice:
             "samples": option.samples * self._scale,
             "n_members": _whole(option.n_members),
             "scheme": option.scheme,
-            "ridge": option.ridge,
+            ridge_name(option.problem): option.ridge,
             "total_features": option.total_features * self._unit("features"),
             "training_cost": option.training_cost * self._unit("training"),
             "relative_features": relative_cost(option.total_features, self.now.total_features),

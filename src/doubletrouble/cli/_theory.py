@@ -38,7 +38,7 @@ from doubletrouble.cli._output import (
     write_chart,
 )
 from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
-from doubletrouble.conventions import CLOCKS, ClockName, time_from, time_to
+from doubletrouble.conventions import TIME_UNITS, TimeUnit, convert_time
 from doubletrouble.costs import COSTS, widest
 from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
 from doubletrouble.kernels import closed_form
@@ -257,7 +257,7 @@ def _column(name: str) -> str:
 
 _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)
 _DEFAULT_TIMES = AxisValues(numbers("times", _TIMES))
-_CLOCKS = tuple(clock for clock in CLOCKS if clock != "gram")  # that of a measured spectrum
+_CLOCKS = tuple(unit for unit in TIME_UNITS if unit not in ("flow", "gram"))  # the losses
 _RATIO_CLOCKS = ("mean", "half_mean")  # determined by N/D
 _CLOCK = option(
     "time is steps × learning rate on this loss: 'mean', 'half_mean', 'sum' or 'half_sum' of the "
@@ -284,7 +284,8 @@ def flow(
     grid = replace(grid, axes={**grid.axes, "times": times})
     time: Any = grid.values("times")
     if clock:
-        time = time_from(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
+        sizes = _clock_sizes(grid, clock)
+        time = convert_time(time, cast(TimeUnit, clock), "flow", **sizes)
     error = theory.gradient_flow(grid.problem, time, grid.ensemble)
     others = {"clock": clock} if clock else {}
     _show(form, "Test error along gradient flow", grid, _parts(error), [error], others)
@@ -306,7 +307,8 @@ def stopping(
     best = theory.best_stopping_time(grid.problem, grid.ensemble)
     time, ridge = best.time, best.optimal_ridge
     if clock:
-        time = time_to(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
+        sizes = _clock_sizes(grid, clock)
+        time = convert_time(time, "flow", cast(TimeUnit, clock), **sizes)
     lines = [
         _line("best time t", time),
         best.error,

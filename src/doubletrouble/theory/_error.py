@@ -104,8 +104,8 @@ def exact_error(
 
     Notes
     -----
-    λ is relative to the mean loss of the samples a member has (and δ of a `SpectralProblem` to all
-    samples: a member with fewer has δ in proportion).
+    λ is relative to the mean loss of the samples a member has (and the `gram_ridge` of a
+    `SpectralProblem` to all samples: a member with fewer has δ in proportion).
 
     For classification the parts are differences of the error along the chain of scores averaged
     over the noise, the initialization and the sampling in turn: they depend on this order. The
@@ -430,13 +430,13 @@ def evaluate(
     if isinstance(problem, Problem):
         spectrum: Spectrum = IsotropicSpectrum(problem)
         features, samples = problem.features_per_dim, problem.samples_per_dim
-        signal: Any = problem.signal
+        ridge, signal = problem.ridge, problem.signal
         if not problem.is_ridge_regression:
             require_ridge_regression(problem, "this function")
     elif isinstance(problem, SpectralProblem):
         spectrum = MeasuredSpectrum(problem)
         features, samples = problem.n_features, problem.n_samples
-        signal = root_power(problem)
+        ridge, signal = problem.gram_ridge, root_power(problem)
     else:
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
@@ -444,10 +444,10 @@ def evaluate(
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     numerator, denominator = scheme.sample_share
-    inputs = {
+    inputs: dict[str, Any] = {
         "features": features,
         "samples": samples,
-        "ridge": problem.ridge,
+        "ridge": ridge,
         "signal": signal,
         "nonlinear_signal": problem.nonlinear_signal,
         "noise": problem.noise_sd,

@@ -76,8 +76,8 @@ def gradient_flow(
     """Return the exact test error of an ensemble at each time of its training, by cause.
 
     Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - alpha a)/D with
-    alpha = N P λ/D (`time_from` converts steps × learning rate to this time; a `SpectralProblem`
-    has its own unit, "gram").
+    alpha = N P λ/D (`convert_time` converts steps × learning rate to this time; a
+    `SpectralProblem` has its own unit, "gram").
 
     Parameters
     ----------
