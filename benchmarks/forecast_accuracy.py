@@ -154,7 +154,7 @@ def swiss_roll() -> Pool:
 
 
 def _images(name: str, pca: int | None) -> Pool:
-    data = dt.load_data(name, pca=pca, n_train=None, n_test=1, download=False)
+    data = dt.load_data(name, pca=pca, n_samples=None, n_test=1, download=False)
     return _scaled(np.asarray(data.pool_x)[:6000]), np.asarray(data.pool_y)[:6000, None]
 
 

@@ -113,7 +113,7 @@ def by_single_features(
 
 def main() -> None:
     """Print the table."""
-    data = dt.load_data("digits", pca=10, n_train=ROWS, n_test=TEST_ROWS)
+    data = dt.load_data("digits", pca=10, n_samples=ROWS, n_test=TEST_ROWS)
     x, y = np.concatenate([data.x_train, data.x_test]), np.concatenate([data.y_train, data.y_test])
     print(f"{ROWS} digits in 10 components, parity; error of the mean / variance of one network")
     print(f"{'width':>6} {'ridge':>6} {'drawn':>15} {'blocks':>15} {'independent':>15}   s")

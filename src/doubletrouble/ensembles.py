@@ -355,9 +355,9 @@ class Folds(Scheme):
 class Vote(Scheme, averages=False):
     """The majority vote of K classifiers with features of their own, each on all of the samples.
 
-    Ties count half, so that an even number is as good as one less. It is supported by
-    `exact_error` and `ConvexSimulation.error` for classification only; all other ensembles average
-    the scores.
+    Ties count half, so that an even number is as good as one less. It is supported for
+    classification only, by `exact_error`, `ConvexSimulation.error`, `LazyRun.error` and
+    `LazySplit.error`; all other ensembles average the scores.
 
     Examples
     --------
@@ -401,6 +401,10 @@ SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
 """Whether a function supports a scheme, by the function's name; the documentation reads this."""
 
 
+_VOTES = ("exact_error", "LazyRun.error", "LazySplit.error")
+"""Functions that `SUPPORT` lists and that support `Vote` as well."""
+
+
 def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme:
     """Return an argument `ensemble` as a scheme that `function` supports, or raise ValueError.
 
@@ -414,7 +418,7 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
             raise TypeError(
                 f"ensemble must be a number or one of {_supported(function)}, got {ensemble!r}"
             ) from None
-    if isinstance(ensemble, Vote) and function == "exact_error":
+    if isinstance(ensemble, Vote) and function in _VOTES:
         return ensemble
     if type(ensemble) in (Scheme, Vote) or not SUPPORT[function](type(ensemble)):
         names = _supported(function)
@@ -425,7 +429,7 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
 def _supported(function: str) -> str:
     """The classes of ensembles that a function supports."""
     kinds = [kind.__name__ for kind in SCHEMES.values() if SUPPORT[function](kind)]
-    return ", ".join([*kinds, *(["Vote"] if function == "exact_error" else [])])
+    return ", ".join([*kinds, *(["Vote"] if function in _VOTES else [])])
 
 
 def named_ensemble(scheme: str, n_members: Numeric = 1, **options: Numeric | None) -> Scheme:

@@ -22,8 +22,8 @@ from tests.cli.results import (
     lines,
 )
 
-SMALL = "--n-train 60 --device cpu --max-steps 30 --quiet"
-DIGITS = dt.load_data("digits", n_train=60)
+SMALL = "--n-samples 60 --device cpu --max-steps 30 --quiet"
+DIGITS = dt.load_data("digits", n_samples=60)
 
 Calls = list[dict[str, Any]]
 
@@ -65,14 +65,14 @@ def test_rows_are_those_of_lazy_curve(capsys: Capture) -> None:
         device="cpu",
     )
     rows = [{**row, "laziness": float(row["laziness"])} for row in result["rows"]]
-    assert rows == curve.table()
+    assert rows == curve.to_frame().to_dict("records")
     assert [(row["laziness"], row["width"]) for row in result["rows"]] == [
         (1.0, 2),
         (1.0, 5),
         ("inf", 2),
         ("inf", 5),
     ]
-    expected = {"data": "digits", "n_train": 60, "n_test": 500, "dim": 10, "n_members": 3}
+    expected = {"data": "digits", "n_samples": 60, "n_test": 500, "dim": 10, "n_members": 3}
     expected |= {"depth": 3, "labels": "parity", "scaling": "authors", "max_steps": 30}
     assert result["parameters"].items() >= (expected | {"patience": 100, "seed": 4}).items()
 
@@ -82,7 +82,7 @@ def test_csv_has_the_errors_of_one_run(capsys: Capture) -> None:
     run = dt.train_lazy(DIGITS, width=3, ensemble=2, max_steps=30, device="cpu")
     assert float(row["single_error"]) == float(run.error().total)
     assert float(row["ensemble_error"]) == float(run.error(2).total)
-    assert float(row["vote_error"]) == float(run.error(2, "vote").total)
+    assert float(row["vote_error"]) == float(run.error(dt.Vote(2)).total)
     assert float(row["mean_distance"]) == run.distance.mean()
 
 
@@ -132,7 +132,7 @@ def test_stored_ensembles_are_not_trained_again(
 
 def test_flags_of_lazy_reach_the_library(calls: Calls) -> None:
     words = (
-        "lazy --data cifar10 --folder here --pca 7 --labels 3,8 --n-train all --n-test 50 "
+        "lazy --data cifar10 --folder here --pca 7 --labels 3,8 --n-samples all --n-test 50 "
         "--scaling whiten --no-download --width 2:8:log:3 --laziness 0.5,inf --depth 4 "
         "--n-members 6 --loss logistic --optimizer sgd --learning-rate 0.2 --max-steps 70 "
         "--patience 9 --tolerance 0.25 --batch-size 16 --seed 8 --device cuda:1 --dtype tf32 "
@@ -146,7 +146,7 @@ def test_flags_of_lazy_reach_the_library(calls: Calls) -> None:
             "folder": "here",
             "pca": 7,
             "labels": (3, 8),
-            "n_train": None,
+            "n_samples": None,
             "n_test": 50,
             "scaling": "whiten",
             "download": False,
@@ -201,9 +201,9 @@ def test_parts_are_those_of_lazy_split(capsys: Capture) -> None:
         part = getattr(split.error(), name)
         assert row[f"error_{name}"] == part.value
         assert float(row[f"error_{name}_standard_error"]) == part.standard_error
-    assert row["single_error"] == split.classification_error
-    assert row["ensemble_error"] == split.ensemble_error
-    assert row["vote_error"] == split.vote_error
+    assert row["single_error"] == split.error(1, "zero_one").total.value
+    assert row["ensemble_error"] == split.error(3, "zero_one").total.value
+    assert row["vote_error"] == split.error(dt.Vote(3), "zero_one").total.value
     assert row["train_error"] == split.train_error.mean()
 
 
@@ -227,13 +227,13 @@ def test_split_without_noise_has_a_note(capsys: Capture) -> None:
 
 def test_flags_of_lazy_split_reach_the_library(calls: Calls) -> None:
     words = (
-        "lazy-split --n-train 100 --width 7 --laziness 5 --depth 3 --n-data 4 --n-init 3 "
+        "lazy-split --n-samples 100 --width 7 --laziness 5 --depth 3 --n-data 4 --n-init 3 "
         "--n-noise 5 --noise 0.1 --flips 0.2 --optimizer gd --learning-rate 2 --max-steps 10 "
         "--patience 3 --tolerance 0 --seed 2 --device cpu --dtype float64 --store c.npz"
     )
     with pytest.raises(CalledError):
         main(words.split())
-    assert calls[0]["n_train"] == 100
+    assert calls[0]["n_samples"] == 100
     assert calls[1] == {
         "width": 7,
         "laziness": 5.0,
@@ -265,7 +265,7 @@ def test_flags_of_lazy_split_reach_the_library(calls: Calls) -> None:
 def test_other_flags_change_the_small_experiment(calls: Calls) -> None:
     with pytest.raises(CalledError):
         main(["lazy", "--loss", "hinge", "--max-steps", "9", "--laziness", "3"])
-    assert calls[0]["n_train"] == settings.LAPTOP["n_train"]
+    assert calls[0]["n_samples"] == settings.LAPTOP["n_samples"]
     given = {"loss": "hinge", "max_steps": 9, "laziness": (3.0,)}
     names = ("widths", "ensemble", "learning_rate")
     assert calls[1].items() >= ({n: settings.LAPTOP[n] for n in names} | given).items()
@@ -294,7 +294,7 @@ def test_errors_name_the_argument(capsys: Capture) -> None:
         ("lazy --loss l1", "loss must"),
         ("lazy --optimizer sgd", "batch_size must"),
         ("lazy --memory -1", "memory must"),
-        ("lazy --n-train many", "n_train must"),
+        ("lazy --n-samples many", "n_samples must"),
         ("lazy --pca 0", "pca must"),
         ("lazy --labels odd", "labels must"),
         ("lazy --labels 3", "labels must"),

@@ -323,7 +323,7 @@ def test_status_lists_ensembles_of_networks(capsys: Capture) -> None:
 def test_export_is_the_table_of_the_curve(curve: LazyCurve, capsys: Capture) -> None:
     for name in ("t.csv", "t.json", "t.parquet"):
         assert lines(f"sweep export {STORE} {name}", capsys) == [name]
-    expected = curve.table()
+    expected = curve.to_frame().to_dict("records")
     with Path("t.csv").open(newline="") as file:
         text = list(csv.DictReader(file))
     content = json.loads(Path("t.json").read_text(), parse_constant=pytest.fail)
@@ -360,7 +360,7 @@ def test_complete_store_may_be_read_only(curve: LazyCurve, capsys: Capture) -> N
     assert json_result(f"sweep status {STORE}", capsys)["networks"] == [listed()]
     assert main(["sweep", "export", STORE, "t.csv"]) == 0
     again = dt.lazy_curve(small_data(10), store=STORE, **OPTIONS)
-    assert again.table() == curve.table()
+    assert again.to_frame().equals(curve.to_frame())
     with pytest.raises(ValueError, match=r"^store must be writable"):
         dt.lazy_curve(small_data(10), store=STORE, **{**OPTIONS, "seed": 1})
     assert [path.name for path in Path().glob("k.*")] == [STORE]

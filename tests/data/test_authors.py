@@ -39,7 +39,7 @@ def stored(name: str) -> dict[str, npt.NDArray[Any]]:
 def test_mnist_is_projected_as_the_authors_do(statistics: StatisticsName, key: str) -> None:
     needed("mnist")
     expected = stored("mnist")
-    data = load_data("mnist", folder=SHARED, n_train=None, test_statistics=statistics)
+    data = load_data("mnist", folder=SHARED, n_samples=None, test_statistics=statistics)
     assert data.settings["source"] == "original files"
     np.testing.assert_allclose(data.x_train, expected["X_train"], rtol=0, atol=ROUNDING)
     np.testing.assert_allclose(data.x_test, expected[key], rtol=0, atol=ROUNDING)
@@ -55,14 +55,14 @@ def test_stored_statistics_differ() -> None:
 @pytest.mark.full
 def test_mnist_whitened_has_the_identity_as_covariance() -> None:
     needed("mnist")
-    data = load_data("mnist", folder=SHARED, n_train=None, scaling="whiten", pca=20)
+    data = load_data("mnist", folder=SHARED, n_samples=None, scaling="whiten", pca=20)
     np.testing.assert_allclose(np.cov(data.x_train.T, bias=True), np.eye(20), atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["cifar10", "fashion-mnist"])
 def test_stored_projections_replace_missing_originals(name: str) -> None:
     expected = stored(name.replace("-", "_"))
-    data = load_data(name, folder=SHARED, pca=7, n_train=5000, download=False)
+    data = load_data(name, folder=SHARED, pca=7, n_samples=5000, download=False)
     assert data.settings["source"] == f"{name.replace('-', '_')}_pca10.npz"
     np.testing.assert_array_equal(data.x_train, expected["X_train"][:5000, :7])
     np.testing.assert_array_equal(data.x_test, expected["X_test_ownstats"][:, :7])

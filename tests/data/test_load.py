@@ -21,7 +21,7 @@ from tests.docs.pages import compared, text_of
 
 
 def test_default_is_the_digits() -> None:
-    data = load_data("digits", pca=10, labels="parity", n_train=1000)
+    data = load_data("digits", pca=10, labels="parity", n_samples=1000)
     assert data.x_train.shape == (1000, 10)
     assert data.x_test.shape == (500, 10)
     assert data.pool_x is not None
@@ -48,21 +48,21 @@ def test_split_of_the_digits_is_fixed() -> None:
 
 def test_labels_are_parity_or_a_pair() -> None:
     arrays = digits()
-    parity = load_data(n_train=None)
+    parity = load_data(n_samples=None)
     np.testing.assert_array_equal(parity.y_train, 2.0 * (arrays.train_classes % 2) - 1)
     np.testing.assert_array_equal(parity.y_test, 2.0 * (arrays.test_classes % 2) - 1)
-    pair = load_data(labels=(8, 3), n_train=None)
+    pair = load_data(labels=(8, 3), n_samples=None)
     selected = arrays.train_classes[np.isin(arrays.train_classes, (3, 8))]
     np.testing.assert_array_equal(pair.y_train, np.where(selected == 3, 1.0, -1.0))
     np.testing.assert_array_equal(  # directions are those of all images
         pair.x_train, parity.x_train[np.isin(arrays.train_classes, (3, 8))]
     )
-    swapped = load_data(labels=[3, 8], n_train=100)  # type: ignore[arg-type]
+    swapped = load_data(labels=[3, 8], n_samples=100)  # type: ignore[arg-type]
     np.testing.assert_array_equal(swapped.y_train, -pair.y_train[:100])
 
 
 def test_counts_take_the_first_samples() -> None:
-    whole, part = load_data(n_train=None), load_data(n_train=50, n_test=70)
+    whole, part = load_data(n_samples=None), load_data(n_samples=50, n_test=70)
     np.testing.assert_array_equal(part.x_train, whole.x_train[:50])
     np.testing.assert_array_equal(part.y_train, whole.y_train[:50])
     np.testing.assert_array_equal(part.x_test, whole.x_test[:70])
@@ -71,11 +71,11 @@ def test_counts_take_the_first_samples() -> None:
 
 
 def test_pixels_are_normalized_and_whitened_inputs_are_uncorrelated() -> None:
-    pixels = load_data(pca=None, n_train=None)
+    pixels = load_data(pca=None, n_samples=None)
     assert pixels.x_train.shape == (1297, 64)
     np.testing.assert_allclose([pixels.x_train.mean(), pixels.x_train.std()], [0, 1], atol=1e-12)
     np.testing.assert_allclose([pixels.x_test.mean(), pixels.x_test.std()], [0, 1], atol=1e-12)
-    white = load_data(scaling="whiten", n_train=None)
+    white = load_data(scaling="whiten", n_samples=None)
     covariance = np.cov(white.x_train.T, bias=True)
     np.testing.assert_allclose(covariance, np.eye(10), atol=1e-10)
     assert white.settings["test_statistics"] == "train"
@@ -88,7 +88,7 @@ def test_digits_need_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_settings_are_plain_values() -> None:
-    data = load_data(pca=np.int64(5), labels=np.array([3, 8]), n_train=np.int64(50))  # type: ignore[arg-type]
+    data = load_data(pca=np.int64(5), labels=np.array([3, 8]), n_samples=np.int64(50))  # type: ignore[arg-type]
     assert json.loads(json.dumps(dict(data.settings)))["pca"] == 5
     assert data.settings["labels"] == (3, 8)
 
@@ -105,7 +105,7 @@ def test_import_is_light() -> None:
 BAD: list[dict[str, Any]] = [  # the first argument is the invalid one
     {"name": "svhn"},
     *({"pca": pca} for pca in (0, 2.5, True, 65)),
-    *({"n_train": n} for n in (0, 1298)),
+    *({"n_samples": n} for n in (0, 1298)),
     *({"n_test": n} for n in (501, -1)),
     *({"labels": pair} for pair in ("odd", (3, 3), (3,), (3, True), (1.0, 2.0), 3, (3, 12))),
     {"scaling": "zca"},
@@ -132,8 +132,8 @@ def test_invalid_arguments_are_named() -> None:
 
 def test_first_samples_must_have_both_classes_and_pairs_enough_samples() -> None:
     with pytest.raises(ValueError, match="y_train must hold both classes"):
-        load_data(n_train=1)
-    with pytest.raises(ValueError, match="n_train must be at most 2"):
+        load_data(n_samples=1)
+    with pytest.raises(ValueError, match="n_samples must be at most 2"):
         load_data(labels=(3, 8))
 
 
@@ -147,7 +147,7 @@ ARRAYS: dict[str, Any] = {
     "X_test_ownstats": RNG.standard_normal((20, 6)).astype(np.float32),
     "y_test": np.arange(20, dtype=np.uint8) % 10,
 }
-SMALL: dict[str, Any] = {"pca": 3, "n_train": 20, "download": False}
+SMALL: dict[str, Any] = {"pca": 3, "n_samples": 20, "download": False}
 
 
 def store(path: Path, **changes: Any) -> Path:
@@ -171,9 +171,9 @@ def test_projections_are_the_first_columns(
     assert data.settings["source"] == "mine.npz"
     assert data.settings["test_statistics"] == statistics
     assert len(data.blocks(2)) == 2
-    everything = load_data(str(path), pca=None, n_train=None)
+    everything = load_data(str(path), pca=None, n_samples=None)
     assert everything.x_train.shape == (40, 6)
-    pair = load_data(path, pca=3, n_train=None, labels=(3, 8))
+    pair = load_data(path, pca=3, n_samples=None, labels=(3, 8))
     np.testing.assert_array_equal(
         pair.x_train, ARRAYS["X_train"][[3, 8, 13, 18, 23, 28, 33, 38], :3]
     )
@@ -194,7 +194,7 @@ def test_files_may_have_one_test_set(tmp_path: Path) -> None:
 def test_originals_then_projection_then_download(tmp_path: Path) -> None:
     for name, file in (("mnist", "mnist"), ("fashion-mnist", "fashion_mnist"), ("cifar10",) * 2):
         path = store(tmp_path / f"{file}_pca6.npz")
-        data = load_data(name, folder=tmp_path, pca=3, n_train=20)  # without network
+        data = load_data(name, folder=tmp_path, pca=3, n_samples=20)  # without network
         assert (data.name, data.settings["source"]) == (name, path.name)
     write(tmp_path / "mnist", packed(mnist_files()))
     assert "files as found" in load_data("mnist", folder=tmp_path, **SMALL).settings["source"]
@@ -268,9 +268,9 @@ def test_invalid_files_are_named(tmp_path: Path) -> None:
 def test_options_beyond_a_projection_are_refused(tmp_path: Path) -> None:
     path = store(tmp_path / "mine.npz")
     with pytest.raises(ValueError, match="pca must be at most 6"):
-        load_data(path, pca=7, n_train=20)
+        load_data(path, pca=7, n_samples=20)
     with pytest.raises(ValueError, match="scaling must be 'authors'"):
-        load_data(path, scaling="whiten", pca=3, n_train=20)
+        load_data(path, scaling="whiten", pca=3, n_samples=20)
 
 
 # --- docs/data.md --------------------------------------------------------------------------------

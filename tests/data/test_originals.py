@@ -26,7 +26,7 @@ IMAGES = "train-images-idx3-ubyte"
 FIRST, SECOND = list(FILES)[:2]
 BATCHES, BINARY = make.cifar_python(), make.cifar_binary()
 ARCHIVE = {"cifar-10-binary.tar.gz": tar(BINARY, "cifar-10-batches-bin")}
-SMALL: dict[str, Any] = {"pca": None, "n_train": 20}  # the directions of CIFAR-10 take seconds
+SMALL: dict[str, Any] = {"pca": None, "n_samples": 20}  # the directions of CIFAR-10 take seconds
 HERE: dict[str, Any] = {**SMALL, "download": False}
 
 VERIFIED, UNVERIFIED = "original files", "files as found, not verified"
@@ -108,7 +108,7 @@ def test_sets_with_the_same_file_names_are_in_their_own_folders(tmp_path: Path) 
     write(tmp_path / "mnist", packed(make.mnist_files(40)))
     write(tmp_path / "fashion-mnist", packed(make.mnist_files(30)))
     sizes = [
-        len(load_data(name, folder=tmp_path, pca=3, n_train=None, download=False).y_train)
+        len(load_data(name, folder=tmp_path, pca=3, n_samples=None, download=False).y_train)
         for name in ("mnist", "fashion_mnist", "fashion-mnist")
     ]
     assert sizes == [40, 30, 30]
@@ -161,7 +161,7 @@ def test_folder_precedes_the_variable_and_the_cache(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def size(**arguments: Any) -> int:
-        data = load_data("mnist", pca=3, n_train=None, download=False, **arguments)
+        data = load_data("mnist", pca=3, n_samples=None, download=False, **arguments)
         return len(data.y_train)
 
     write(cache / "mnist", packed(make.mnist_files(30)))

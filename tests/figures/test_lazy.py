@@ -13,7 +13,7 @@ from doubletrouble.figures._lazy import FIGURE, NetworkPanel, comparisons, plot,
 from doubletrouble.networks._curve import WIDTHS
 
 lazy_data = FIGURE.compute
-SMALL = {"source": "run", "widths": (2, 4), "ensemble": 3, "n_train": 60, "max_steps": 20}
+SMALL = {"source": "run", "widths": (2, 4), "ensemble": 3, "n_samples": 60, "max_steps": 20}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_published_points_are_near(stored: dict[float, NetworkPanel]) -> None:
 def test_squared_loss_is_fitted_where_it_is_zero(tmp_path: Path) -> None:
     """Not where every sample is on its side, which is at a smaller width."""
     options: dict[str, Any] = {**SMALL, "widths": (4, 8, 12), "laziness": [math.inf]}
-    (panel,) = lazy_data(**{**options, "n_train": 100}, store=tmp_path / "store")
+    (panel,) = lazy_data(**{**options, "n_samples": 100}, store=tmp_path / "store")
     assert panel["train_error"][1] == 0
     assert panel["train_loss"][1] > 1e-3
     assert panel["interpolating"].tolist() == [0, 0, 3]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import doubletrouble as dt
 from doubletrouble.errors import StoreError
 from doubletrouble.networks import (
     LazyCurve,
@@ -130,9 +131,9 @@ def test_stored_runs_are_read_in_order_with_their_table(tmp_path: Path) -> None:
     assert [(run.laziness, run.width) for run in result] == POINTS
     identical(LazyCurve(runs=tuple(result)), LazyCurve(runs=expected.runs[::-1]))
     columns = runs_table(result)
-    names = list(expected.table()[0])
+    names = list(expected.to_frame())
     assert list(columns)[: len(names)] == names
-    assert columns["single_error"] == [row["single_error"] for row in expected.table()[::-1]]
+    assert columns["single_error"] == list(expected.to_frame()["single_error"])[::-1]
     assert columns["most_steps"] == [60] * 4
     with Store.read(path) as store:
         assert stored_runs(path, list(store.statuses())) == []
@@ -270,13 +271,13 @@ def test_ensembles_are_those_of_train_lazy() -> None:
 
 def test_rows_of_the_table_are_the_errors_of_the_runs() -> None:
     result = curve(loss="squared", max_steps=20)
-    rows = result.table()
+    rows = result.to_frame().to_dict("records")
     for run, row in zip(result.runs, rows, strict=True):
         assert (row["laziness"], row["width"], row["n_members"]) == (run.laziness, run.width, 3)
         assert row["single_error"] == float(run.error(1).total)
-        assert row["single_std"] == pytest.approx(run.errors(1).std(ddof=1))
+        assert row["single_std"] == pytest.approx(run.by_group().std(ddof=1))
         assert row["ensemble_error"] == float(run.error(3).total)
-        assert row["vote_error"] == float(run.error(3, "vote").total)
+        assert row["vote_error"] == float(run.error(dt.Vote(3)).total)
         assert row["mean_distance"] == run.distance.mean()
         assert row["train_loss"] == run.train_loss.mean()
         counts = [row[name] for name in ("zero", "converged", "exact", "max_steps", "diverged")]
@@ -294,7 +295,7 @@ def test_diverged_members_are_counted_and_left_out(tmp_path: Path) -> None:
     }
     result = curve(**wild, store=tmp_path / "store")
     identical(curve(**wild, store=tmp_path / "store"), result)
-    for row in result.table():
+    for row in result.to_frame().to_dict("records"):
         assert row["diverged"] == 3
         assert math.isnan(row["single_error"])
     sound = curve(**{**wild, "learning_rate": 0.1}).runs[0]

@@ -10,7 +10,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.errors import DivergenceError
 from doubletrouble.networks import LazyRun, train_lazy
-from doubletrouble.networks._result import MEASURES, Measure
+from doubletrouble.networks._result import MEASURES
 from doubletrouble.parameters import FloatArray
 from tests.networks.literal import small_data
 
@@ -54,12 +54,12 @@ def test_errors_of_groups_equal_those_by_hand() -> None:
     y = np.array([1.0, 1.0, -1.0, -1.0])
     scores = np.array([[1, 1, 1, -1], [1, -4, -1, -1], [1, 1, -1, -1], [0, -1, -1, -1.0]])
     run = ensemble_of(scores, y)
-    np.testing.assert_allclose(run.errors(1), [1 / 4, 1 / 4, 0, 3 / 8])
+    np.testing.assert_allclose(run.by_group(1), [1 / 4, 1 / 4, 0, 3 / 8])
     assert float(run.error().total) == pytest.approx(7 / 32)
-    np.testing.assert_allclose(run.errors(2), [(1 + 0.5) / 4, 0.5 / 4])  # a mean of 0 is half wrong
+    np.testing.assert_allclose(run.by_group(2), [(1 + 0.5) / 4, 0.5 / 4])  # a mean of 0: 1/2
     assert float(run.error(4).total) == 1 / 4  # the second point: -3/4 on average
-    np.testing.assert_allclose(run.errors(2, "vote"), [(0.5 + 0.5) / 4, 0.5 / 4])
-    assert float(run.error(4, "vote").total) == pytest.approx(0.5 / 4)
+    np.testing.assert_allclose(run.by_group(dt.Vote(2)), [(0.5 + 0.5) / 4, 0.5 / 4])
+    assert float(run.error(dt.Vote(4)).total) == pytest.approx(0.5 / 4)
     assert float(run.error(4, "squared").total) == pytest.approx(np.mean((scores.mean(0) - y) ** 2))
     np.testing.assert_array_equal(run.distance, 3.0)
     with pytest.raises(ValueError, match=r"^ensemble must be .* got 5"):
@@ -67,6 +67,8 @@ def test_errors_of_groups_equal_those_by_hand() -> None:
     measure: Any = "mse"
     with pytest.raises(ValueError, match=r"^measure must be one of"):
         run.error(1, measure)
+    with pytest.raises(ValueError, match=r"^measure must be 'zero_one' for Vote\(2\), got 'sq"):
+        run.error(dt.Vote(2), "squared")
 
 
 @pytest.mark.parametrize("K", [1, 5])
@@ -77,7 +79,7 @@ def test_parts_sum_to_the_squared_error(K: int) -> None:
     error = run.error(K, "squared")
     variance = np.mean(scores.var(axis=0, ddof=1)) / K
     assert float(error.initialization) == pytest.approx(variance)
-    groups = run.errors(K, "squared")
+    groups = run.by_group(K, "squared")
     assert float(error.total) == pytest.approx(groups.mean())
     expected = groups.std(ddof=1) / math.sqrt(len(groups))
     assert error.total.standard_error == pytest.approx(expected)
@@ -115,15 +117,15 @@ def test_standard_error_of_a_single_group_is_infinite() -> None:
         _ = alone.initialization
 
 
-@pytest.mark.parametrize("measure", ["classification", "vote"])
-def test_classification_errors_have_no_parts(measure: Measure) -> None:
+@pytest.mark.parametrize("ensemble", [2, dt.Ensemble(2), dt.Vote(2)])
+def test_misclassified_shares_have_no_parts(ensemble: Any) -> None:
     run = ensemble_of(np.random.default_rng(0).normal(size=(6, 50)), np.ones(50))
-    error = run.error(2, measure)
-    groups = run.errors(2, measure)
+    error = run.error(ensemble)
+    groups = run.by_group(ensemble)
     assert error.total.value == pytest.approx(groups.mean())
     assert error.total.standard_error == pytest.approx(groups.std(ddof=1) / math.sqrt(3))
     assert error.parts == {}
-    with pytest.raises(ValueError, match="squared error, got measure"):
+    with pytest.raises(ValueError, match="parts need measure"):
         _ = error.bias
     assert str(error).split()[0] == "total"
 
@@ -140,8 +142,8 @@ def test_errors_of_the_same_groups_are_paired() -> None:
         for apart in (run.error(3, measure).total, other.error(2, measure).total):
             independent = math.hypot(float(total.standard_error), float(apart.standard_error))
             assert (total - apart).standard_error == pytest.approx(independent)
-    by_group = dt.Estimate.of(run.errors(2, "classification") - run.errors(2, "vote"))
-    gap = run.error(2).total - run.error(2, "vote").total
+    by_group = dt.Estimate.of(run.by_group(2) - run.by_group(dt.Vote(2)))
+    gap = run.error(2).total - run.error(dt.Vote(2)).total
     assert gap.standard_error == pytest.approx(by_group.standard_error)
 
 
@@ -152,15 +154,15 @@ def test_ensemble_is_validated() -> None:
         with pytest.raises(ValueError, match=r"^ensemble must be"):
             run.error(bad)
         with pytest.raises(ValueError, match=r"^ensemble must be"):
-            run.errors(bad)
+            run.by_group(bad)
 
 
 def test_errors_of_diverged_members_are_refused() -> None:
     run = partly_diverged()
     assert run.diverged.tolist() == [False, True, False, True, False]
-    for measure in ("classification", "vote", "squared"):
+    for options in ({}, {"ensemble": dt.Vote(2)}, {"ensemble": 2, "measure": "squared"}):
         with pytest.raises(DivergenceError, match=r"^2 of 5 members diverged \(1, 3\)"):
-            run.error(ensemble=2, measure=measure)
+            run.error(**options)
     left = run.without_diverged()
     assert left.n_members == 3
     np.testing.assert_array_equal(left.predictions, run.predictions[[0, 2, 4]])

@@ -49,9 +49,22 @@ def test_parts_sum_to_the_squared_error() -> None:
         assert sum(map(float, error.parts.values())) == pytest.approx(expected)
         assert error.parts == split.squared.error(dt.Ensemble(K)).parts
     scores = split.predictions
-    assert split.classification_error == np.mean(error_rate(scores, DATA.y_test))
-    assert split.ensemble_error == np.mean(ensemble_error(scores, DATA.y_test))
-    assert split.vote_error == np.mean(vote_error(scores, DATA.y_test))
+    for ensemble, rates in (
+        (1, error_rate(scores, DATA.y_test)),
+        (3, ensemble_error(scores, DATA.y_test)),
+        (dt.Vote(3), vote_error(scores, DATA.y_test)),
+    ):
+        terms = split.error(ensemble, "zero_one")
+        assert float(terms.total) == pytest.approx(np.mean(rates), rel=1e-13)
+        assert terms.parts == {}
+    rates = error_rate(scores, DATA.y_test).mean(axis=1)  # (data, init)
+    each = {d: np.delete(rates, d, axis=0).mean() for d in range(4)}
+    jackknife = math.sqrt(3 / 4 * sum((value - rates.mean()) ** 2 for value in each.values()))
+    assert split.error(1, "zero_one").total.standard_error >= jackknife * (1 - 1e-12)
+    whole = split.error(3, "zero_one").total - split.error(dt.Vote(3), "zero_one").total
+    apart = ensemble_error(scores, DATA.y_test) - np.asarray(vote_error(scores, DATA.y_test))
+    expected = apart.mean(axis=1).std(ddof=1) / 2  # over 4 data sets, paired
+    assert whole.standard_error == pytest.approx(expected)
 
 
 def test_noise_part_is_quadratic_in_the_noise() -> None:
@@ -102,6 +115,18 @@ def test_flips_are_label_noise() -> None:
 def test_other_schemes_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^ensemble must .*LazySplit"):
         lazy_split(DATA, **EXACT).error(dt.Divide(2))
+
+
+def test_measures_are_validated() -> None:
+    split = lazy_split(DATA, **EXACT)
+    measure: Any = "classification"
+    with pytest.raises(ValueError, match=r"^measure must be one of zero_one, squared, got"):
+        split.error(1, measure)
+    with pytest.raises(ValueError, match=r"^measure must be 'zero_one' for Vote\(3\), got 'sq"):
+        split.error(dt.Vote(3))
+    with pytest.raises(ValueError, match=r"^ensemble must be in \[1, 3\].* got 4"):
+        split.error(4, "zero_one")
+    assert split.error(4).total.value > 0  # extrapolated
 
 
 def test_split_continues_from_its_store(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from doubletrouble.cli._flags import (
 from doubletrouble.cli._output import aligned, measured, note, table
 from doubletrouble.cli._report import ERROR, Form, Report
 from doubletrouble.data import NAMES, PARITY, SCALINGS, Data, load_data
+from doubletrouble.ensembles import Ensemble, Vote
 from doubletrouble.errors import require
 from doubletrouble.networks import (
     DEFAULTS,
@@ -48,7 +49,7 @@ _ALL = "all"
 _N_MEMBERS = replace(glossary.N_MEMBERS, meaning="networks averaged", high=1e6)
 _LAZINESS = AxisValues((round(DEFAULTS["laziness"]),))
 _SMALL_RUN = {  # the flags of the experiment without --width
-    "n_train": LAPTOP["n_train"],
+    "n_samples": LAPTOP["n_samples"],
     "width": AxisValues(LAPTOP["widths"]),
     "laziness": AxisValues(LAPTOP["laziness"]),
     "n_members": LAPTOP["ensemble"],
@@ -73,8 +74,8 @@ def _count(name: str) -> Callable[[Any], int | None]:
     return parse
 
 
-_N_TRAIN = option(
-    f"N: {glossary.N_SAMPLES.meaning}, or '{_ALL}'", "COUNT", parser=_count("n_train")
+_N_SAMPLES = option(
+    f"N: {glossary.N_SAMPLES.meaning}, or '{_ALL}'", "COUNT", parser=_count("n_samples")
 )
 
 
@@ -108,7 +109,7 @@ class _DataFlags:
             f"'{PARITY}': even classes against odd ones; A,B: class A against B", choices=(PARITY,)
         ),
     ] = PARITY
-    n_train: Annotated[int | None, _N_TRAIN] = _DATA_DEFAULTS["n_train"]
+    n_samples: Annotated[int | None, _N_SAMPLES] = _DATA_DEFAULTS["n_samples"]
     n_test: Annotated[
         int | None,
         option(f"test samples, or '{_ALL}'", "COUNT", parser=_count("n_test"), show_default=_ALL),
@@ -136,7 +137,7 @@ class _DataFlags:
         n, dim = data.x_train.shape
         return {
             "data": data.name,
-            "n_train": n,
+            "n_samples": n,
             "n_test": len(data.y_test),
             "dim": dim,
             "labels": self.labels,
@@ -146,7 +147,7 @@ class _DataFlags:
 
 @dataclass(frozen=True, kw_only=True)
 class _SplitDataFlags(_DataFlags):
-    n_train: Annotated[int | None, _N_TRAIN] = 200  # of each data set
+    n_samples: Annotated[int | None, _N_SAMPLES] = 200  # of each data set
 
 
 _LOSS = option(", ".join(LOSSES), choices=LOSSES)
@@ -262,8 +263,9 @@ def lazy(
     rule = Training(**options | {name: small[name] for name in options if name in small})
     require("torch", "networks")
     from doubletrouble import lazy_curve
+    from doubletrouble.networks import table_row
 
-    data = images.load(**{name: small[name] for name in ("n_train",) if name in small})
+    data = images.load(**{name: small[name] for name in ("n_samples",) if name in small})
     curve = lazy_curve(
         data,
         widths=tuple(map(int, width or small["width"])),
@@ -275,7 +277,7 @@ def lazy(
         **asdict(run),
         **asdict(rule),
     )
-    rows = curve.table()
+    rows = [table_row(run) for run in curve.runs]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     parameters = images.parameters(data)
     parameters |= {"n_members": curve.runs[0].n_members, "depth": depth, **asdict(run)}
@@ -396,14 +398,14 @@ def _with_std(error: float, std: float) -> str:
 
 
 def _split_columns(split: "LazySplit") -> dict[str, list[float]]:
-    """Return one row: the parts of the squared error, then the classification errors."""
+    """Return one row: the parts of the squared error, then the shares misclassified."""
     row: dict[str, float] = {}
     error = split.error()
     for name, part in {**error.parts, "total": error.total}.items():
         row[f"{ERROR}{name}"] = float(part.value)
         row[f"{ERROR}{name}_standard_error"] = float(part.standard_error)
-    row["single_error"] = split.classification_error
-    row["ensemble_error"] = split.ensemble_error
-    row["vote_error"] = split.vote_error
+    K = split.predictions.shape[2]
+    for name, scheme in (("single", Ensemble(1)), ("ensemble", Ensemble(K)), ("vote", Vote(K))):
+        row[f"{name}_error"] = float(split.error(scheme, "zero_one").total)
     row["train_error"] = float(split.train_error.mean())
     return {name: [value] for name, value in row.items()}

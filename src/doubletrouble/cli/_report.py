@@ -19,7 +19,6 @@ _PSI: dict[str, str] = {f.name: f.metadata["symbol"] for f in fields(PsiTerms)}
 _SYMBOLS: dict[str, str] = {
     **{name: spec.symbol for name, spec in SPECS.items()},
     "activation": "σ",
-    "n_train": "N",
     "time": "t",
     "best_ridge": "best λ",
     "best_ridge_total": "total\nthere",

@@ -51,7 +51,7 @@ def load_data(
     *,
     pca: int | None = 10,
     labels: Literal["parity"] | tuple[int, int] = "parity",
-    n_train: int | None = 1000,
+    n_samples: int | None = 1000,
     n_test: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     scaling: ScalingName = "authors",
@@ -70,7 +70,7 @@ def load_data(
     labels : "parity" or tuple of two ints, default: "parity"
         "parity" makes odd classes +1 and even ones -1; a pair such as (3, 8) selects these two, the
         first as -1.
-    n_train : int or None, default: 1000
+    n_samples : int or None, default: 1000
         The number of training samples, from the first on; None for all.
     n_test : int or None, default: None
         The number of test samples, from the first on; None for all.
@@ -105,15 +105,15 @@ def load_data(
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> dt.load_data("digits", pca=10, labels="parity", n_train=1000)
+    >>> dt.load_data("digits", pca=10, labels="parity", n_samples=1000)
     Data('digits', N=1000, D=10, n_test=500)
-    >>> dt.load_data("digits", labels=(3, 8), n_train=200).y_train[:4]
+    >>> dt.load_data("digits", labels=(3, 8), n_samples=200).y_train[:4]
     array([-1.,  1.,  1.,  1.])
     """
     rule = label_rule(labels)
     k = None if pca is None else whole_number("pca", pca, 1)
     options = ProjectionOptions(pca=k, scaling=scaling, test_statistics=test_statistics)
-    for argument, value in (("n_train", n_train), ("n_test", n_test)):
+    for argument, value in (("n_samples", n_samples), ("n_test", n_test)):
         if value is not None:
             whole_number(argument, value, 1)
     if not isinstance(download, bool):
@@ -122,7 +122,7 @@ def load_data(
     train, y_pool = signs(arrays.train_classes, rule)
     test, y_test = signs(arrays.test_classes, rule)
     what = _selection(rule, arrays)
-    n = _count("n_train", n_train, len(train), what)
+    n = _count("n_samples", n_samples, len(train), what)
     m = _count("n_test", n_test, len(test), what)
     x_pool, x_test = arrays.inputs(train, test[:m], options)
     return Data(

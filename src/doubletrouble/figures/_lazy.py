@@ -88,7 +88,7 @@ class LazySettings(FigureSettings):
     data: str | None = setting(None, "data", "by name, see load_data")
     widths: Sequence[int] | None = setting(None, glossary.WIDTH)
     ensemble: int | None = setting(None, glossary.N_MEMBERS)
-    n_train: int | None = setting(None, glossary.N_SAMPLES)
+    n_samples: int | None = setting(None, glossary.N_SAMPLES)
     loss: str | None = setting(None, "loss", "of the training")
     learning_rate: float | None = setting(None, glossary.LEARNING_RATE)
     max_steps: int | None = setting(None, "steps", "of training, at most")
@@ -131,15 +131,16 @@ def _run(
     laziness: Sequence[float] | None, given: Mapping[str, Any], store: str | Path | None
 ) -> tuple[NetworkPanel, ...]:
     from doubletrouble.data import load_data
-    from doubletrouble.networks import lazy_curve  # needs torch
+    from doubletrouble.networks import lazy_curve, table_row  # needs torch
 
     options: dict[str, Any] = {"data": "digits", **LAPTOP, **given}
     alphas = LAPTOP["laziness"] if laziness is None else laziness
     shown = number_axis("laziness", alphas, glossary.LAZINESS)
-    name, n_train = options.pop("data"), options.pop("n_train")
-    data = load_data(name, n_train=n_train)
-    rows = lazy_curve(data, store=store, **{**options, "laziness": shown}).table()
-    return tuple(_panel(a, f"{name}, N = {n_train}", options["loss"], rows) for a in shown)
+    name, n_samples = options.pop("data"), options.pop("n_samples")
+    data = load_data(name, n_samples=n_samples)
+    curve = lazy_curve(data, store=store, **{**options, "laziness": shown})
+    rows = [table_row(run) for run in curve.runs]
+    return tuple(_panel(a, f"{name}, N = {n_samples}", options["loss"], rows) for a in shown)
 
 
 def _panel(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from doubletrouble.networks._curve import lazy_curve as lazy_curve
     from doubletrouble.networks._curve import runs_table as runs_table
     from doubletrouble.networks._curve import stored_runs as stored_runs
+    from doubletrouble.networks._curve import table_row as table_row
     from doubletrouble.networks._result import LazyRun as LazyRun
     from doubletrouble.networks._split import LazySplit as LazySplit
     from doubletrouble.networks._split import lazy_split as lazy_split
@@ -27,6 +28,7 @@ _LAZY = {  # imported on first access: they need torch or sqlite3
     "lazy_curve": "_curve",
     "runs_table": "_curve",
     "stored_runs": "_curve",
+    "table_row": "_curve",
     "LazyRun": "_result",
     "LazySplit": "_split",
     "lazy_split": "_split",

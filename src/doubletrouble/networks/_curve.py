@@ -20,8 +20,8 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.data import Data, as_data
-from doubletrouble.ensembles import EnsembleLike
-from doubletrouble.errors import SweepInterrupted
+from doubletrouble.ensembles import EnsembleLike, Vote
+from doubletrouble.errors import SweepInterrupted, require
 from doubletrouble.networks._result import LazyRun, ensemble_size
 from doubletrouble.networks._settings import (
     DEFAULTS,
@@ -49,12 +49,12 @@ _COLUMNS = {"max_steps": "most_steps"}  # the column max_steps counts networks w
 
 @dataclass(frozen=True, kw_only=True)
 class LazyCurve:
-    """Ensembles for every α and width, in that order; `table` has their errors.
+    """Ensembles for every α and width, in that order; `to_frame` has their errors.
 
     Examples
     --------
     >>> import doubletrouble as dt, math
-    >>> digits = dt.load_data("digits", n_train=50)
+    >>> digits = dt.load_data("digits", n_samples=50)
     >>> curve = dt.lazy_curve(
     ...     digits, widths=[2, 4], laziness=math.inf, ensemble=2, loss="squared", device="cpu"
     ... )
@@ -92,17 +92,23 @@ class LazyCurve:
             f"width and laziness must be a pair of the curve, {known}, got ({width}, {laziness:g})"
         )
 
-    def table(self) -> list[dict[str, Any]]:
-        """Return the errors as rows.
+    def to_frame(self) -> Any:
+        """Return the errors as a table.
 
         Returns
         -------
-        list of dict
-            A row for each ensemble: errors of one member, of their mean and their vote, the
-            training error and loss, and the numbers of members by status. Members that diverged are
-            left out.
+        pandas.DataFrame
+            A row for each ensemble: the shares of test points misclassified by one member
+            (`single_error`, with the standard deviation over members, `single_std`), by the mean
+            of all (`ensemble_error`) and by their vote (`vote_error`), the training error and loss,
+            and the numbers of members by status. Members that diverged are left out.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
         """
-        return [table_row(run) for run in self.runs]
+        return require("pandas", "tables").DataFrame([table_row(run) for run in self.runs])
 
 
 def lazy_curve(
@@ -174,10 +180,10 @@ def lazy_curve(
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> digits = dt.load_data("digits", n_train=50)
+    >>> digits = dt.load_data("digits", n_samples=50)
     >>> curve = dt.lazy_curve(digits, widths=[2, 4], ensemble=3, max_steps=5, device="cpu")
-    >>> [(row["width"], row["max_steps"]) for row in curve.table()]
-    [(2, 3), (4, 3)]
+    >>> curve.to_frame()[["width", "max_steps"]].values.tolist()
+    [[2, 3], [4, 3]]
     """
     from doubletrouble.networks._device import TorchDevice  # needs torch
     from doubletrouble.networks._network import NetworkMember
@@ -314,7 +320,7 @@ def table_row(run: LazyRun) -> dict[str, Any]:
     left = run.n_members - counts["diverged"]
     valid = run.without_diverged() if left else None
     nan = float("nan")
-    single = valid.errors(1) if valid else np.array([nan])
+    single = valid.by_group() if valid else np.array([nan])
     return {
         "laziness": run.laziness,
         "width": run.width,
@@ -322,7 +328,7 @@ def table_row(run: LazyRun) -> dict[str, Any]:
         "single_error": float(single.mean()),
         "single_std": float(single.std(ddof=1)) if left > 1 else nan,
         "ensemble_error": float(valid.error(left).total) if valid else nan,
-        "vote_error": float(valid.error(left, "vote").total) if valid else nan,
+        "vote_error": float(valid.error(Vote(left)).total) if valid else nan,
         "train_error": float(valid.train_error.mean()) if valid else nan,
         "train_loss": float(valid.train_loss.mean()) if valid else nan,
         "interpolating": int(run.interpolates.sum()),

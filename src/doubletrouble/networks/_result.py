@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.decomposition import Statistic, digest, ensemble_error, grouped, vote_error
-from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.ensembles import EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.parameters import FloatArray, whole_number
 from doubletrouble.results import ErrorTerms, Estimate
 
-Measure: TypeAlias = Literal["classification", "vote", "squared"]
+Measure: TypeAlias = Literal["zero_one", "squared"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 _ROUNDING = 1e-9  # squared loss of labels ±1 that counts as zero for an exact solution
@@ -31,7 +31,7 @@ class LazyRun:
     Examples
     --------
     >>> import doubletrouble as dt, math
-    >>> digits = dt.load_data("digits", n_train=50)
+    >>> digits = dt.load_data("digits", n_samples=50)
     >>> run = dt.train_lazy(
     ...     digits, width=8, laziness=math.inf, ensemble=4, loss="squared", device="cpu"
     ... )
@@ -142,16 +142,16 @@ class LazyRun:
             left, self.y_test, width=self.width, laziness=self.laziness, settings=self.settings
         )
 
-    def errors(self, ensemble: EnsembleLike = 1, measure: Measure = "classification") -> FloatArray:
-        """Return the test error of every disjoint group of K averaged members.
+    def by_group(self, ensemble: EnsembleLike = 1, measure: Measure = "zero_one") -> FloatArray:
+        """Return the test error of every disjoint group of K members.
 
         Parameters
         ----------
-        ensemble : int or Ensemble, default: 1
-            K, up to the number of members, or `Ensemble(K)`.
-        measure : {"classification", "vote", "squared"}, default: "classification"
-            The fraction misclassified by the sign of the mean score, or by the majority; or the
-            squared error of the mean score, against ±1.
+        ensemble : int or Ensemble or Vote, default: 1
+            K, up to the number of members: the mean score of K, as `Ensemble(K)`; or `Vote(K)`.
+        measure : {"zero_one", "squared"}, default: "zero_one"
+            The fraction of misclassified test points, or the squared error of the mean score,
+            against ±1.
 
         Returns
         -------
@@ -161,30 +161,29 @@ class LazyRun:
         Raises
         ------
         ValueError
-            If K is more than the number of members, or the measure is unknown.
+            If K is more than the number of members, or the measure is unknown, or is not
+            "zero_one" for a vote.
         TypeError
             If `ensemble` is neither a number nor a scheme.
         DivergenceError
             If members diverged.
         """
-        if measure not in MEASURES:
-            raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+        K = ensemble_size(ensemble, "LazyRun.error", measure)
         lost = np.flatnonzero(self.diverged)
         if lost.size:
             raise DivergenceError(
                 f"{lost.size} of {self.n_members} members diverged "
                 f"({', '.join(map(str, lost))}); run.without_diverged() leaves them out"
             )
-        groups = grouped(self.predictions, ensemble_size(ensemble, "LazyRun.error"))
+        groups = grouped(self.predictions, K)
         if measure == "squared":
             return np.asarray(((groups.mean(axis=1) - self.y_test) ** 2).mean(axis=-1))
-        rate = vote_error if measure == "vote" else ensemble_error
-        return np.atleast_1d(rate(groups, self.y_test))
+        return zero_one_error(groups, self.y_test, ensemble)
 
     def error(
-        self, ensemble: EnsembleLike = 1, measure: Measure = "classification"
+        self, ensemble: EnsembleLike = 1, measure: Measure = "zero_one"
     ) -> ErrorTerms[Estimate]:
-        """Return the test error of K averaged members: the mean over disjoint groups of K.
+        """Return the test error of K members: the mean over disjoint groups of K.
 
         For the squared error the variance over initializations is a separate part, and bias
         contains the rest. Standard errors are over groups of members, at this data set and these
@@ -192,11 +191,11 @@ class LazyRun:
 
         Parameters
         ----------
-        ensemble : int or Ensemble, default: 1
-            K, up to the number of members, or `Ensemble(K)`.
-        measure : {"classification", "vote", "squared"}, default: "classification"
-            The fraction misclassified by the sign of the mean score, or by the majority; or the
-            squared error of the mean score, against ±1.
+        ensemble : int or Ensemble or Vote, default: 1
+            K, up to the number of members: the mean score of K, as `Ensemble(K)`; or `Vote(K)`.
+        measure : {"zero_one", "squared"}, default: "zero_one"
+            The fraction of misclassified test points, or the squared error of the mean score,
+            against ±1.
 
         Returns
         -------
@@ -206,21 +205,17 @@ class LazyRun:
         Raises
         ------
         ValueError
-            If K is more than the number of members, or the measure is unknown.
+            If K is more than the number of members, or the measure is unknown, or is not
+            "zero_one" for a vote.
         TypeError
             If `ensemble` is neither a number nor a scheme.
         DivergenceError
             If members diverged.
         """
-        errors = self.errors(ensemble, measure)
-        K = ensemble_size(ensemble, "LazyRun.error")
-        if measure != "squared":
-            missing = dict.fromkeys(
-                ("noise", "initialization", "sampling", "bias", "bayes"),
-                f"parts need the squared error, got measure {measure!r}",
-            )
-            total_error = Estimate.of(errors, key=self._key(K, "rate"))
-            return ErrorTerms._identified({}, missing=missing, total=total_error)
+        errors = self.by_group(ensemble, measure)
+        K = ensemble_size(ensemble, "LazyRun.error", measure)
+        if measure == "zero_one":
+            return zero_one_terms(Estimate.of(errors, key=self._key(K, "rate")))
         missing = {
             "noise": "noise needs 2 or more draws of label noise, got 1: see lazy_split",
             "sampling": "sampling needs 2 or more data sets, got 1: see lazy_split",
@@ -257,10 +252,29 @@ class LazyRun:
         return f"LazyRun({self.n_members} x width {self.width}, α = {self.laziness:g}: {counts})"
 
 
-def ensemble_size(ensemble: EnsembleLike, function: str) -> int:
+def ensemble_size(ensemble: EnsembleLike, function: str, measure: str = "zero_one") -> int:
     """Return K of an ensemble of networks, each trained on all samples, for `function`."""
+    if measure not in MEASURES:
+        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
     scheme = as_ensemble(ensemble, function)
+    if isinstance(scheme, Vote) and measure != "zero_one":
+        raise ValueError(f"measure must be 'zero_one' for {scheme!r}, got {measure!r}")
     return whole_number("ensemble", scheme.n_members, 1, floats=True)
+
+
+def zero_one_error(
+    groups: FloatArray, y_test: FloatArray, ensemble: EnsembleLike = 1
+) -> FloatArray:
+    """Return the share of test points that groups [..., K, test] misclassify."""
+    rate = vote_error if isinstance(ensemble, Vote) else ensemble_error
+    return np.asarray(rate(groups, y_test))
+
+
+def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
+    """Return the terms of a misclassification rate, which is not split."""
+    reason = "parts need measure 'squared', got 'zero_one'"
+    names = ("noise", "initialization", "sampling", "bias", "bayes")
+    return ErrorTerms._identified({}, missing=dict.fromkeys(names, reason), total=total)
 
 
 def _leave_one_out_means(values: FloatArray) -> FloatArray:

@@ -43,7 +43,7 @@ DEFAULTS: dict[str, Any] = {
 """Default arguments of `train_lazy`, `lazy_curve` and `lazy_split`, besides those of `Training`."""
 
 LAPTOP: dict[str, Any] = {
-    "n_train": 700,
+    "n_samples": 700,
     "widths": (2, 3, 4, 6, 8, 11, 16, 23, 32, 64),
     "laziness": (100.0, math.inf),
     "ensemble": 10,

@@ -16,15 +16,21 @@ from doubletrouble import glossary
 from doubletrouble.data import Data, as_data
 from doubletrouble.decomposition import (
     Decomposition,
+    Statistic,
     decompose_predictions,
-    ensemble_error,
-    error_rate,
-    vote_error,
+    digest,
+    grouped,
 )
-from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.ensembles import EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
+from doubletrouble.networks._result import (
+    Measure,
+    ensemble_size,
+    zero_one_error,
+    zero_one_terms,
+)
 from doubletrouble.networks._settings import (
     DEFAULTS,
     DTypeName,
@@ -44,50 +50,50 @@ _NO_NOISE = "No label noise (noise and flips are 0): one draw for each data set,
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LazySplit:
-    """The squared error by cause, and classification errors."""
+    """The test error by cause, of networks trained on several data sets."""
 
     predictions: FloatArray  # [data, noise, init, test]
     y_test: FloatArray
-    squared: Decomposition
+    squared: Decomposition  # of the squared error
     train_error: FloatArray  # [data, noise, init]
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
-        """Return the squared error of K averaged initializations, as `Decomposition.error`.
+    def error(
+        self, ensemble: EnsembleLike = 1, measure: Measure = "squared"
+    ) -> ErrorTerms[Estimate]:
+        """Return the test error of K initializations, averaged over data sets and noise.
 
         Parameters
         ----------
-        ensemble : float or Ensemble, default: 1
-            K, a whole number of at least 1 or inf, or `Ensemble(K)`.
+        ensemble : float or Ensemble or Vote, default: 1
+            K, the number of initializations whose scores are averaged, or `Ensemble(K)`; or
+            `Vote(K)`. Any K for the squared error, as in `Decomposition.error`, and up to `n_init`
+            for "zero_one", where the mean over disjoint groups of K is returned.
+        measure : {"squared", "zero_one"}, default: "squared"
+            The squared error against ±1, or the fraction of misclassified test points.
 
         Returns
         -------
         ErrorTerms of Estimate
-            Every part and the total.
+            The total, and for the squared error every part.
 
         Raises
         ------
         ValueError
-            If `ensemble` is another scheme, or is above 1 with a single initialization.
+            If `ensemble` is another scheme, or too large for the initializations, or the measure is
+            unknown, or is not "zero_one" for a vote.
         TypeError
             If `ensemble` is neither a number nor a scheme.
         """
-        return self.squared.error(as_ensemble(ensemble, "LazySplit.error"))
-
-    @property
-    def classification_error(self) -> float:
-        """Fraction of test points misclassified by a single network."""
-        return float(np.mean(error_rate(self.predictions, self.y_test)))
-
-    @property
-    def ensemble_error(self) -> float:
-        """Fraction misclassified by the mean over initializations, averaged over data sets."""
-        return float(np.mean(ensemble_error(self.predictions, self.y_test)))
-
-    @property
-    def vote_error(self) -> float:
-        """Fraction misclassified by the majority of initializations, averaged over data sets."""
-        return float(np.mean(vote_error(self.predictions, self.y_test)))
+        if measure == "squared" and not isinstance(ensemble, Vote):
+            return self.squared.error(as_ensemble(ensemble, "LazySplit.error"))
+        K = ensemble_size(ensemble, "LazySplit.error", measure)
+        groups = grouped(self.predictions, K)  # [data, noise, group, K, test]
+        rates = zero_one_error(groups, self.y_test, ensemble).mean(axis=1)  # [data, group]
+        table = _leave_one_out(_leave_one_out(rates).T).T
+        key = ("LazySplit.error", digest(self.predictions), K)
+        points = np.zeros((0, len(self.y_test)))
+        return zero_one_terms(Estimate._of_draws(Statistic(table=table, points=points, key=key)))
 
     def __str__(self) -> str:
         """Return the split as a table, with the classification errors."""
@@ -96,11 +102,12 @@ class LazySplit:
             f"Loss {loss!r} does not fit scores to ±1: squared errors may be large; see the "
             "classification errors below.\n"
         )
+        K = self.predictions.shape[2]
+        one, mean, vote = (float(self.error(k, "zero_one").total) for k in (1, K, Vote(K)))
         return (
             f"{self.squared}\n{'' if loss == 'squared' else note}\n"
-            f"misclassified by one network {self.classification_error:.4f}, by the mean "
-            f"of {self.predictions.shape[2]} {self.ensemble_error:.4f}, "
-            f"by their vote {self.vote_error:.4f}"
+            f"misclassified by one network {one:.4f}, by the mean of {K} {mean:.4f}, "
+            f"by their vote {vote:.4f}"
         )
 
 
@@ -169,7 +176,7 @@ def lazy_split(
     Returns
     -------
     LazySplit
-        The squared error by cause, and classification errors.
+        The test error by cause.
 
     Raises
     ------
@@ -190,7 +197,7 @@ def lazy_split(
     Examples
     --------
     >>> import doubletrouble as dt, math
-    >>> digits = dt.load_data("digits", n_train=50)
+    >>> digits = dt.load_data("digits", n_samples=50)
     >>> split = dt.lazy_split(
     ...     digits, n_data=3, n_init=3, width=16, laziness=math.inf, noise=0.5, device="cpu"
     ... )
@@ -264,6 +271,16 @@ def lazy_split(
         train_error=np.array([outcome.train_error for outcome in outcomes]).reshape(shape),
         settings=settings,
     )
+
+
+def _leave_one_out(values: FloatArray) -> FloatArray:
+    """Return the mean over the first axis, then without one of its entries; one row for a single.
+
+    >>> _leave_one_out(np.array([[1.0], [3.0]])).ravel()
+    array([2., 3., 1.])
+    """
+    mean, count = values.mean(axis=0, keepdims=True), len(values)
+    return np.concatenate([mean, (count * mean - values) / (count - 1)]) if count > 1 else mean
 
 
 def _raise_if_diverged(outcomes: list[TrainingOutcome], shape: tuple[int, ...]) -> None:

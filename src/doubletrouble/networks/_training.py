@@ -153,7 +153,7 @@ def train_lazy(
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> digits = dt.load_data("digits", n_train=50)
+    >>> digits = dt.load_data("digits", n_samples=50)
     >>> run = dt.train_lazy(digits, width=8, ensemble=3, max_steps=50, device="cpu")
     >>> run.predictions.shape
     (3, 500)
