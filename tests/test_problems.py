@@ -38,7 +38,7 @@ def test_defaults_are_the_papers_running_example() -> None:
         "test_noise": 0.0,
         "flips": 0.0,
         "activation": "relu",
-        "loss": dt.losses.Square(),
+        "loss": dt.losses.Squared(),
         "task": "regression",
     }
     assert dt.Problem().moments == dt.activation("relu")
@@ -271,11 +271,11 @@ def test_functions_of_the_square_loss_refuse_other_losses() -> None:
     }
     for name, function in functions.items():
         message = message_of(function, dt.Problem(loss="huber", signal=[1.0, 2.0]))
-        assert message == f"loss must be square for {name}, got huber:1.0"
+        assert message == f"loss must be squared for {name}, got huber:1.0"
         message = message_of(function, dt.Problem(task="classification"))
         assert message == f"task must be regression for {name}, got classification"
     message = message_of(dt.replica.saddle_point, dt.Problem(loss="absolute"))
-    assert message.startswith("loss must be square")
+    assert message.startswith("loss must be squared")
 
 
 @pytest.mark.parametrize("components", [[(0.9,), (0.1, 2)], "abc", [("a", "b")], None, []])

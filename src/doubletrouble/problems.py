@@ -22,7 +22,7 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import Activation, Function, activation
-from doubletrouble.losses import LOSSES, TASKS, LossLike, Square, Task, loss
+from doubletrouble.losses import LOSSES, TASKS, LossLike, Squared, Task, loss
 from doubletrouble.parameters import (
     Declared,
     Numeric,
@@ -133,7 +133,7 @@ class Problem(_Activated):
     activation : str, Activation or callable, default: "relu"
         σ: the activation of the features, by its name (as in `activation`), or a function of an
         array.
-    loss : str or losses.Loss, default: "square"
+    loss : str or losses.Loss, default: "squared"
         ℓ: the loss of the fit, or its name, such as "hinge" or "huber:1.35" (as in `losses.loss`).
     task : {"regression", "classification"}, default: "regression"
         The labels: numbers, or classes ±1, of which a share `flips` are wrong.
@@ -163,7 +163,7 @@ class Problem(_Activated):
     test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
     flips: Numeric = parameter(glossary.FLIPS, 0.0)
     activation: str | Activation | Function = "relu"
-    loss: LossLike = "square"
+    loss: LossLike = "squared"
     task: Task = "regression"
 
     def __post_init__(self) -> None:
@@ -195,8 +195,8 @@ class Problem(_Activated):
 
     @property
     def is_ridge_regression(self) -> bool:
-        """Whether the loss is the square loss of regression, whose error has a closed form."""
-        return self.task == "regression" and isinstance(self.loss, Square)
+        """Whether the loss is the squared loss of regression, whose error has a closed form."""
+        return self.task == "regression" and isinstance(self.loss, Squared)
 
     @property
     def noise_sd(self) -> Value:
@@ -247,18 +247,18 @@ class Problem(_Activated):
 
 
 def require_ridge_regression(problem: object, function: str) -> None:
-    """Raise ValueError if a function has the square loss of regression only.
+    """Raise ValueError if a function has the squared loss of regression only.
 
     >>> require_ridge_regression(Problem(loss="huber"), "psi_terms")
     Traceback (most recent call last):
-    ValueError: loss must be square for psi_terms, got huber:1.0
+    ValueError: loss must be squared for psi_terms, got huber:1.0
     """
     if not isinstance(problem, Problem):  # spectral problems and members have no other loss
         return
     if problem.task != "regression":
         raise ValueError(f"task must be regression for {function}, got {problem.task}")
     if not problem.is_ridge_regression:
-        raise ValueError(f"loss must be square for {function}, got {problem.loss!s}")
+        raise ValueError(f"loss must be squared for {function}, got {problem.loss!s}")
 
 
 USUAL: dict[str, Any] = {f.name: getattr(Problem(), f.name) for f in fields(Problem)}
@@ -631,7 +631,7 @@ class SpectralProblem(Declared):
         Raises
         ------
         ValueError
-            For other losses than the square loss of regression, an array `signal`, or a `dim`
+            For other losses than the squared loss of regression, an array `signal`, or a `dim`
             outside its domain.
         TypeError
             If `problem` is not a `Problem`, or `dim` not one number.

@@ -372,13 +372,13 @@ def classes(**fields: Any) -> dt.Problem:
 
 def test_other_losses_have_the_errors_of_their_options() -> None:
     problem = classes(loss="hinge", ridge=1e-3)
-    advice = dt.advise(problem, 2, measure="noisy")
+    advice = dt.advise(problem, 2, measure="zero_one_noisy")
     assert "rate of wrong noisy labels" in advice.summary
-    assert advice.now.total == dt.exact_error(problem, 2, "noisy").total
+    assert advice.now.total == dt.exact_error(problem, 2, "zero_one_noisy").total
     twice = replace(problem, samples_per_dim=4.0)
-    assert advice["collect"].total == dt.exact_error(twice, 2, "noisy").total
-    assert advice["many"].total == dt.exact_error(problem, INF, "noisy").total
-    best = dt.optimal_ridge(problem, 2, "noisy")
+    assert advice["collect"].total == dt.exact_error(twice, 2, "zero_one_noisy").total
+    assert advice["many"].total == dt.exact_error(problem, INF, "zero_one_noisy").total
+    best = dt.optimal_ridge(problem, 2, "zero_one_noisy")
     assert advice["regularize"].ridge == best.ridge
     assert advice.best.total <= best.error.total <= advice.now.total
     assert advice.best_at_this_ridge.total <= advice.now.total
@@ -425,7 +425,7 @@ def test_other_losses_have_advice_without_ridge(loss: str) -> None:
 
 
 def test_value_of_samples_is_infinite_where_the_error_is() -> None:
-    for loss in ("square", "huber", "absolute"):
+    for loss in ("squared", "huber", "absolute"):
         peak = dt.Problem(features_per_dim=1.0, ridge=0.0, loss=loss)
         marginal = dt.advise(peak).marginal
         assert marginal.sample == marginal.feature == INF

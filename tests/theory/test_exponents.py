@@ -313,5 +313,5 @@ def test_bad_arguments_are_named() -> None:
         dt.exponents(law(1.5, 0.8, n_features=9, n_samples=9), ridge="free")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="ensemble must be one of Ensemble"):
         dt.exponents(law(1.5, 0.8, n_features=9, n_samples=9), dt.Divide(2))
-    with pytest.raises(ValueError, match="loss must be square"):
+    with pytest.raises(ValueError, match="loss must be squared"):
         dt.exponents(dt.Problem(loss="huber"))

@@ -99,8 +99,8 @@ def advise(
     dim : float or None, default: None
         The input dimension D of a `Problem`, to show P and N as counts. If N is then a whole
         number, the best allocations have whole numbers of features, as for a `SpectralProblem`.
-    measure : {None, "misclassification", "noisy", "squared", "log_loss"}, default: None
-        The error of classification, "misclassification" unless given, as for `exact_error`.
+    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
+        The error of classification, "zero_one" unless given, as for `exact_error`.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def advise(
 
     Notes
     -----
-    With losses other than the square loss of regression the best allocation is the best of up to
+    With losses other than the squared loss of regression the best allocation is the best of up to
     1024 models, at widths of a fiftieth of N or more; the marginal values are central differences.
 
     Examples

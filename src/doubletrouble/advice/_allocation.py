@@ -12,7 +12,7 @@ K starts from a geometric grid of whole numbers, refined around the best ones. F
 grid is extended by the numbers of models that leave a width of the order of N. On a plateau the
 cheapest point is chosen: the fewest models, then the fewest features.
 
-Losses other than the square loss of regression cost a thousand times as much per point, so that
+Losses other than the squared loss of regression cost a thousand times as much per point, so that
 `coarse_search` has fewer of them: K up to 1024, refined once. All their widths are a fiftieth of N
 or more.
 

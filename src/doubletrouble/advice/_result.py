@@ -22,10 +22,10 @@ _LETTERS = {"noise": "n", "initialization": "i", "sampling": "s", "bias": "b", "
 _BAR = 48  # letters
 _LIMIT = 4.0  # bars are cut at this multiple of the median error
 _ERRORS: dict[str, str] = {  # of classification, by measure
-    "misclassification": "misclassification rate",
-    "noisy": "rate of wrong noisy labels",
+    "zero_one": "misclassification rate",
+    "zero_one_noisy": "rate of wrong noisy labels",
     "squared": "squared error of the scores",
-    "log_loss": "log loss",
+    "log": "log loss",
 }
 _EXACT = 1e15  # larger numbers of models are not exact to the last digit
 
@@ -36,7 +36,7 @@ class MarginalValue:
 
     The unit is that of the problem: D samples or features for a `Problem`, one for a
     `SpectralProblem`. The derivatives are exact, and inf at a divergence; those of other losses
-    than the square loss of regression are central differences, to six digits. At the best ridge
+    than the squared loss of regression are central differences, to six digits. At the best ridge
     they are also the derivatives of the least error over all ridges.
 
     Examples
@@ -321,7 +321,7 @@ class Advice:
     def _error(self) -> str:
         """The error in words."""
         classes = getattr(self.now.problem, "task", "regression") == "classification"
-        return _ERRORS[self.now.measure or "misclassification"] if classes else "error"
+        return _ERRORS[self.now.measure or "zero_one"] if classes else "error"
 
     @property
     def _is_counted(self) -> bool:

@@ -217,7 +217,7 @@ def exponents(
     Raises
     ------
     ValueError
-        For losses other than the square loss of regression, ensembles other than `Ensemble`, an
+        For losses other than the squared loss of regression, ensembles other than `Ensemble`, an
         unknown `ridge`, or shapes that do not broadcast.
     TypeError
         If an argument is not of the type above.

@@ -103,7 +103,7 @@ def gradient_flow(
     Raises
     ------
     ValueError
-        For other losses than the square loss of regression, an ensemble that is not supported, a
+        For other losses than the squared loss of regression, an ensemble that is not supported, a
         number outside its domain, or shapes that do not broadcast.
     TypeError
         If an argument is not of the type above.
@@ -286,7 +286,7 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     Raises
     ------
     ValueError
-        For other losses than the square loss of regression, an ensemble that is not supported,
+        For other losses than the squared loss of regression, an ensemble that is not supported,
         shapes that do not broadcast, or a `Problem` with infinitely many features.
     TypeError
         If an argument is not of the type above.

@@ -88,9 +88,9 @@ def optimal_ridge(
         has no effect.
     ensemble : int, array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` except `Vote`.
-    measure : {None, "misclassification", "noisy", "squared", "log_loss"}, default: None
+    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
         The error that is minimized, as for `exact_error`: "squared" for regression, by default
-        "misclassification" for classification.
+        "zero_one" for classification.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def optimal_ridge(
 
     Notes
     -----
-    For losses other than the square loss of regression the minimum is one of ridges from 1e-10 to
+    For losses other than the squared loss of regression the minimum is one of ridges from 1e-10 to
     1e8, to about seven digits; at the ends it is 0 or inf (1e-10 for the logistic loss on separable
     data).
 
@@ -262,7 +262,7 @@ def error_slopes(
     Where the error is infinite (P = N without ridge) both derivatives are -inf; for a linear
     network at N = D without ridge that by features is 0. At a kink (infinitely many models at P =
     N, linear networks at P = D and N = D) they are right derivatives. With losses other than the
-    square loss of regression they are central differences, to about six digits.
+    squared loss of regression they are central differences, to about six digits.
 
     >>> from doubletrouble import Problem
     >>> slopes = error_slopes(Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1))
