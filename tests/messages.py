@@ -1,5 +1,6 @@
-"""Messages of errors that invalid arguments raise."""
+"""Messages of errors that invalid arguments raise, and reasons of parts not identified."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,3 +20,10 @@ def message_of(
     assert "\n" not in message
     assert len(message) < 300
     return message
+
+
+def not_identified(terms: Any, name: str, reason: str) -> None:
+    """Assert that a part is None, and that the reason matches."""
+    assert getattr(terms, name) is None
+    assert name not in terms.parts
+    assert re.search(reason, terms.reasons[name])

@@ -2,7 +2,8 @@
 
 import math
 import pickle
-from dataclasses import FrozenInstanceError, fields
+import re
+from dataclasses import FrozenInstanceError, asdict, fields, replace
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def test_table_has_values_and_shares() -> None:
         ["initialization", "0.5", "25.0%"],
         ["sampling", "0.25", "12.5%"],
         ["bias", "0.25", "12.5%"],
-        ["bayes", "0", "0.0%"],
+        ["noise", "floor", "0", "0.0%"],
         ["total", "2"],
     ]
     assert len({len(line) for line in str(TERMS).splitlines()[:-1]}) == 1  # the columns line up
@@ -147,7 +148,7 @@ def test_interactions_are_labelled_as_products() -> None:
         "initialization × sampling",
         "noise × sampling",
         "noise × initialization × sampling",
-        "bayes",
+        "noise floor",
         "total",
     ]
 
@@ -162,7 +163,8 @@ def test_shares_of_zero_or_infinite_totals_are_blank() -> None:
 
 def test_a_curve_prints_its_first_and_last_rows() -> None:
     head, *rows, count = str(CURVE).splitlines()
-    assert head.split() == ["features_per_dim", *CURVE.parts, "total"]
+    names = ["noise floor" if name == "bayes" else name for name in CURVE.parts]
+    assert re.split(r"\s{2,}", head.strip()) == ["features_per_dim", *names, "total"]
     assert len(rows) == 13
     assert rows[6].split() == ["…"] * 7
     assert float(rows[0].split()[0]) == pytest.approx(0.1)
@@ -247,18 +249,60 @@ def test_text_of_an_optimum_has_its_value_and_error() -> None:
     assert curve.splitlines()[0].split()[:2] == ["ridge", "problem_noise"]
 
 
-def test_unidentified_parts_raise_their_reason() -> None:
-    terms: Any = dt.ErrorTerms._identified(
-        {"bias": 0.5, "sampling": 0.25},
-        missing={"noise": "noise needs 2 draws"},
+def test_unidentified_parts_are_none_with_a_reason() -> None:
+    terms: dt.ErrorTerms[Any] = dt.ErrorTerms(
+        bias=0.5,
+        sampling=0.25,
+        reasons={"noise": "noise needs 2 draws"},
         includes={"sampling": "label noise"},
     )
     assert terms.total == 0.75
     assert "sampling + label noise" in str(terms)
-    with pytest.raises(ValueError, match="noise needs 2 draws"):
-        _ = terms.noise
-    with pytest.raises(AttributeError, match="unknown"):
-        _ = terms.unknown
+    assert terms.noise is None
+    assert getattr(terms, "noise", 1.0) is None
+    assert hasattr(terms, "noise")
+    assert not hasattr(terms, "unknown")
+    assert asdict(terms)["reasons"] == {"noise": "noise needs 2 draws"}
+    assert replace(terms, noise=0.25).total == 1.0
+    copied = pickle.loads(pickle.dumps(terms))
+    assert (copied, copied.reasons) == (terms, terms.reasons)
+    alone: dt.ErrorTerms[Any] = dt.ErrorTerms(noise=1.0, reasons={"total": "total needs y_test"})
+    assert math.isnan(alone.total)
+    assert "total" not in str(alone)
+
+
+def test_errors_subtract_part_by_part() -> None:
+    problem = dt.Problem(ridge=[0.01, 0.1])
+    one, many = dt.exact_error(problem), dt.exact_error(problem, 10)
+    gain = one - many
+    np.testing.assert_array_equal(gain.initialization, one.initialization - many.initialization)
+    np.testing.assert_array_equal(gain.total, one.total - many.total)
+    assert list(gain.coordinates) == ["ridge"]
+    assert "resampling" not in gain.parts
+    with pytest.raises(TypeError):
+        _ = one - 1.0
+    with pytest.raises(TypeError):
+        _ = one - dt.anova(problem)
+
+
+def test_differences_of_the_same_draws_are_paired() -> None:
+    run = dt.simulate(dt.Problem(ridge=0.1), dim=20, n_data=6, n_init=2)
+    other = dt.simulate(dt.Problem(ridge=0.1), dim=20, n_data=6, n_init=2, seed=1)
+    assert (run.error() - run.error()).total.standard_error == 0.0
+    paired, apart = run.error(1) - run.error(10), run.error(1) - other.error(10)
+    assert 0 < paired.total.standard_error < apart.total.standard_error
+    assert paired.noise.value == (run.error(1).noise - run.error(10).noise).value
+
+
+def test_causes_contained_in_one_error_alone_do_not_subtract() -> None:
+    whole: dt.ErrorTerms[Any] = dt.ErrorTerms(
+        initialization=0.5, bias=1.0, includes={"bias": "noise floor"}
+    )
+    split: dt.ErrorTerms[Any] = dt.ErrorTerms(initialization=0.25, bias=0.5, bayes=0.25)
+    gain = whole - split
+    assert (gain.initialization, gain.bias, gain.bayes, gain.total) == (0.25, None, None, 0.5)
+    assert "other causes" in gain.reasons["bias"]
+    assert (whole - whole).includes == {"bias": "noise floor"}
 
 
 # --- estimates -----------------------------------------------------------------------------------

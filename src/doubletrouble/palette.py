@@ -70,6 +70,7 @@ LABELS = {
     "initialization": "Initialization",
     "sampling": "Sampling",
     "bias": "Bias",
+    "bayes": "Noise floor",
     "resampling": "Resampling",
     "initialization_sampling": "Init. × sampling",
     "noise_sampling": "Noise × sampling",

@@ -21,6 +21,9 @@ from doubletrouble.parameters import FloatArray, Value, whole_number
 
 Term = TypeVar("Term")
 
+NOISE_FLOOR = "noise floor"
+"""The name of the part `bayes` where it is printed."""
+
 _ROWS = 12  # of a printed table: longer ones show their first and last rows
 
 
@@ -470,45 +473,32 @@ def _plain(array: Any) -> Value:
 # --- errors by cause -----------------------------------------------------------------------------
 
 
+def _part(default: float | None = None) -> Any:
+    """A field that is a part of an error; None where it is not identified."""
+    return field(default=default)
+
+
+def _about() -> Any:
+    """A field that describes the parts."""
+    return field(default_factory=dict, repr=False, compare=False)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Terms(_Result, Generic[Term]):
-    """Parts that add up to a total; they print as a table, plot, and convert to pandas."""
+    """Parts that add up to a total; they subtract, print as a table, plot, and convert to pandas.
 
-    coordinates: Mapping[str, Value] = field(default_factory=dict, repr=False, compare=False)
-    includes: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
-    status: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    A part that a design does not identify is None, and `reasons` has the reason by its name.
+    """
+
+    coordinates: Mapping[str, Value] = _about()  # the parameters that vary along the axes
+    includes: Mapping[str, str] = _about()  # further causes that a part contains
+    status: Mapping[str, Any] = _about()  # how total and parts are known; of arrays, sequences
+    reasons: Mapping[str, str] = _about()  # why a part, or the total, is not identified
+    separate_total: Term | None = field(  # the total, where it is not the sum of the parts
+        default=None, repr=False, compare=False
+    )
 
     _colors: ClassVar[Mapping[str, str]]
-
-    @classmethod
-    def _identified(
-        cls,
-        parts: Mapping[str, Term],
-        *,
-        missing: Mapping[str, str],
-        includes: Mapping[str, str] | None = None,
-        total: Term | None = None,
-        status: Mapping[str, Any] | None = None,
-        coordinates: Mapping[str, Any] | None = None,
-    ) -> Self:
-        """Terms that a design identifies; access to another one raises ValueError with `missing`.
-
-        `includes` are further causes contained in a part that the design does not separate; `total`
-        is given where it is not the sum of the parts. `status` is how the total and each part are
-        known, as measured or extrapolated; of arrays, a sequence with one for each point.
-        """
-        terms = object.__new__(cls)
-        known = {"coordinates": dict(coordinates or {}), "includes": includes or {}, **parts}
-        known |= {"_missing": dict(missing), "_total": total, "status": status or {}}
-        for name, value in known.items():
-            object.__setattr__(terms, name, value)
-        return terms
-
-    def __getattr__(self, name: str) -> Any:
-        missing = self.__dict__.get("_missing", {})
-        if name in missing:
-            raise ValueError(missing[name])
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -523,22 +513,47 @@ class _Terms(_Result, Generic[Term]):
 
     @property
     def parts(self) -> dict[str, Term]:
-        """Every part by its name; `resampling` only where members resample."""
-        parts = {name: self.__dict__[name] for name in self.names() if name in self.__dict__}
-        return {name: part for name, part in parts.items() if not isinstance(part, _NoPart)}
+        """Every identified part by its name; `resampling` unless it is the number 0."""
+        parts = {name: getattr(self, name) for name in self.names()}
+        if isinstance(parts["resampling"], float) and not parts["resampling"]:
+            del parts["resampling"]
+        return {name: part for name, part in parts.items() if part is not None}
 
     @property
     def total(self) -> Term:
-        """The sum of all parts."""
-        if "total" in self.__dict__.get("_missing", {}):
-            raise ValueError(self.__dict__["_missing"]["total"])
-        if (known := self.__dict__.get("_total")) is not None:
-            given: Term = known
-            return given
-        first, *others = self.parts.values()
+        """The sum of all parts; NaN where the design does not identify it (see `reasons`)."""
+        if self.separate_total is not None:
+            return self.separate_total
+        parts: list[Any] = [] if "total" in self.reasons else list(self.parts.values())
         with np.errstate(over="ignore"):  # overflow is inf
-            total: Term = sum(others, first)  # type: ignore[call-overload]
+            total: Term = sum(parts[1:], start=parts[0]) if parts else math.nan  # type: ignore
         return total
+
+    def __sub__(self, other: object) -> Self:
+        """The difference of two errors, part by part; estimates of the same draws are paired."""
+        if not isinstance(other, _Terms) or self.names() != other.names():
+            return NotImplemented
+        parts: dict[str, Any] = {}
+        reasons = {**other.reasons, **self.reasons}
+        for name in self.names():
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine is None or theirs is None:
+                continue
+            if self.includes.get(name) == other.includes.get(name):
+                parts[name] = mine - theirs
+            else:
+                reasons[name] = f"{name} contains other causes in one error than in the other"
+        if "total" not in reasons:
+            total: Any = self.total
+            parts["separate_total"] = total - other.total
+        kind: Any = ErrorTerms if isinstance(self, ErrorTerms) else AnovaTerms
+        terms: Self = kind(
+            **parts,
+            reasons=reasons,
+            coordinates=_agreeing(self.coordinates, other.coordinates),
+            includes={name: self.includes[name] for name in self.includes if name in parts},
+        )
+        return terms
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -565,7 +580,7 @@ class _Terms(_Result, Generic[Term]):
     def _columns(self) -> dict[str, Any]:
         """The parts and the total that are identified."""
         parts: dict[str, Any] = dict(self.parts)
-        if "total" not in self.__dict__.get("_missing", {}):
+        if "total" not in self.reasons:
             parts["total"] = self.total
         return parts
 
@@ -576,14 +591,14 @@ class _Terms(_Result, Generic[Term]):
 
     def _label(self, name: str) -> str:
         """The name of a part, with the causes it includes."""
-        label = name.replace("_", " × ")
+        label = NOISE_FLOOR if name == "bayes" else name.replace("_", " × ")
         return f"{label} + {self.includes[name]}" if name in self.includes else label
 
     def _status_at(self, k: int) -> str:
         """How the total at one point is known, and then the parts that are known otherwise.
 
         >>> status = {"total": "measured", "sampling": "law", "bias": "law"}
-        >>> ErrorTerms._identified({}, missing={}, status=status)._status_at(0)
+        >>> ErrorTerms(status=status)._status_at(0)
         'measured; sampling, bias: law'
         """
         own = {name: how if isinstance(how, str) else how[k] for name, how in self.status.items()}
@@ -775,6 +790,12 @@ def scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
         axes.legend(frameon=False, fontsize="small", **outside)
 
 
+def _agreeing(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
+    """The coordinates of both, without those that differ."""
+    both = {**b, **a}
+    return {name: v for name, v in both.items() if np.array_equal(v, b.get(name, v))}
+
+
 def _number(part: Any) -> Any:
     return part.value if isinstance(part, Estimate) else part
 
@@ -788,21 +809,17 @@ def _entry(part: Any, shape: tuple[int, ...], k: int) -> str:
     return _with_error(float(value), float(error), "")
 
 
-class _NoPart(float):
-    """Zero, for a part that an ensemble does not have."""
-
-
-_NONE: Any = _NoPart(0.0)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ErrorTerms(_Terms[Term]):
     """The test error by cause, in the paper's sequential order; the parts add up to `total`.
 
-    Parts are floats, arrays or `Estimate`s. `resampling` is the variance over the members' choices
-    where they draw samples, or features, from a common set: for samples, the variance over each
-    member's choice of its mean over features; for a bank of features, the variance over the choice
-    of features from a given bank. It is 0 for other ensembles.
+    Parts are floats, arrays or `Estimate`s; None, with the reason in `reasons`, where the design
+    does not identify them. The difference of two errors is taken part by part.
+
+    `resampling` is the variance over the members' choices where they draw samples, or features,
+    from a common set: for samples, the variance over each member's choice of its mean over
+    features; for a bank of features, the variance over the choice of features from a given bank. It
+    is 0 for other ensembles.
 
     Examples
     --------
@@ -812,12 +829,12 @@ class ErrorTerms(_Terms[Term]):
     (2.0, 1.0)
     """
 
-    noise: Term  # label noise of the training set
-    initialization: Term  # the draw of the random features
-    sampling: Term  # the draw of the training inputs
-    bias: Term  # the error of the mean predictor
-    bayes: Term  # label noise of the test set
-    resampling: Term = _NONE  # the members' own choices
+    noise: Term = _part()  # label noise of the training set
+    initialization: Term = _part()  # the draw of the random features
+    sampling: Term = _part()  # the draw of the training inputs
+    bias: Term = _part()  # the error of the mean predictor
+    bayes: Term = _part()  # label noise of the test set: the noise floor
+    resampling: Term = _part(0.0)  # the members' own choices
 
     _colors = CAUSES["light"] | {"bayes": YELLOW}
 
@@ -830,22 +847,8 @@ class RowErrors(ErrorTerms[Any]):
     disagreement of seeds, the diversity of an ensemble of them: averaging K removes 1 - 1/K of it.
     """
 
-    @classmethod
-    def _of(
-        cls,
-        parts: Mapping[str, Any],
-        includes: Mapping[str, str],
-        index: Any,
-        *,
-        missing: Mapping[str, str],
-        label: str = "squared error",
-    ) -> RowErrors:
-        """Terms of all rows, with the index of the data, and the label of the error."""
-        terms = cls._identified(parts, missing=missing, includes=includes)
-        object.__setattr__(terms, "coordinates", {"row": np.arange(len(index))})
-        object.__setattr__(terms, "_index", index)
-        object.__setattr__(terms, "_error_label", label)
-        return terms
+    index: Sequence[Hashable] = field(default=(), compare=False)  # of the rows of the data
+    label: str = field(default="squared error", compare=False)  # of the axis of a plot
 
     def to_frame(self) -> Any:
         """Return the table of all rows.
@@ -863,7 +866,7 @@ class RowErrors(ErrorTerms[Any]):
         """
         pandas = require("pandas", "tables")
         columns = {**self.parts, "total": self.total}
-        return pandas.DataFrame(columns, index=self.__dict__["_index"])
+        return pandas.DataFrame(columns, index=self.index)
 
     def worst(self, count: int = 20) -> Any:
         """Return the rows of largest error.
@@ -925,11 +928,10 @@ class RowErrors(ErrorTerms[Any]):
                 style |= {"label": label, "left": left, "edgecolor": "white", "lw": 0}
                 axes.barh(range(len(order)), width, **style)
                 below[positive] = left + width
-        index = self.__dict__["_index"]
-        axes.set_yticks(range(len(order)), [str(index[k]) for k in order], fontsize="small")
+        axes.set_yticks(range(len(order)), [str(self.index[k]) for k in order], fontsize="small")
         axes.invert_yaxis()
         axes.axvline(0.0, color=BLACK, linewidth=0.8)
-        axes.set_xlabel(self.__dict__["_error_label"])
+        axes.set_xlabel(self.label)
         axes.set_ylabel("row")
         axes.set_title(f"The {len(order)} rows of largest error", loc="left", fontsize="medium")
         axes.legend(frameon=False, fontsize="small", loc="lower right")
@@ -956,14 +958,14 @@ class AnovaTerms(_Terms[Term]):
     True
     """
 
-    bias: Term  # the error of the mean predictor
-    initialization: Term  # V_P: the features alone
-    sampling: Term  # V_X: the inputs alone
-    initialization_sampling: Term  # V_PX: features and inputs together
-    noise_sampling: Term  # V_Xε: label noise through the inputs
-    noise_initialization_sampling: Term  # V_PXε: label noise through inputs and features
-    bayes: Term  # label noise of the test set
-    resampling: Term = _NONE  # the members' own choices
+    bias: Term = _part()  # the error of the mean predictor
+    initialization: Term = _part()  # V_P: the features alone
+    sampling: Term = _part()  # V_X: the inputs alone
+    initialization_sampling: Term = _part()  # V_PX: features and inputs together
+    noise_sampling: Term = _part()  # V_Xε: label noise through the inputs
+    noise_initialization_sampling: Term = _part()  # V_PXε: label noise through inputs and features
+    bayes: Term = _part()  # label noise of the test set
+    resampling: Term = _part(0.0)  # the members' own choices
 
     _colors = EFFECTS["light"] | {"bayes": YELLOW}
 
@@ -1025,7 +1027,7 @@ class OptimalRidge(_ErrorTable):
     initialization      0.0443651    9.4%
     sampling            0.0858023   18.1%
     bias                 0.226132   47.8%
-    bayes                       0    0.0%
+    noise floor                 0    0.0%
     total                0.473155
     """
 

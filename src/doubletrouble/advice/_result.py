@@ -13,12 +13,13 @@ from doubletrouble.advice._options import AdviceOption, changed, is_whole, less,
 from doubletrouble.costs import Measure, relative_cost
 from doubletrouble.decomposition import COLORS
 from doubletrouble.errors import require
+from doubletrouble.palette import LABELS
 from doubletrouble.problems import SpectralProblem, ridge_name
 from doubletrouble.results import WORTHWHILE, aligned, by_name, strict_json
 from doubletrouble.theory import error_slopes
 
 _FIGURE_SIZE = (7.5, 4.4)  # in inches
-_LETTERS = {"noise": "n", "initialization": "i", "sampling": "s", "bias": "b", "bayes": "y"}
+_LETTERS = {"noise": "n", "initialization": "i", "sampling": "s", "bias": "b", "bayes": "f"}
 _BAR = 48  # letters
 _LIMIT = 4.0  # bars are cut at this multiple of the median error
 _ERRORS: dict[str, str] = {  # of classification, by measure
@@ -196,7 +197,8 @@ class Advice:
                 row += _LETTERS[name] * (round(_BAR * end / limit) - len(row))
             cut = "…" if option.total > limit else ""
             lines.append(f"{label:<{size}}  {row}{cut} {rounded(option.total, 4)}")
-        return "\n".join([*lines, ", ".join(f"{_LETTERS[name]} {name}" for name in self._parts)])
+        letters = (f"{_LETTERS[name]} {LABELS[name].lower()}" for name in self._parts)
+        return "\n".join([*lines, ", ".join(letters)])
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the error of every option as a bar of its parts.
@@ -234,7 +236,7 @@ class Advice:
         for name in self._parts:
             part, (color, hatch) = np.array([each[name] for each in lengths]), COLORS[name]
             style = {"color": color, "hatch": hatch, "edgecolor": "white", "linewidth": 0.0}
-            axes.barh(rows, part, left=left, height=0.7, label=name, **style)
+            axes.barh(rows, part, left=left, height=0.7, label=LABELS[name].lower(), **style)
             left += part
         for row, option in enumerate(self.options):
             axes.text(left[row], row, f" {rounded(option.total)}", va="center", fontsize="small")

@@ -10,7 +10,7 @@ import typer
 
 from doubletrouble.cli._flags import SPECS
 from doubletrouble.cli._output import aligned, brief, paragraph, show, show_json, table
-from doubletrouble.results import PsiTerms
+from doubletrouble.results import NOISE_FLOOR, PsiTerms
 
 ERROR = "error_"
 """Prefix of the columns of results, as in tables of sweeps: `noise` is a parameter."""
@@ -27,6 +27,7 @@ _SYMBOLS: dict[str, str] = {
     "separability": "N⋆/P",
     "threshold": "P/N⋆",
     "calibration_error": "calibration\nerror",
+    f"{ERROR}bayes": "noise\nfloor",
     "score_sd": "sd of\nthe score",
     **_PSI,
 }
@@ -49,6 +50,8 @@ def _plain(name: str) -> str:
     >>> _plain("error_noise_sampling"), _plain("psi1")
     ('noise × sampling', 'Ψ₁')
     """
+    if name == f"{ERROR}bayes":
+        return NOISE_FLOOR
     return _PSI.get(name) or name.removeprefix(ERROR).replace("_", " × ")
 
 

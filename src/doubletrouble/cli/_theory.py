@@ -72,9 +72,9 @@ def exact(
     """Print the exact test error, split by cause.
 
     The parts are noise (fitted label noise), initialization (the variance over random features),
-    sampling (the variance over training inputs), bias (the error of the mean predictor) and bayes
-    (noise on the test labels). Models that draw samples or features from a common set have
-    resampling as well: the variance over these draws.
+    sampling (the variance over training inputs), bias (the error of the mean predictor) and the
+    noise floor (noise on the test labels; bayes in JSON and CSV). Models that draw samples or
+    features from a common set have resampling as well: the variance over these draws.
 
     For classification the parts are differences of the error along the chain of scores averaged
     over the noise, the initialization and the sampling in turn, and depend on this order.

@@ -136,7 +136,7 @@ class Decomposition:
         parts = self._estimates(sequential(design, K), mean_squares(design, K))
         total = parts.pop("total", None)
         missing = self._missing(SEQUENTIAL)
-        return ErrorTerms._identified(parts, missing=missing, includes=design.absorbed, total=total)
+        return ErrorTerms(**parts, reasons=missing, includes=design.absorbed, separate_total=total)
 
     def _other_loss(self, K: float) -> ErrorTerms[Estimate]:
         """The cross-entropy or the 0/1 loss by cause."""
@@ -152,16 +152,16 @@ class Decomposition:
                 )
             reason = f"the causes are identified for ensemble = 1 and inf with loss={loss!r}"
             missing = dict.fromkeys(ErrorTerms.names(), reason)
-            return ErrorTerms._identified({}, missing=missing, total=self._estimate({name: 1.0}))
+            return ErrorTerms(reasons=missing, separate_total=self._estimate({name: 1.0}))
         missing, weights = missing_parts(design, loss), parts_of_losses(design, loss, K)
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
             missing |= {n: f"{n} {reason}" for n in ErrorTerms.names() if n != "bias"}
             weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
-        parts = {name: self._estimate(part) for name, part in weights.items()}
+        parts: dict[str, Any] = {name: self._estimate(part) for name, part in weights.items()}
         total = parts.pop("total", None)
         includes = absorbed_causes(design, loss)
-        return ErrorTerms._identified(parts, missing=missing, includes=includes, total=total)
+        return ErrorTerms(**parts, reasons=missing, includes=includes, separate_total=total)
 
     @property
     def _is_infinite(self) -> bool:
@@ -208,7 +208,7 @@ class Decomposition:
         includes = design.absorbed
         includes.pop("initialization", None)  # the main effect does not depend on the labels
         missing = self._missing(ANOVA)
-        return AnovaTerms._identified(parts, missing=missing, includes=includes, total=total)
+        return AnovaTerms(**parts, reasons=missing, includes=includes, separate_total=total)
 
     def _size(self, ensemble: EnsembleLike, function: str) -> float:
         """K; more than one member needs a second initialization."""
@@ -219,7 +219,7 @@ class Decomposition:
 
     def _estimates(
         self, weights: Mapping[str, ProductWeights], squares: Mapping[str, ProductWeights]
-    ) -> dict[str, Estimate]:
+    ) -> dict[str, Any]:
         estimates = {}
         for name, part in weights.items():
             square = None
@@ -460,7 +460,7 @@ class LearnerDecomposition(Decomposition):
         else:
             raise ValueError("loss must be finite to be split by point, got an infinite one")
         zero = np.zeros(design.n_test)
-        parts = {
+        parts: dict[str, Any] = {
             name: sum((w * known[one] for one, w in part.items() if w), start=zero)
             for name, part in self._weights().items()
             if name != "total"
@@ -468,11 +468,12 @@ class LearnerDecomposition(Decomposition):
         missing = missing_parts(design, self.loss)
         if self.loss == "brier":
             missing = self._missing(SEQUENTIAL)
-        return RowErrors._of(
-            parts,
-            error.includes,
-            range(design.n_test),
-            missing=missing,
+        return RowErrors(
+            **parts,
+            coordinates={"row": np.arange(design.n_test, dtype=np.float64)},
+            includes=error.includes,
+            index=range(design.n_test),
+            reasons=missing,
             label=LOSS_LABELS[self.loss],
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from textwrap import fill
@@ -456,8 +456,12 @@ class Diagnosis:
                 value=exact, standard_error=0.0 * exact, n_draws=N_DRAWS, sources=(draws,)
             )
         status = self._status(sizes, parts)
-        return self._located(
-            ErrorTerms._identified(parts, missing=missing, includes=includes, status=status), sizes
+        return ErrorTerms(
+            **parts,
+            reasons=missing,
+            includes=includes,
+            status=status,
+            coordinates=self._coordinates(sizes),
         )
 
     def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, Any]:
@@ -516,9 +520,7 @@ class Diagnosis:
         reason = "the causes of a bag's error are not identified: only the total is measured"
         missing = dict.fromkeys(ErrorTerms.names(), reason)
         status = {"total": PAIRED}
-        return ErrorTerms._identified(
-            {}, missing=missing, total=self._estimate(total), status=status
-        )
+        return ErrorTerms(reasons=missing, separate_total=self._estimate(total), status=status)
 
     def _total_of_loss(
         self, loss: LossName, scheme: Any, sizes: FloatArray
@@ -537,8 +539,12 @@ class Diagnosis:
         draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
         status = self._status(sizes, ())
-        terms = ErrorTerms._identified({}, missing=missing, total=total, status=status)
-        return self._located(terms, sizes)
+        return ErrorTerms(
+            reasons=missing,
+            separate_total=total,
+            status=status,
+            coordinates=self._coordinates(sizes),
+        )
 
     def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:
         """Draws of another loss with x times the rows: measured, or along its own curve."""
@@ -563,11 +569,9 @@ class Diagnosis:
         own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
         return total_curve(falls, measured[FULL], self.multipliers, own, self.floor).at(x)
 
-    def _located(self, terms: ErrorTerms[Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
-        """The terms with the numbers of rows as a coordinate, if there are several."""
-        if sizes.shape:
-            object.__setattr__(terms, "coordinates", {"n_samples": np.round(sizes * self.n_rows)})
-        return terms
+    def _coordinates(self, sizes: FloatArray) -> dict[str, FloatArray]:
+        """The numbers of rows, if there are several."""
+        return {"n_samples": np.round(sizes * self.n_rows)} if sizes.shape else {}
 
     # --- remedies, curves, rows ---
 
@@ -658,11 +662,18 @@ class Diagnosis:
         sets = _with_mean(np.nanmean(few, axis=0), float(now.sampling))
         bias = total - seeds - sets - (self.floor or 0.0)
         bias = np.where(np.abs(bias) < _ROUNDING * total, 0.0, bias)
-        parts = {"initialization": seeds, "sampling": sets, "bias": bias}
+        parts: dict[str, Any] = {"initialization": seeds, "sampling": sets, "bias": bias}
         if self.floor is not None:
             parts["bayes"] = np.full(self.n_rows, self.floor)
         missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
-        return RowErrors._of(parts, now.includes, self.index, missing=missing, label=self.measure)
+        return RowErrors(
+            **parts,
+            coordinates={"row": np.arange(self.n_rows, dtype=np.float64)},
+            includes=now.includes,
+            index=self.index,
+            reasons=missing,
+            label=self.measure,
+        )
 
     # --- shown ---
 
@@ -907,12 +918,10 @@ class LearnerComparison:
             If a name is not that of a learner.
         """
         own, other = self[name].error(), self[reference or self.reference].error()
-        parts = {key: own.parts[key] - other.parts[key] for key in own.parts}
-        missing = {key: _NO_NOISE for key in ("noise", "bayes") if key not in parts}
         status = {
             key: other.status[key] if how == _NO_SEED else how for key, how in own.status.items()
         } | {"total": PAIRED}
-        return ErrorTerms._identified(parts, missing=missing, includes=own.includes, status=status)
+        return replace(own - other, status=status)
 
     def remedies(self) -> Remedies:
         """The other learners as remedies of the first: their errors, paired by rows.

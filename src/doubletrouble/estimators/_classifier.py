@@ -1,5 +1,7 @@
 """Classification on random features, as a scikit-learn classifier."""
 
+from __future__ import annotations  # help() shows the names of types, not their definitions
+
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
@@ -37,7 +39,7 @@ def _available(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     return decorator
 
 
-def _needs_square(model: "RandomFeaturesClassifier") -> bool:
+def _needs_square(model: RandomFeaturesClassifier) -> bool:
     if str(model.loss) != "squared":
         raise AttributeError(
             f"loss must be 'squared' for partial_fit, got {model.loss!r}: other losses need all "
@@ -46,7 +48,7 @@ def _needs_square(model: "RandomFeaturesClassifier") -> bool:
     return True
 
 
-def _needs_logistic(model: "RandomFeaturesClassifier") -> bool:
+def _needs_logistic(model: RandomFeaturesClassifier) -> bool:
     if str(model.loss) != "logistic":
         raise AttributeError(
             f"loss must be 'logistic' for predict_proba, got {model.loss!r}: its outputs are not "
@@ -139,7 +141,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         fit_intercept: bool = False,
         loss: ClassifierLoss | Loss = "squared",
         class_weight: Any = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
             n_features,
@@ -156,7 +158,9 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         self.loss = loss
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
         """Fit to inputs and their classes.
 
         Parameters
@@ -182,13 +186,19 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         DivergenceError
             If the logistic loss has no minimum: without ridge, on linearly separable data.
         """
-        X, y = validated(self, X, y)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        return self._fit(X, self._signs(y), self._weights(y, sample_weight))
+        inputs, labels = validated(self, X, y)
+        check_classification_targets(labels)
+        self.classes_ = np.unique(labels)
+        return self._fit(inputs, self._signs(labels), self._weights(labels, sample_weight))
 
     @_available(_needs_square)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        classes: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
         """Add rows to those of earlier calls, for the squared loss.
 
         Parameters
@@ -217,8 +227,8 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
             If the loss is not "squared".
         """
         first = self._is_first()
-        X, y = validated(self, X, y, reset=first)
-        check_classification_targets(y)
+        inputs, labels = validated(self, X, y, reset=first)
+        check_classification_targets(labels)
         if self.class_weight == "balanced":
             raise ValueError(
                 "class_weight must be None or a dictionary for partial_fit, got 'balanced'"
@@ -229,12 +239,12 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         if not first and not np.array_equal(listed, self.classes_):
             raise ValueError(f"classes must be those of the first call, got {classes!r}")
         self.classes_ = listed
-        unknown = np.setdiff1d(y, self.classes_)
+        unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
             raise ValueError(f"y must only have the classes of the first call, got {unknown[0]!r}")
-        return self._partial_fit(X, self._signs(y), self._weights(y, sample_weight))
+        return self._partial_fit(inputs, self._signs(labels), self._weights(labels, sample_weight))
 
-    def decision_function(self, X: Any) -> RealArray:
+    def decision_function(self, X: npt.ArrayLike) -> RealArray:
         """The mean prediction of all members.
 
         Parameters
@@ -255,7 +265,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         """
         return self._predict(X)
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """The class of each row.
 
         Parameters
@@ -279,7 +289,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         return np.asarray(self.classes_[which])
 
     @_available(_needs_logistic)
-    def predict_proba(self, X: Any) -> RealArray:
+    def predict_proba(self, X: npt.ArrayLike) -> RealArray:
         """The probability of each class, for the logistic loss.
 
         σ(f) = 1/(1 + e^(-f)) of the mean prediction f of all members. For more than two classes,
@@ -306,7 +316,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     @_available(_needs_logistic)
-    def predict_log_proba(self, X: Any) -> RealArray:
+    def predict_log_proba(self, X: npt.ArrayLike) -> RealArray:
         """The logarithm of `predict_proba`.
 
         Parameters
@@ -354,7 +364,9 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         table = np.where(y[:, None] == self.classes_, 1.0, -1.0)
         return table[:, 1] if self.classes_.size == 2 else table
 
-    def _weights(self, y: npt.NDArray[Any], sample_weight: Any) -> FloatArray | None:
+    def _weights(
+        self, y: npt.NDArray[Any], sample_weight: npt.ArrayLike | None
+    ) -> FloatArray | None:
         if self.class_weight is None:
             return None if sample_weight is None else np.asarray(sample_weight)
         given = 1.0 if sample_weight is None else checked_weights(sample_weight, len(y))

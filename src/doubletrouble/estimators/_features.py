@@ -5,6 +5,8 @@ centred, as in the paper's model [dascoli2020]. The weights of member k of an en
 on the number of members, nor those of feature h on the number of features.
 """
 
+from __future__ import annotations  # help() shows the names of types, not their definitions
+
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -262,14 +264,14 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         *,
         activation: str | Activation | Function = "relu",
         center: bool = True,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_features = n_features
         self.activation = activation
         self.center = center
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: npt.ArrayLike, y: object = None) -> Self:
         """Draw the weights; only the dimension of the inputs is used.
 
         Parameters
@@ -291,15 +293,16 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         TypeError
             If `activation` is not of the type above.
         """
-        X = validated(self, X)
+        inputs: RealArray = validated(self, X)
         center = check_flag("center", self.center)
         count = whole_number("n_features", self.n_features, 1)
         self.activation_, self._center = known_activation(self.activation), center
         seed = seed_of(self.random_state)
-        (self.weights_,) = random_weights(seed, n_members=1, n_features=count, dim=X.shape[1])
+        dim = inputs.shape[1]
+        (self.weights_,) = random_weights(seed, n_members=1, n_features=count, dim=dim)
         return self
 
-    def transform(self, X: Any) -> RealArray:
+    def transform(self, X: npt.ArrayLike) -> RealArray:
         """Features of the inputs, in their precision.
 
         Parameters
@@ -318,11 +321,12 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             If `X` is invalid; `NotFittedError` of scikit-learn, a subclass, before `fit`.
         """
         check_is_fitted(self, "weights_")
-        X = validated(self, X, reset=False)
-        phi = feature_map(self.weights_, self.activation_, center=self._center, dtype=X.dtype)
-        out: RealArray = np.empty((len(X), phi.n_features), X.dtype)
-        for rows in blocks(len(X), phi.n_features):
-            phi.fill(X[rows], out[rows])
+        inputs: RealArray = validated(self, X, reset=False)
+        dtype = inputs.dtype
+        phi = feature_map(self.weights_, self.activation_, center=self._center, dtype=dtype)
+        out: RealArray = np.empty((len(inputs), phi.n_features), dtype)
+        for rows in blocks(len(inputs), phi.n_features):
+            phi.fill(inputs[rows], out[rows])
         return out
 
     @property

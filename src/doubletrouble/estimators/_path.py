@@ -12,6 +12,8 @@ out of the ratio, which then holds down to alpha = 0.
 λ does not change when a row is left out; alpha = λ P W / D does, with the weight W that remains.
 """
 
+from __future__ import annotations  # help() shows the names of types, not their definitions
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -63,7 +65,7 @@ class RidgePath:
         """The ridge of least leave-one-out error."""
         return float(self.ridges[np.argmin(self.loo_error)])
 
-    def predict(self, X: Any) -> RealArray:
+    def predict(self, X: npt.ArrayLike) -> RealArray:
         """The predictions of every fit.
 
         Parameters

@@ -1,5 +1,7 @@
 """Ridge regression on random features, as a scikit-learn regressor."""
 
+from __future__ import annotations  # help() shows the names of types, not their definitions
+
 import math
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -45,7 +47,7 @@ from doubletrouble.estimators._path import RidgePath, best_solution, fit_path, r
 from doubletrouble.estimators._solvers import MemberFit, NormalEquations, Sample, fit_member
 from doubletrouble.forecasting import Forecast
 from doubletrouble.losses import Loss, Squared
-from doubletrouble.parameters import FloatArray, whole_number
+from doubletrouble.parameters import FloatArray, Value, whole_number
 
 _FITTED = {"loo_path_", "loo_error_", "forecast_", "forecast_error_", "weights_", "X_fit_"}
 """Attributes of some fits alone."""
@@ -104,7 +106,7 @@ class RandomFeaturesModel(BaseEstimator):
         budget: float | None = None,
         ensemble: EnsembleLike = 1,
         fit_intercept: bool = False,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_features = n_features
         self.activation = activation
@@ -130,7 +132,7 @@ class RandomFeaturesModel(BaseEstimator):
         return np.asarray(coef[0] if self._single else coef.T)
 
     @property
-    def intercept_(self) -> Any:
+    def intercept_(self) -> Value:
         """The intercept of the mean prediction: a number, or (T,); zero unless fitted."""
         intercept = self._solved().intercept.astype(self._precision, copy=False)
         return intercept[0] if self._single else intercept
@@ -170,7 +172,7 @@ class RandomFeaturesModel(BaseEstimator):
             raise AttributeError(f"{name} is an attribute of fits with {kind}")
         return solution
 
-    def _fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
+    def _fit(self, X: RealArray, labels: RealArray, weights: npt.ArrayLike | None) -> Self:
         parameters = self._parameters()
         sample = _sample(X, labels, weights, intercept=parameters.intercept)
         seed, choice = seed_of(self.random_state), None
@@ -212,7 +214,7 @@ class RandomFeaturesModel(BaseEstimator):
         """Whether `partial_fit` starts; it does not continue `fit`, which stores no sums."""
         return getattr(self, "_sums", None) is None
 
-    def _partial_fit(self, X: RealArray, labels: RealArray, weights: FloatArray | None) -> Self:
+    def _partial_fit(self, X: RealArray, labels: RealArray, weights: npt.ArrayLike | None) -> Self:
         parameters = self._parameters()
         scheme = parameters.ensemble
         if math.isinf(parameters.n_features):
@@ -241,18 +243,18 @@ class RandomFeaturesModel(BaseEstimator):
         self._penalty, self._solution = parameters.penalty, None
         return self
 
-    def _predict(self, X: Any) -> RealArray:
+    def _predict(self, X: npt.ArrayLike) -> RealArray:
         """The mean prediction, (n,) or (n, T)."""
         check_is_fitted(self, "activation_")
-        X = validated(self, X, reset=False)
+        inputs: RealArray = validated(self, X, reset=False)
         solution = self._solved()
         maps: Sequence[InputMap]
         if hasattr(self, "weights_"):
-            maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
+            maps = _maps(self.weights_, self.activation_, self._center, inputs.dtype)
         else:
             sigma, center = self.activation_, self._center
             maps = [KernelMap(inputs=self.X_fit_, activation=sigma, center=center)]
-        mean = predict_mean(maps, solution.coef, solution.intercept, X)
+        mean = predict_mean(maps, solution.coef, solution.intercept, inputs)
         return mean[:, 0] if self._single else mean
 
     def _parameters(self) -> LearnerParameters:
@@ -366,11 +368,13 @@ def _has_all_rows(scheme: Scheme) -> bool:
     return not scheme.with_replacement and bool(taken == total)
 
 
-def _sample(X: RealArray, labels: RealArray, weights: Any, *, intercept: bool) -> Sample:
+def _sample(
+    X: RealArray, labels: RealArray, sample_weight: npt.ArrayLike | None, *, intercept: bool
+) -> Sample:
     """Rows of positive weight, labels as a matrix."""
     Y = np.asarray(labels, dtype=np.float64).reshape(len(X), -1)
+    weights = None if sample_weight is None else checked_weights(sample_weight, len(X))
     if weights is not None:
-        weights = checked_weights(weights, len(X))
         keep = weights > 0
         if not keep.any():
             raise ValueError("sample_weight must be positive somewhere, got only zeros")
@@ -487,7 +491,9 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
     (2,)
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
         """Fit to inputs and labels.
 
         Needs memory for P² numbers, or N² where P > N, and for blocks of features; and for all
@@ -516,10 +522,12 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         TypeError
             If `activation`, `ensemble` or a penalty is not of the type above.
         """
-        X, y = validated(self, X, y, y_numeric=True, multi_output=True)
-        return self._fit(X, y, sample_weight)
+        inputs, labels = validated(self, X, y, y_numeric=True, multi_output=True)
+        return self._fit(inputs, labels, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> Self:
         """Add rows to those of earlier calls; the result is that of `fit` to all of them.
 
         Stores Φᵀ Φ and Φᵀ y, not the rows; the equations are solved on first use of the result.
@@ -557,10 +565,11 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         >>> bool(np.allclose(parts.coef_, whole.coef_))
         True
         """
-        X, y = validated(self, X, y, reset=self._is_first(), y_numeric=True, multi_output=True)
-        return self._partial_fit(X, y, sample_weight)
+        first = self._is_first()
+        inputs, labels = validated(self, X, y, reset=first, y_numeric=True, multi_output=True)
+        return self._partial_fit(inputs, labels, sample_weight)
 
-    def predict(self, X: Any) -> RealArray:
+    def predict(self, X: npt.ArrayLike) -> RealArray:
         """The mean prediction of all members.
 
         Parameters
@@ -582,7 +591,11 @@ class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel)
         return self._predict(X)
 
     def ridge_path(
-        self, X: Any, y: Any, ridges: npt.ArrayLike | None = None, sample_weight: Any = None
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        ridges: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> RidgePath:
         """Fits for every ridge from one factorization, with their exact leave-one-out errors.
 

@@ -167,7 +167,7 @@ class Forecast:
     initialization   0.00173 ± 0.00023    1.6%
     sampling           0.0040 ± 0.0031    3.8%
     bias                 0.055 ± 0.041   51.1%
-    bayes                0.043 ± 0.036   40.5%
+    noise floor          0.043 ± 0.036   40.5%
     total                0.107 ± 0.019
     """
 

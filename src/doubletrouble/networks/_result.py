@@ -233,13 +233,13 @@ class LazyRun:
         rest = "sampling, label noise and noise floor"
         if n_groups * K == 1:
             missing["initialization"] = "initialization needs 2 or more members, got 1"
-            parts = {"bias": estimate(total)}
+            parts: dict[str, Any] = {"bias": estimate(total)}
             rest = f"initialization, {rest}"
         else:
             variance = _leave_one_out_variances(groups) / K
             parts = {"initialization": estimate(variance), "bias": estimate(total - variance)}
-        return ErrorTerms._identified(
-            parts, missing=missing, total=estimate(total), includes={"bias": rest}
+        return ErrorTerms(
+            **parts, reasons=missing, separate_total=estimate(total), includes={"bias": rest}
         )
 
     def _key(self, K: int, statistic: str) -> Hashable:
@@ -274,7 +274,7 @@ def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
     """Return the terms of a misclassification rate, which is not split."""
     reason = "parts need measure 'squared', got 'zero_one'"
     names = ("noise", "initialization", "sampling", "bias", "bayes")
-    return ErrorTerms._identified({}, missing=dict.fromkeys(names, reason), total=total)
+    return ErrorTerms(reasons=dict.fromkeys(names, reason), separate_total=total)
 
 
 def _leave_one_out_means(values: FloatArray) -> FloatArray:

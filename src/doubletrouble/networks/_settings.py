@@ -1,5 +1,7 @@
 """Options of training, and the outcome of training one network. Nothing here needs torch."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

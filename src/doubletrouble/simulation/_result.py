@@ -503,10 +503,9 @@ class ConvexSimulation(Simulation):
 
         if blind and measure != "log":  # the limit of the parts is not that of their means
             total = estimated(np.asarray(sum(powers.values())))
-            return ErrorTerms._identified(
-                parts={},
-                total=self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
-                missing=dict.fromkeys(ErrorTerms.names(), _BLIND_TOTAL_ONLY),
+            return ErrorTerms(
+                separate_total=self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
+                reasons=dict.fromkeys(ErrorTerms.names(), _BLIND_TOTAL_ONLY),
             )
         parts = measured.parts(estimated, powers)
         others = {name: parts.pop(name) for name in ("bias", "bayes")}
@@ -607,10 +606,9 @@ class ConvexSimulation(Simulation):
         if votes is None:
             raise ValueError("the simulation must be repeated for votes, got one without them")
         rate = flips + (1 - 2 * flips) * majority(votes, members)
-        return ErrorTerms._identified(
-            parts={},
-            total=self.estimate(rate),
-            missing=dict.fromkeys(ErrorTerms.names(), _VOTE_TOTAL_ONLY),
+        return ErrorTerms(
+            separate_total=self.estimate(rate),
+            reasons=dict.fromkeys(ErrorTerms.names(), _VOTE_TOTAL_ONLY),
             coordinates=self._coordinates(vote),
         )
 
@@ -722,10 +720,9 @@ class CommitteeSimulation:
         else:
             given = checked_weights(weights, count)
         draws = np.einsum("a,dab,b->d", given, self.draws, given)
-        return ErrorTerms._identified(
-            parts={},
-            total=Estimate.of(draws, key=self._key),
-            missing={name: _TOTAL_ONLY.format(name) for name in ErrorTerms.names()},
+        return ErrorTerms(
+            separate_total=Estimate.of(draws, key=self._key),
+            reasons={name: _TOTAL_ONLY.format(name) for name in ErrorTerms.names()},
         )
 
     @property

@@ -120,7 +120,7 @@ def exact_error(
     initialization      0.0447761    5.1%
     sampling            0.0879596   10.1%
     bias                 0.200651   23.0%
-    bayes                       0    0.0%
+    noise floor                 0    0.0%
     total                 0.87171
     >>> round(dt.exact_error(problem, dt.Divide(10)).total, 6)
     0.881721

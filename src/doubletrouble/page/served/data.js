@@ -22,7 +22,6 @@ const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 const PATH = "api/forecast";
 
 const PARTS = ["noise", "initialization", "sampling", "bias", "bayes"];
-const NEW_LABELS = { label: "New labels", meaning: "noise of the new labels themselves, which no model removes" };
 const CHECKS = {
   spectrum: "Spectrum",
   features: "Drawn models",
@@ -32,8 +31,8 @@ const CHECKS = {
 
 const ABOUT_OTHERS = "loo_over_gcv"; // a check of other estimates than the forecast
 
-const labelOf = (name) => (name === "bayes" ? NEW_LABELS.label : declarations.parts.labels[name]);
-const meaningOf = (name) => (name === "bayes" ? NEW_LABELS.meaning : declarations.parts.meanings[name]);
+const labelOf = (name) => declarations.parts.labels[name];
+const meaningOf = (name) => declarations.parts.meanings[name];
 const colorOf = (name) => (name === "bayes" ? "var(--soft)" : `var(--causes-${name})`);
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 const signed = (share) => {
@@ -477,7 +476,7 @@ function meaning({ width, members, ridge, samples }, { parts, total, extrapolate
   return (
     `${model} the squared error is ${withError(total)}, ${percent(share)} of the variance of ${target} ` +
     `(R² = ${(1 - share).toFixed(2)}; root ${shownNumber(Math.sqrt(error), 3)}). ` +
-    `${percent(parts.bayes[0] / error)} of it is noise of the new labels, which no model removes; the largest other ` +
+    `${percent(parts.bayes[0] / error)} of it is the noise floor, ${meaningOf("bayes")}; the largest other ` +
     `part, ${percent(parts[largest][0] / error)}, is ${largest}: ${meaningOf(largest)}.` +
     (extrapolated ? " The rows do not determine it: it is extrapolated." : "")
   );
