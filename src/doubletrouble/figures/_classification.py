@@ -65,7 +65,7 @@ def classification_data(settings: ClassificationSettings) -> Panel:
     ... )
     >>> lines = classification_data(small).lines
     >>> [(line.label, round(float(line.y[0]), 3)) for line in lines[::2]]
-    [('square_K1', 0.427), ('hinge_K1', 0.298), ('logistic_K1', 0.289)]
+    [('squared_K1', 0.427), ('hinge_K1', 0.298), ('logistic_K1', 0.289)]
     """
     ratios = log_grid(settings.ratio_range, "ratio_range")
     simulated = log_grid(settings.simulated_ratios)
