@@ -62,7 +62,7 @@ def truths(draws: int) -> Iterator[tuple[dict[str, Estimate], ErrorTerms[float]]
 
 
 def ours(ratio: float, seed: int) -> dict[str, Estimate]:
-    source = dt.GeneratorSource(linear(seed), n_train=DIM, noise=NOISE, n_test=N_TEST)
+    source = dt.GeneratorSource(linear(seed), n_samples=DIM, noise=NOISE, n_test=N_TEST)
     model = dt.RandomFeaturesRidge(width(ratio), ridge=RIDGE)
     error = dt.decompose(model, source, seed=seed, progress=False, **DRAWS).error()
     return {**error.parts, "total": error.total}
@@ -164,7 +164,7 @@ def bare(model: Any, source: DataSource, seed: int, n_data: int, n_noise: int, n
 def cost() -> None:
     from sklearn.ensemble import RandomForestRegressor
 
-    source = dt.GeneratorSource(linear(0), n_train=DIM, noise=NOISE, n_test=N_TEST)
+    source = dt.GeneratorSource(linear(0), n_samples=DIM, noise=NOISE, n_test=N_TEST)
     learners: dict[str, tuple[Any, dict[str, Any], int]] = {
         "RandomFeaturesRidge, P = N = 120": (dt.RandomFeaturesRidge(DIM, ridge=RIDGE), DRAWS, 40),
         "RandomForestRegressor, 50 trees": (

@@ -111,7 +111,7 @@ class KnownCell:
         totals: dict[int, Estimate] = {}
         values: dict[str, float] = {}
         for growth, sets in TRUTH.items():
-            source = dt.GeneratorSource(sample, n_train=growth * ROWS, noise=noise, n_test=4000)
+            source = dt.GeneratorSource(sample, n_samples=growth * ROWS, noise=noise, n_test=4000)
             split = dt.decompose(model, source, n_data=sets, n_init=2, n_noise=1, progress=False)
             error = split.error()
             totals[growth] = error.total + noise**2
@@ -146,14 +146,14 @@ def diagnosed(model: Any, x: FloatArray, y: FloatArray, seed: int) -> dict[str, 
     """The parts and ratios by `diagnose`, as far as they are not withheld."""
     diagnosis = dt.diagnose(model, x, y, seed=seed, progress=False)
     assert diagnosis.n_fits <= MOST_FITS
-    error, remedies = diagnosis.error(), diagnosis.remedies()
+    error, advice = diagnosis.error(), diagnosis.advise()
     found = {"total": Interval.of(error.total), "sampling": Interval.of(error.sampling)}
     if diagnosis.design.seeded:
         found["initialization"] = Interval.of(error.initialization)
     for growth in GROWTHS:
-        change = remedies[f"{growth}x data"].change
-        if change is not None:
-            found[f"{growth}x"] = Interval.of(change + 1)
+        gain = advice[f"{growth}x data"].gain
+        if gain is not None:
+            found[f"{growth}x"] = Interval.of(1 - gain)
     return found
 
 

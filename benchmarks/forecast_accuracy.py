@@ -46,11 +46,13 @@ from doubletrouble.forecasting._ridge_functions import (
     one_split,
 )
 from doubletrouble.parameters import FloatArray
+from doubletrouble.results import Forecast
 from doubletrouble.tables import standardized
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
 RIDGES = (1e-4, 1e-2, 1.0, 10.0)  # δ
 MEMBERS = (1.0, 5.0, math.inf)
+RAW: dict[str, Any] = {"scale": False, "fit_intercept": False}  # as the models are fitted
 SAMPLES = 24  # of rows, each forecast
 KNOWN = 0.1  # the largest relative standard error of the truth
 TEST_ROWS = 1000
@@ -322,10 +324,10 @@ def truth(data: DataSet, size: int, *, sets: int) -> Truth:
 
 
 def generalized_cross_validation(
-    f: dt.Forecast, x: FloatArray, activation: str, rng: np.random.Generator
+    f: Forecast, x: FloatArray, activation: str, rng: np.random.Generator
 ) -> FloatArray:
     """Of one drawn model of every width, and of kernel ridge regression, (P, δ, K)."""
-    n, y, loo = f.n_rows, f._rows.labels, f._loo
+    n, y, loo = f.n_samples, f._rows.labels, f._loo
     draw = _feature_draws(x, dt.activation(activation), center=True)
     table = np.empty((len(WIDTHS), len(RIDGES), 2))
     for i, width in enumerate(widths_at(n)):
@@ -341,14 +343,14 @@ def generalized_cross_validation(
     return with_members(table)
 
 
-def plug_in(f: dt.Forecast) -> FloatArray:
+def plug_in(f: Forecast) -> FloatArray:
     """The theory for the spectrum and the label powers of the sample, (P, δ, K)."""
     d, U = np.linalg.eigh(f._rows.gram)
     problem = dt.SpectralProblem(
-        eigenvalues=np.maximum(d, 1e-14 * d[-1])[::-1] / f.n_rows,
-        target_powers=np.square(U.T @ f._rows.labels).sum(axis=1)[::-1] / f.n_rows,
-        n_features=np.array(widths_at(f.n_rows), float)[:, None, None],
-        n_samples=f.n_rows,
+        eigenvalues=np.maximum(d, 1e-14 * d[-1])[::-1] / f.n_samples,
+        target_powers=np.square(U.T @ f._rows.labels).sum(axis=1)[::-1] / f.n_samples,
+        n_features=np.array(widths_at(f.n_samples), float)[:, None, None],
+        n_samples=f.n_samples,
         gram_ridge=np.array(RIDGES)[:, None],
     )
     return np.asarray(dt.exact_error(problem, np.array(MEMBERS)).total)
@@ -375,7 +377,7 @@ class Forecasts:
         for seed in range(samples):
             rows = rng.choice(len(x), data.n, replace=False)
             started = time.perf_counter()
-            f = dt.forecast(x[rows], y[rows], activation=data.activation, seed=seed)
+            f = dt.forecast(x[rows], y[rows], **RAW, activation=data.activation, seed=seed)
             seconds += time.perf_counter() - started
             terms = []
             for size in data.sizes:
@@ -387,7 +389,7 @@ class Forecasts:
             columns["m"].append([e.extrapolated for e in terms])
             columns["gcv"].append(generalized_cross_validation(f, x[rows], data.activation, rng))
             columns["plug"].append(plug_in(f))
-            columns["checks"].append([check.passed for check in f.trust.values()])
+            columns["checks"].append([check.passed for check in f.checks.values()])
         arrays = {name: np.array(column) for name, column in columns.items()}
         return cls(
             values=arrays["v"],
@@ -395,7 +397,7 @@ class Forecasts:
             extrapolated=arrays["m"],
             gcv=arrays["gcv"],
             plug_in=arrays["plug"],
-            checks=dict(zip(f.trust, arrays["checks"].T, strict=True)),
+            checks=dict(zip(f.checks, arrays["checks"].T, strict=True)),
             seconds=seconds / samples,
         )
 
@@ -680,7 +682,7 @@ def causes(
     for seed in range(samples):
         rows = rng.choice(len(x), n, replace=False)
         y = target[rows] + noise * rng.standard_normal(n)
-        f = dt.forecast(x[rows], y, noise=noise, check=False, seed=seed)
+        f = dt.forecast(x[rows], y, **RAW, noise=noise, check=False, seed=seed)
         P = np.array(widths)[:, None, None]
         lam = np.array(RIDGES)[:, None] * x.shape[1] / n
         e = f.error(P, lam, np.array([1.0, math.inf]))
@@ -768,13 +770,14 @@ def advice(data: DataSet, noise: float, *, samples: int, sets: int) -> Decisions
     made = Decisions()
     for seed in range(samples):
         rows = rng.choice(len(x), n, replace=False)
-        f = dt.forecast(x[rows], y[rows], activation=data.activation, check=False, seed=seed)
+        options: dict[str, Any] = {"activation": data.activation, "check": False, "seed": seed}
+        f = dt.forecast(x[rows], y[rows], **RAW, **options)
         for delta in BASES:
             advised = f.advise(width, delta * x.shape[1] / n)
             own = advised["best ridge"].ridge * n / x.shape[1]
             actions = {
                 "now": log_error(delta),
-                "2x width": log_error(delta, wide=1),
+                "2x features": log_error(delta, wide=1),
                 "2x models": log_error(delta, double=1),
                 "best ridge": log_error(own),
                 "2x data": log_error(2 * delta, growth=2),
@@ -792,7 +795,9 @@ def advice(data: DataSet, noise: float, *, samples: int, sets: int) -> Decisions
 
 
 def print_advice(names: Sequence[str], *, full: bool) -> None:
-    print("\nadvice at P = 0.6 N, K = 1 and ridge 1e-3, 0.1 and 1: twice the width, the models or")
+    print(
+        "\nadvice at P = 0.6 N, K = 1 and ridge 1e-3, 0.1 and 1: twice the features, the models or"
+    )
     print("the rows, or the best ridge; label noise 0 and 1 added")
     every = Decisions()
     for name in names:

@@ -22,6 +22,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, ndtr
 
 import doubletrouble as dt
+from doubletrouble.convex import order_parameters
 
 CLASSES = {"task": "classification", "flips": 0.1}
 CLIPPED: dict[str, dict[str, Any]] = {
@@ -40,8 +41,8 @@ def main() -> None:
         batch = _batch(loss, others, rng)
         one = dt.Problem(**{**others, "loss": loss, "features_per_dim": 2.0, "ridge": 1e-2})
         calls: dict[str, Callable[[dt.Problem], object]] = {
-            "order parameters": dt.order_parameters,
-            "with overlap": lambda problem: dt.order_parameters(problem).overlap(),
+            "order parameters": order_parameters,
+            "with overlap": lambda problem: order_parameters(problem).overlap(),
             "error by cause, K = 5": partial(dt.exact_error, ensemble=5),
         }
         for name, call in calls.items():
@@ -49,7 +50,7 @@ def main() -> None:
             single = min(_cpu(partial(call, one), 5) for _ in range(3))
             print(f"{loss:<14} {name:<22} {many * 1e3:7.3f} ms; one point {single * 1e3:5.1f} ms")
     batch = _batch("logistic", CLASSES, rng)
-    in_batch = _cpu(partial(dt.order_parameters, batch), 2) / POINTS
+    in_batch = _cpu(partial(order_parameters, batch), 2) / POINTS
     for sizes in LITERAL:
         _compare(*sizes, in_batch)
 
@@ -87,8 +88,8 @@ def _compare(width: float, samples: float, ridge: float, in_batch: float) -> Non
     start = time.process_time()
     literal, steps = _literal(spectrum, width, samples, ridge)
     theirs = time.process_time() - start
-    ours = _cpu(partial(dt.order_parameters, problem), 5)
-    exact = dt.order_parameters(problem)
+    ours = _cpu(partial(order_parameters, problem), 5)
+    exact = order_parameters(problem)
     off = [abs(a / b - 1) for a, b in zip(literal, (exact.m, exact.q, exact.V), strict=True)]
     print(
         f"logistic, P/D = {width:g}, N/D = {samples:g}, λ = {ridge:g}: literal {theirs:.2f} s in "

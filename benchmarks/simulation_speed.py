@@ -11,6 +11,7 @@ import numpy.typing as npt
 import doubletrouble as dt
 from benchmarks.counted import counting
 from benchmarks.timing import best_time
+from doubletrouble.results import Simulation
 
 DIM, RIDGE, NOISE, DRAWS = 200, 1e-5, 0.1, 10
 RATIOS = np.geomspace(0.1, 10, 20)  # P/N, at N = D
@@ -50,7 +51,7 @@ def literal_curve() -> tuple[float, Errors]:
 
 
 def our_curve(n_data: int) -> tuple[float, Errors]:
-    def work() -> dt.Simulation:
+    def work() -> Simulation:
         problem = dt.Problem(ridge=RIDGE, noise=NOISE)
         return dt.simulate(
             problem,

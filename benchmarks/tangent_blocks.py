@@ -105,9 +105,9 @@ def by_single_features(
     """The spread if the (D + 1) w features were independent, on the same rows by `forecast`."""
     sample = blocks(x, 4 * NEURONS, rng).transpose(1, 0, 2).reshape(len(x), -1)
     gram = sample[:n] @ sample[:n].T / (4 * NEURONS)
-    f = dt.forecast(None, y[:n], kernel=gram, dim=float(n), check=False)
+    f = dt.forecast(None, y[:n], kernel=gram, dim=float(n), fit_intercept=False, check=False)
     features = width * (x.shape[1] + 1)
-    one, many = (float(f.total(features, ridge, K)) for K in (1, math.inf))
+    one, many = (float(f.error(features, ridge, K).total) for K in (1, math.inf))
     return Spread(many, one - many)
 
 

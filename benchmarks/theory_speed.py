@@ -18,6 +18,7 @@ from scipy.optimize import root
 
 import doubletrouble as dt
 from benchmarks.timing import best_time
+from doubletrouble.theory import psi_terms
 
 POINTS = 1_000_000
 
@@ -30,7 +31,7 @@ def main() -> None:
         f"np.exp on {POINTS:.0e} floats: {exp * 1e3:.2f} ms ({exp / POINTS * 1e9:.2f} ns a point)"
     )
     for name, problem in _arrays(rng).items():
-        psi = best_time(lambda p=problem: dt.psi_terms(p))  # type: ignore[misc]
+        psi = best_time(lambda p=problem: psi_terms(p))  # type: ignore[misc]
         error = best_time(lambda p=problem: dt.exact_error(p, 10))  # type: ignore[misc]
         rate = POINTS / (psi + error) / 1e6
         print(
@@ -76,7 +77,7 @@ def _memory(rng: np.random.Generator) -> None:
 def _scalars() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
     calls: dict[str, Callable[[], object]] = {
-        "psi_terms(problem)": lambda: dt.psi_terms(problem),
+        "psi_terms(problem)": lambda: psi_terms(problem),
         "exact_error(problem, 10)": lambda: dt.exact_error(problem, 10),
         "Problem(...) and exact_error": lambda: dt.exact_error(dt.Problem(ridge=1e-5), 10),
         "exact_error(problem, Bootstrap(10))": lambda: dt.exact_error(problem, dt.Bootstrap(10)),
@@ -93,10 +94,10 @@ def _literal() -> None:
     literal = best_time(
         lambda: [_literal_terms(r, 1.0, 1e-5, moments.linear, moments.nonlinear) for r in ratios], 2
     )
-    ours = best_time(lambda: dt.psi_terms(problem), 20)
+    ours = best_time(lambda: psi_terms(problem), 20)
     replica = best_time(lambda: dt.replica.psi_terms(dt.Problem(ridge=1e-5)), 2)
     psi3 = [_literal_terms(r, 1.0, 1e-5, moments.linear, moments.nonlinear)[1] for r in ratios]
-    off = np.max(np.abs(np.divide(psi3, dt.psi_terms(problem).psi3_vanilla) - 1))
+    off = np.max(np.abs(np.divide(psi3, psi_terms(problem).psi3_vanilla) - 1))
     print(
         f"200 widths: literal scipy solve {literal * 1e3:.0f} ms (two terms, off by {off:.0e}), "
         f"psi_terms {ours * 1e3:.2f} ms (seven terms): {literal / ours:.0f} x"

@@ -15,6 +15,7 @@ from scipy import stats
 
 import doubletrouble as dt
 from conformance.compare import normal_score
+from doubletrouble.convex import order_parameters
 from doubletrouble.simulation import ConvexSimulation
 
 UNLIKELY = 0.01
@@ -132,7 +133,7 @@ def compared(
 
 
 def _quantities(run: ConvexSimulation, at: dt.Problem) -> Iterator[tuple[str, float, dt.Estimate]]:
-    one: Any = dt.order_parameters(at)
+    one: Any = order_parameters(at)
     yield "m", one.m, run.m
     yield "q", one.q, run.q
     for name, (features, samples, noise) in OVERLAPS.items():

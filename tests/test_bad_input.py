@@ -17,6 +17,7 @@ from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensembl
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.replica import psi_terms as replica_psi_terms
 from doubletrouble.replica import saddle_point
+from doubletrouble.theory import effective_ridge, psi_terms
 from tests.messages import message_of
 from tests.schemes import ensemble as example
 
@@ -128,7 +129,7 @@ def test_conventions_are_named() -> None:
 
 
 def test_problem_must_be_a_problem() -> None:
-    single = (dt.psi_terms, dt.effective_ridge, replica_psi_terms, saddle_point)
+    single = (psi_terms, effective_ridge, replica_psi_terms, saddle_point)
     for call in (*FUNCTIONS.values(), *single):
         for value in (None, "relu", dt.Problem):
             assert_names(call, "problem", value, type(value).__name__)

@@ -1,6 +1,7 @@
 """Docstrings of public names in numpydoc form: their sections, and the names of parameters."""
 
 import inspect
+import pydoc
 from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
@@ -10,18 +11,22 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import Declared
+from doubletrouble.results import _HOMES as RESULTS
 
 SECTIONS = ("parameters", "returns", "raises", "examples")
-MODULES = {"losses", "replica", "__version__"}
 FUNCTIONS = [
-    *(name for name in dt.__all__ if name[0].islower() and name not in MODULES),
+    *(name for name in dt.__all__ if inspect.isfunction(getattr(dt, name))),
+    "convex.order_parameters",
     "losses.loss",
+    "theory.effective_ridge",
+    "theory.psi_terms",
     "replica.psi_terms",
     "replica.saddle_point",
 ]
 LOSSES: list[type] = [dt.losses.Loss, *dt.losses.LOSSES.values()]
 CLASSES = [
     *(name for name in dt.__all__ if name[0].isupper()),
+    *(f"results.{name}" for name in dir(dt.results) if name in RESULTS),
     *(f"losses.{kind.__name__}" for kind in LOSSES),
 ]
 
@@ -53,11 +58,16 @@ def methods(kind: type) -> Iterator[tuple[str, Any]]:
             yield key, getattr(kind, key)
 
 
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
+def test_help_shows_the_names_of_types(name: str) -> None:
+    text = pydoc.plain(pydoc.render_doc(attrgetter(name)(dt)))
+    for definition in ("_NestedSequence", "numpy.ndarray["):
+        assert definition not in text, name
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_have_all_sections_and_parameters(name: str) -> None:
     found = attrgetter(name)(dt)
-    if found.__module__ == "doubletrouble":
-        pytest.skip(found.__doc__)  # an extra is not installed
     sections = parsed(found)
     lacking = [section for section in SECTIONS if section not in sections]
     assert lacking == [], f"{name} lacks sections"

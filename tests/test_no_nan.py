@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.parameters import FloatArray, declarations, declared
+from doubletrouble.results import AnovaTerms
+from doubletrouble.theory import effective_ridge, psi_terms
 from tests.schemes import ensemble, supported
 from tests.selection import full_beyond
 
@@ -144,7 +146,7 @@ def assert_numbers(values: dict[str, Any]) -> None:
         assert np.all(np.asarray(value) >= 0), name  # false for NaN
 
 
-def assert_adds_up(terms: dt.ErrorTerms[Any] | dt.AnovaTerms[Any]) -> None:
+def assert_adds_up(terms: dt.ErrorTerms[Any] | AnovaTerms[Any]) -> None:
     assert_numbers(terms.parts)
     parts = np.stack(np.broadcast_arrays(*terms.parts.values()))
     with np.errstate(over="ignore"):
@@ -165,7 +167,7 @@ def assert_at_most(a: Any, b: Any, name: str = "") -> None:
 
 @pytest.mark.parametrize("activation", full_beyond(KINDS, NAMES))
 def test_psi_terms_are_ordered(activation: str) -> None:
-    psi = dt.psi_terms(random_problem(np.random.default_rng(1), activation))
+    psi = psi_terms(random_problem(np.random.default_rng(1), activation))
     assert_numbers(asdict(psi))
     assert_at_most(psi.psi2_divide, psi.psi1)
     assert_at_most(psi.psi1, 1.0)
@@ -173,7 +175,7 @@ def test_psi_terms_are_ordered(activation: str) -> None:
     assert_at_most(psi.psi2_ensemble, psi.psi2_vanilla)
     assert_at_most(psi.psi2_divide, psi.psi2_features)
     assert_at_most(psi.psi3_ensemble, psi.psi3_vanilla)
-    assert_numbers({"ridge": dt.effective_ridge(random_problem(np.random.default_rng(2), "relu"))})
+    assert_numbers({"ridge": effective_ridge(random_problem(np.random.default_rng(2), "relu"))})
 
 
 def assert_errors_add_up(rng: Rng, problem: Any, name: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import declarations
+from doubletrouble.theory import effective_ridge, psi_terms
 from tests.messages import message_of
 
 GIVEN: dict[str, Any] = {
@@ -262,8 +263,8 @@ def test_from_problem_validates_its_arguments() -> None:
 
 def test_functions_of_the_square_loss_refuse_other_losses() -> None:
     functions: dict[str, Any] = {
-        "psi_terms": dt.psi_terms,
-        "effective_ridge": dt.effective_ridge,
+        "psi_terms": psi_terms,
+        "effective_ridge": effective_ridge,
         "gradient_flow": lambda problem: dt.gradient_flow(problem, 1.0),
         "best_stopping_time": dt.best_stopping_time,
         "SpectralProblem": lambda problem: dt.SpectralProblem.from_problem(problem, dim=3),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from doubletrouble.errors import require
-from doubletrouble.tables import DataTable, TableRows
+from doubletrouble.tables import DataTable
 
 TEXT = """row,size,city,when,open,flag,const,y
 3,1.5,Oslo,2020-01-01,True,yes,7,1
@@ -140,15 +140,3 @@ def test_columns_become_inputs_labels_and_groups() -> None:
     holes = table.rows(inputs=[1, 2], targets=[7], missing_inputs=True)
     assert holes.names == ("size", "city_Bern", "city_Oslo", "city_nan")
     assert np.isnan(holes.inputs[1, 0])
-
-
-def test_standardized_inputs_leave_out_constants() -> None:
-    X = np.array([[1.0, 0.1, 5.0], [2.0, 0.1, 9.0], [4.0, 0.1, 1.0]])
-    rows = TableRows(X, ("a", "b", "c"), np.zeros(3), None, ())
-    scaled = rows.standardized()
-    assert scaled.names == ("a", "c")
-    np.testing.assert_allclose(scaled.inputs.mean(axis=0), 0, atol=1e-15)
-    np.testing.assert_allclose(scaled.inputs.std(axis=0), 1)
-    assert scaled.notes[-1] == "Constant inputs are left out: 'b'."
-    with pytest.raises(ValueError, match="inputs must have a column that varies"):
-        rows._replace(inputs=X[:, 1:2], names=("b",)).standardized()

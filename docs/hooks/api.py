@@ -31,6 +31,12 @@ def summary(name: str) -> str:
     return (inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " ").replace("|", r"\|")
 
 
+def shown(name: str) -> str:
+    """The name as users import it: results are in `doubletrouble.results`."""
+    last = name.rpartition(".")[2]
+    return f"results.{last}" if "." in name and hasattr(dt.results, last) else name
+
+
 def on_nav(nav: Any, *, files: Files, config: MkDocsConfig) -> None:
     """Collect the names and make their tables, in the order of the navigation."""
     _tables.clear()
@@ -40,7 +46,9 @@ def on_nav(nav: Any, *, files: Files, config: MkDocsConfig) -> None:
         if names := _DESCRIBED.findall(page.file.content_string):
             _described.update(names)
             heading = _TITLE.search(page.file.content_string)
-            rows = [f"| [`{name}`][doubletrouble.{name}] | {summary(name)} |" for name in names]
+            rows = [
+                f"| [`{shown(name)}`][doubletrouble.{name}] | {summary(name)} |" for name in names
+            ]
             title = f"## [{heading[1] if heading else path}]({path.removeprefix('api/')})"
             _tables.append("\n".join([title, "", "| name | summary |", "|---|---|", *rows]))
 

@@ -98,27 +98,29 @@ def relative_cost(cost: float, now: float) -> float:
     return cost / now if now > 0 else math.inf
 
 
-def training_cost(width: float, samples: float, members: float, scheme: str) -> float:
+def training_cost(n_features: float, n_samples: float, n_members: float, scheme: str) -> float:
     """Operations of K ridge fits, K n P min(n, P)."""
-    P, N, K = width, samples, members
+    P, N, K = n_features, n_samples, n_members
     n = N / K if scheme == "divide" else N
     if min(n, P) == 0:  # infinitely many parts: the cost falls as 1/K
         return 0.0
     return (N if scheme == "divide" else K * N) * P * min(n, P)
 
 
-def cost_of(width: float, samples: float, members: float, scheme: str, measure: Measure) -> float:
+def cost_of(
+    n_features: float, n_samples: float, n_members: float, scheme: str, measure: Measure
+) -> float:
     """Cost of K models in one of the measures."""
     if measure == "features":
-        return width * members
-    return training_cost(width, samples, members, scheme)
+        return n_features * n_members
+    return training_cost(n_features, n_samples, n_members, scheme)
 
 
-def widest(
-    budget: float, samples: float, members: FloatArray, scheme: str, measure: Measure
+def most_features(
+    budget: float, n_samples: float, n_members: FloatArray, scheme: str, measure: Measure
 ) -> FloatArray:
-    """Largest affordable width of K models: the inverse of the cost in P."""
-    C, N, K = budget, samples, members
+    """Largest affordable P of K models: the inverse of the cost in P."""
+    C, N, K = budget, n_samples, n_members
     if measure == "features":
         return C / K
     n = N / K if scheme == "divide" else np.full_like(K, N)
@@ -126,8 +128,10 @@ def widest(
     return np.where(each >= n * n, each / n, np.sqrt(each))
 
 
-def most_members(budget: float, samples: float, width: FloatArray, measure: Measure) -> FloatArray:
+def most_members(
+    budget: float, n_samples: float, n_features: FloatArray, measure: Measure
+) -> FloatArray:
     """Largest affordable number of models that share the data: the inverse of the cost in K."""
-    C, N, P = budget, samples, width
+    C, N, P = budget, n_samples, n_features
     with np.errstate(over="ignore", under="ignore"):
         return C / P if measure == "features" else C / N / P / np.minimum(N, P)

@@ -3,7 +3,7 @@
 Invalid input raises ``ValueError`` or ``TypeError``; these are for other failures.
 """
 
-import importlib
+import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -91,6 +91,30 @@ def require(module: str, extra: str) -> ModuleType:
         raise MissingExtraError(
             f"{module} is needed: pip install 'doubletrouble[{extra}]'"
         ) from error
+
+
+_EXTRAS = {
+    "doubletrouble.estimators": ("sklearn", "estimators"),
+    "doubletrouble.networks": ("torch", "networks"),
+}
+"""The optional package that a module needs, and the extra that installs it."""
+
+
+def import_name(name: str, home: str) -> Any:
+    """Import a name from its module; MissingExtraError without its optional package."""
+    if home in _EXTRAS:
+        require(*_EXTRAS[home])
+    if home == __package__:  # a module
+        return importlib.import_module(f"{home}.{name}")
+    return getattr(importlib.import_module(home), name)
+
+
+def is_available(home: str) -> bool:
+    """Whether the optional package that a module needs is installed."""
+    try:
+        return home not in _EXTRAS or importlib.util.find_spec(_EXTRAS[home][0]) is not None
+    except ValueError:  # its entry in sys.modules is None
+        return False
 
 
 @contextmanager

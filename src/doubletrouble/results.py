@@ -1,6 +1,7 @@
 """Results: errors by cause, and estimates with standard errors.
 
-A part is a Python float, an array of the shape the problem broadcasts to, or an `Estimate`.
+A part is a Python float, an array of the shape the problem broadcasts to, or an `Estimate`. The
+types of all other results are importable from this module, too.
 """
 
 from __future__ import annotations  # help() then shows the alias Value
@@ -15,9 +16,42 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.errors import require
+from doubletrouble.errors import import_name, is_available, require
 from doubletrouble.palette import BLACK, CAUSES, EFFECTS, HATCHES, YELLOW
 from doubletrouble.parameters import FloatArray, Value, whole_number
+
+_RESULTS = {
+    "advice": "Advice AdviceOption FrontierExponents MarginalValue ScalingFrontier",
+    "convex": "OrderParameters",
+    "decomposition": "Decomposition Design LearnerDecomposition RepeatPlan",
+    "diagnosis": "Diagnosis DiagnosisAdvice DiagnosisOption LearnerComparison LearningCurve",
+    "estimators": "RidgePath",
+    "forecasting": "Forecast ForecastAdvice ForecastCheck ForecastChecks ForecastOption "
+    "ForecastTerms LabelNoise",
+    "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
+    "runs": "Cell",
+    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation",
+    "sweep": "SweepResult SweepRow SweepStatus",
+    "theory": "Calibration Exponents PartExponents",
+}
+"""The results of other packages, imported from there at their first use."""
+
+_HOMES = {
+    name: f"doubletrouble.{package}"
+    for package, names in _RESULTS.items()
+    for name in names.split()
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_name(name, _HOMES[name])
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *(name for name, home in _HOMES.items() if is_available(home))})
+
 
 Term = TypeVar("Term")
 
@@ -223,7 +257,7 @@ class Estimate(_Result):
             mean_square=mean_square,
         )
 
-    def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
+    def confidence_interval(self, confidence: float = 0.9) -> ConfidenceInterval:
         """Return the interval that covers the expected value with a given probability.
 
         It is symmetric, by Student's t, except for variance components, and for estimates from
@@ -234,7 +268,7 @@ class Estimate(_Result):
 
         Parameters
         ----------
-        level : float, default: 0.95
+        confidence : float, default: 0.9
             The probability, in (0, 1).
 
         Returns
@@ -245,7 +279,7 @@ class Estimate(_Result):
         Raises
         ------
         ValueError
-            If `level` is not a number in (0, 1).
+            If `confidence` is not a number in (0, 1).
 
         Examples
         --------
@@ -253,24 +287,24 @@ class Estimate(_Result):
         >>> estimate = dt.Estimate(value=1.0, standard_error=0.1, n_draws=10)
         >>> low, high = estimate.confidence_interval()
         >>> round(low, 3), round(high, 3), round(estimate.confidence_interval(0.99).low, 3)
-        (0.774, 1.226, 0.675)
+        (0.817, 1.183, 0.675)
         """
-        check_level("level", level)
+        check_level("confidence", confidence)
         if len(self.sources) == 1 and isinstance(self.sources[0], PosteriorDraws):
-            low, high = self.sources[0].quantiles(level)
+            low, high = self.sources[0].quantiles(confidence)
             return ConfidenceInterval(self.value + low, self.value + high)
         from scipy.special import chdtri, ndtri, stdtrit
 
         few = self.n_draws < 2  # one draw does not determine its spread: the error is infinite
-        quantile = 1.0 if few else float(stdtrit(self.n_draws - 1, 0.5 + level / 2))
+        quantile = 1.0 if few else float(stdtrit(self.n_draws - 1, 0.5 + confidence / 2))
         reach = quantile * self.standard_error
         square = self.mean_square
         if square is not None and square > 0 and 0 < reach < math.inf:
-            freedom = 2 * (square * float(ndtri(0.5 + level / 2)) / float(reach)) ** 2
+            freedom = 2 * (square * float(ndtri(0.5 + confidence / 2)) / float(reach)) ** 2
             if freedom < _MOST_FREEDOM:
                 freedom = max(1.0, freedom)
                 low, high = (
-                    square * freedom / float(chdtri(freedom, 0.5 - side * level / 2))
+                    square * freedom / float(chdtri(freedom, 0.5 - side * confidence / 2))
                     for side in (1, -1)
                 )
                 correction = self.value - square

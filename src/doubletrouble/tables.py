@@ -52,9 +52,9 @@ def standardized(columns: FloatArray) -> FloatArray:
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
-    varies = np.ptp(columns, axis=0) > 0  # the spread of a constant column may be its rounding
-    spread = np.where(varies, columns.std(axis=0), 1.0)
-    return np.where(varies, columns - columns.mean(axis=0), 0.0) / spread
+    spread = columns.std(axis=0)  # of a constant column it may be its rounding
+    varies = (np.ptp(columns, axis=0) > 0) & (spread > 0)
+    return np.where(varies, columns - columns.mean(axis=0), 0.0) / np.where(varies, spread, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,18 +123,6 @@ class TableRows(NamedTuple):
         """Some of the rows."""
         groups = None if self.groups is None else self.groups[rows]
         return self._replace(inputs=self.inputs[rows], labels=self.labels[rows], groups=groups)
-
-    def standardized(self) -> Self:
-        """Inputs of mean 0 and variance 1; constant ones are left out."""
-        varies = np.ptp(self.inputs, axis=0) > 0
-        if not varies.any():
-            raise ValueError("inputs must have a column that varies, got constants only")
-        X = self.inputs[:, varies]
-        names = tuple(name for name, kept in zip(self.names, varies, strict=True) if kept)
-        notes = [*self.notes, "Inputs are scaled to mean 0 and variance 1."]
-        if constant := [name for name in self.names if name not in names]:
-            notes.append(f"Constant inputs are left out: {listed(constant)}.")
-        return self._replace(inputs=standardized(X), names=names, notes=tuple(notes))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

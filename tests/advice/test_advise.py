@@ -46,7 +46,7 @@ def test_default_budget_is_the_present_cost() -> None:
     for cost, ensemble in ((c, e) for c in COSTS for e in (dt.Ensemble(2), dt.Divide(2))):
         advice = dt.advise(problem, ensemble, cost=cost)
         assert advice.budget == advice.now.cost(cost)
-        assert advice.best.total <= advice["regularize"].total
+        assert advice.best.total <= advice["best ridge"].total
         assert advice.best_at_this_ridge.total <= advice.now.total
     assert dt.advise(SPECTRUM, 2).budget == 100
 
@@ -112,7 +112,7 @@ def test_limits_have_no_nan() -> None:
 
 def test_error_and_its_slopes_are_infinite_at_the_peak() -> None:
     advice = dt.advise(dt.Problem(features_per_dim=1.0, ridge=0.0))
-    assert advice.now.total == advice["ensemble"].total == INF
+    assert advice.now.total == advice["2x models"].total == INF
     assert advice.marginal.sample == advice.marginal.feature == INF
     assert math.isfinite(advice.best_at_this_ridge.total)
 
@@ -135,11 +135,11 @@ def test_no_affordable_option_is_better_than_the_best(
     for option in (advice.best, advice.best_at_this_ridge):
         assert option.cost(cost) <= budget * (1 + 1e-12)
     for option in (advice.now, *advice.changes):
-        fixed = option.ridge == ridge and option.samples == N
+        fixed = option.ridge == ridge and option.n_samples == N
         if fixed and option.cost(cost) <= budget:
             assert advice.best_at_this_ridge.total <= option.total * (1 + 1e-8)
     assert advice.best.total <= advice.best_at_this_ridge.total * (1 + 1e-8)
-    assert advice.many_at_best_width.total <= advice["many"].total * (1 + 1e-8)
+    assert advice.many_at_best_features.total <= advice["∞ models"].total * (1 + 1e-8)
 
 
 # --- one wide model is better than K narrow ones at the best ridge -------------------------------
@@ -152,9 +152,9 @@ def test_one_wide_model_is_best_at_the_best_ridge() -> None:
         problem, budget = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
         advice = dt.advise(problem, budget=budget)
         assert advice.best.n_members == 1
-        assert advice.best.width == pytest.approx(budget, rel=1e-12)
+        assert advice.best.n_features == pytest.approx(budget, rel=1e-12)
         for K in (2, 5):
-            narrow = dt.optimal_ridge(changed(problem, width=budget / K), K).error.total
+            narrow = dt.optimal_ridge(changed(problem, n_features=budget / K), K).error.total
             assert float(narrow) >= advice.best.total * (1 - 1e-12)
         several += advice.best_at_this_ridge.n_members > 1
     assert several > 3
@@ -173,7 +173,7 @@ def test_one_wide_model_is_best_where_errors_nearly_agree() -> None:
     for problem, budget in cases:
         best = dt.advise(problem, budget=budget).best
         assert best.n_members == 1, problem
-        assert best.width == pytest.approx(budget, rel=1e-12)
+        assert best.n_features == pytest.approx(budget, rel=1e-12)
 
 
 @pytest.mark.parametrize("scheme", ["ensemble", "divide"])
@@ -191,14 +191,14 @@ def test_samples_and_features_have_value_at_the_best_ridge(scheme: str) -> None:
     assert harm > 5
 
 
-# --- just beyond P = N, without ridge, two models are better than a little more width ------------
+# --- just beyond P = N, without ridge, two models are better than slightly more features ---------
 
 
 @pytest.mark.parametrize(("noise", "N"), [(0.0, 4.0), (0.5, 0.3), (3.0, 4.0)])
 def test_several_models_are_best_just_beyond_the_threshold(noise: float, N: float) -> None:
     problem = dt.Problem(features_per_dim=1.2 * N, samples_per_dim=N, ridge=0.0, noise=noise)
     advice = dt.advise(problem, budget=1.05 * N)
-    assert advice["ensemble"].total < advice["widen_a_little"].total
+    assert advice["2x models"].total < advice["slightly more features"].total
     assert advice.best_at_this_ridge.n_members >= 2
 
 
@@ -209,17 +209,17 @@ def test_several_models_are_best_just_beyond_the_threshold(noise: float, N: floa
 def test_twice_the_models_equal_twice_the_distance(gap: float, members: int, noise: float) -> None:
     problem = dt.Problem(features_per_dim=1 + gap, ridge=0.0, noise=noise)
     advice = dt.advise(problem, members)
-    assert advice["ensemble"].total < advice["widen_a_little"].total < advice.now.total
+    assert advice["2x models"].total < advice["slightly more features"].total < advice.now.total
     twice, further = (replace(problem, features_per_dim=1 + k * gap) for k in (2, 2.5))
     as_far = float(dt.exact_error(twice, members).total)
-    assert advice["ensemble"].total == pytest.approx(as_far, rel=1e-6)
-    assert float(dt.exact_error(further, members).total) < advice["ensemble"].total  # the control
+    assert advice["2x models"].total == pytest.approx(as_far, rel=1e-6)
+    assert float(dt.exact_error(further, members).total) < advice["2x models"].total  # the control
 
 
 @pytest.mark.parametrize("noise", [0.1, 1.0])
 def test_one_wide_model_is_better_far_beyond_the_threshold(noise: float) -> None:
     advice = dt.advise(dt.Problem(features_per_dim=8.0, ridge=0.0, noise=noise))
-    assert advice["widen"].total < advice["ensemble"].total
+    assert advice["2x features"].total < advice["2x models"].total
     clean = dt.advise(dt.Problem(features_per_dim=50.0, ridge=0.0, noise=0.1))
     assert clean.best_at_this_ridge.n_members == 1
 
@@ -232,7 +232,7 @@ def threshold(sigma: dt.Activation) -> float:
     return (sigma.nonlinear / sigma.linear) ** 2
 
 
-def best_width(rho: float, N: float, sigma: dt.Activation) -> float:
+def best_features(rho: float, N: float, sigma: dt.Activation) -> float:
     """ψ1* = s (1 + 1/(ζ u)): s is Ψ1 of linear ridge regression with ridge σ²/F²."""
     b = rho + N - 1
     m = (-b + math.sqrt(b * b + 4 * rho)) / (2 * rho)  # ρ m² + (ρ + ψ2 - 1) m = 1
@@ -258,10 +258,10 @@ def test_noisy_labels_prefer_few_features(activation: str, N: float, side: float
         activation=activation,
     )
     advice = dt.advise(problem)
-    assert advice.prefers_narrow == (side > 1)
-    assert advice.many_at_best_width.n_members == INF
-    expected = N if side < 1 else best_width(rho, N, sigma)  # the plateau begins at N
-    assert advice.many_at_best_width.width == pytest.approx(expected, rel=1e-4)
+    assert advice.prefers_few_features == (side > 1)
+    assert advice.many_at_best_features.n_members == INF
+    expected = N if side < 1 else best_features(rho, N, sigma)  # the plateau begins at N
+    assert advice.many_at_best_features.n_features == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,9 @@ def test_noisy_labels_prefer_few_features(activation: str, N: float, side: float
         itertools.product(("relu", "tanh", "sign"), (1e-12, 1e-6)),
     ),
 )
-def test_clean_labels_prefer_no_width_below_the_samples(activation: str, gap: float) -> None:
+def test_clean_labels_do_not_prefer_fewer_features_than_samples(
+    activation: str, gap: float
+) -> None:
     """Just below P = N the error is that of the plateau; noisier labels are the control."""
     for side in (0.0, 0.5, 0.99, 1.01):
         noise = math.sqrt(side * threshold(dt.activation(activation)))
@@ -279,14 +281,14 @@ def test_clean_labels_prefer_no_width_below_the_samples(activation: str, gap: fl
             features_per_dim=1 - gap, ridge=0.0, noise=noise, activation=activation
         )
         advice = dt.advise(problem)
-        assert advice.prefers_narrow == (side > 1), side
-        assert (advice.many_at_best_width.width == 1.0) == (side < 1), side
+        assert advice.prefers_few_features == (side > 1), side
+        assert (advice.many_at_best_features.n_features == 1.0) == (side < 1), side
 
 
 def test_nonlinear_teacher_acts_as_noise() -> None:
     quiet = dt.Problem(ridge=0.0, noise=0.3)
-    assert not dt.advise(quiet).prefers_narrow
-    assert dt.advise(replace(quiet, nonlinear_signal=1.0)).prefers_narrow
+    assert not dt.advise(quiet).prefers_few_features
+    assert dt.advise(replace(quiet, nonlinear_signal=1.0)).prefers_few_features
 
 
 # --- divided data are better at a low signal-to-noise ratio --------------------------------------
@@ -295,10 +297,10 @@ def test_nonlinear_teacher_acts_as_noise() -> None:
 @pytest.mark.parametrize(("P", "ridge"), [(2.0, 0.0), (5.0, 1e-5)])
 def test_dividing_the_data_is_better_for_noisy_labels(P: float, ridge: float) -> None:
     noisy = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=1.0))
-    assert noisy["divide"].n_members == noisy["ensemble"].n_members == 2
-    assert noisy["divide"].total < noisy["ensemble"].total
+    assert noisy["divided data"].n_members == noisy["2x models"].n_members == 2
+    assert noisy["divided data"].total < noisy["2x models"].total
     clean = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=0.1))
-    assert clean["divide"].total > clean["ensemble"].total
+    assert clean["divided data"].total > clean["2x models"].total
 
 
 # --- results of decompose and diagnose -----------------------------------------------------------
@@ -308,54 +310,70 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     rng = np.random.default_rng(0)
     f = rng.normal(size=(12, 1, 1, 40)) + rng.normal(size=(12, 2, 5, 40))
     result = dt.decompose_predictions(f, truth=np.zeros(40))
-    remedies = dt.advise(result)
-    assert remedies.confidence == result.confidence
-    for K, name in ((10, "10 seeds averaged"), (INF, "∞ seeds averaged")):
-        remedy, total = remedies[name], result.error(K).total
-        assert remedy.fits == K
-        assert remedy.error == total
-        assert remedy.change is not None
-        assert remedy.change == total / result.error().total - 1
-        assert remedy.change.confidence_interval(0.95).high < -0.2
-    more = remedies["2x data"]
-    assert more.error is None
+    advice = dt.advise(result)
+    assert advice.confidence == result.confidence
+    for K, name in ((10, "10 models"), (INF, "∞ models")):
+        option, total = advice[name], result.error(K).total
+        assert option.fits == K
+        assert option.total == total
+        assert option.gain is not None
+        assert option.gain == 1 - total / result.error().total
+        assert option.gain.confidence_interval(0.95).low > 0.2
+    more = advice["2x data"]
+    assert more.total is None
     assert "dt.diagnose" in more.reason
-    assert "withheld" in str(remedies)
-    assert len(remedies.records()) == 3
+    assert "withheld" in str(advice)
+    assert len(advice.records()) == 3
 
 
-def test_advice_on_another_loss_is_that_of_the_fitted_seeds() -> None:
+def test_advice_on_another_measure_is_that_of_the_fitted_seeds() -> None:
     p = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, 1, 4, 20))
-    cases: Any = (("log", "4 seeds averaged"), ("zero_one", "4 seeds voting"))
-    for loss, name in cases:
+    cases: Any = (("log", "4 models"), ("zero_one", "vote of 4 models"))
+    for measure, name in cases:
         y = np.tile([0, 1], 10)
-        result = dt.decompose_predictions(p, y_test=np.eye(3)[y], loss=loss)
-        remedy = dt.advise(result)[name]
-        assert remedy.error == result.error(4).total
+        result = dt.decompose_predictions(p, y_test=np.eye(3)[y], measure=measure)
+        option = dt.advise(result)[name]
+        assert option.total == result.error(4).total
     p[0, 0, 0, 0] = [0, 1, 0]
-    infinite = dt.decompose_predictions(p, y_test=np.eye(3)[y], loss="log")
-    assert "infinite" in dt.advise(infinite)["4 seeds averaged"].reason
+    infinite = dt.decompose_predictions(p, y_test=np.eye(3)[y], measure="log")
+    assert "infinite" in dt.advise(infinite)["4 models"].reason
 
 
 def test_advice_without_second_seeds_has_the_reason() -> None:
     f = np.random.default_rng(0).normal(size=(12, 1, 1, 40))
-    remedies = dt.advise(dt.decompose_predictions(f, truth=np.zeros(40)))
-    assert remedies["10 seeds averaged"].error is None
-    assert "init" in remedies["10 seeds averaged"].reason
+    advice = dt.advise(dt.decompose_predictions(f, truth=np.zeros(40)))
+    assert advice["10 models"].total is None
+    assert "init" in advice["10 models"].reason
     with pytest.raises(ValueError, match="total"):
         dt.advise(dt.decompose_predictions(f))
 
 
-def test_advice_on_a_diagnosis_is_its_remedies() -> None:
+def test_advice_on_a_forecast_is_its_own() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    forecast = dt.forecast(X, X[:, 0], check=False)
+    advice = dt.advise(forecast, 2, n_features=50, ridge=1e-2, budget=300.0)
+    assert str(advice) == str(forecast.advise(50, 1e-2, 2, budget=300.0))
+    given: Any = {"n_features": 50}
+    problem: Any = dt.Problem()
+    for name, value in (("dim", 3), ("measure", "squared"), ("width", 50)):
+        with pytest.raises(ValueError, match=f"{name} must be left out for a Forecast"):
+            dt.advise(forecast, **given | {name: value})
+    with pytest.raises(ValueError, match="n_features must be given for a Forecast, got None"):
+        dt.advise(forecast, **{**given, "n_features": None})
+    with pytest.raises(ValueError, match="n_features must be left out for a Problem, got 50"):
+        dt.advise(problem, **given)
+
+
+def test_advice_on_a_diagnosis_is_its_own() -> None:
     X, noise = np.split(np.random.default_rng(0).normal(size=(60, 3)), [2], axis=1)
 
     def nearest(X: Any, y: Any, seed: int) -> Any:
         return lambda new: y[np.argmin(((new[:, None] - X) ** 2).sum(axis=2), axis=1)]
 
     diagnosis = dt.diagnose(nearest, X, X[:, 0] + noise[:, 0], progress=False)
-    remedies = dt.advise(diagnosis)
-    assert str(remedies) == str(diagnosis.remedies())
-    assert {"measured, paired", "extrapolated"} == {remedy.status for remedy in remedies}
+    advice = dt.advise(diagnosis)
+    assert str(advice) == str(diagnosis.advise())
+    assert {"measured, paired", "extrapolated"} == {option.status for option in advice}
     for name, value in (("ensemble", 2), ("budget", 1.0), ("cost", "training"), ("dim", 3)):
         arguments: Any = {name: value}
         with pytest.raises(ValueError, match=f"{name} must be left out"):
@@ -376,10 +394,10 @@ def test_other_losses_have_the_errors_of_their_options() -> None:
     assert "rate of wrong noisy labels" in advice.summary
     assert advice.now.total == dt.exact_error(problem, 2, "zero_one_noisy").total
     twice = replace(problem, samples_per_dim=4.0)
-    assert advice["collect"].total == dt.exact_error(twice, 2, "zero_one_noisy").total
-    assert advice["many"].total == dt.exact_error(problem, INF, "zero_one_noisy").total
+    assert advice["2x data"].total == dt.exact_error(twice, 2, "zero_one_noisy").total
+    assert advice["∞ models"].total == dt.exact_error(problem, INF, "zero_one_noisy").total
     best = dt.optimal_ridge(problem, 2, "zero_one_noisy")
-    assert advice["regularize"].ridge == best.ridge
+    assert advice["best ridge"].ridge == best.ridge
     assert advice.best.total <= best.error.total <= advice.now.total
     assert advice.best_at_this_ridge.total <= advice.now.total
     assert advice.best.total_features <= advice.budget * (1 + 1e-9)
@@ -420,8 +438,8 @@ def test_other_losses_have_advice_without_ridge(loss: str) -> None:
     )
     totals = [option.total for option in advice.options]
     assert np.isfinite(totals).all()
-    assert advice.many_at_best_width.total == min(totals[1:-2])
-    assert advice.best.total <= advice["regularize"].total <= advice.now.total
+    assert advice.many_at_best_features.total == min(totals[1:-2])
+    assert advice.best.total <= advice["best ridge"].total <= advice.now.total
 
 
 def test_value_of_samples_is_infinite_where_the_error_is() -> None:

@@ -243,6 +243,6 @@ def test_advice_has_the_frontier_of_a_measured_spectrum() -> None:
     advice = dt.advise(problem)
     frontier = advice["frontier"]
     assert frontier.training_cost <= advice.now.training_cost * (1 + 1e-9)
-    assert frontier.samples <= 4000
+    assert frontier.n_samples <= 4000
     assert frontier.total < advice.now.total
     assert "frontier" not in {one.name for one in dt.advise(dt.Problem()).options}

@@ -9,7 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice._options import affordable
-from doubletrouble.costs import COSTS, Measure, cost_of, most_members, widest
+from doubletrouble.costs import COSTS, Measure, cost_of, most_features, most_members
 
 INF = math.inf
 PROBLEM = dt.Problem(features_per_dim=1.5, ridge=0.01)
@@ -31,10 +31,10 @@ def total(ensemble: float | dt.Scheme = 1, **fields: Any) -> float:
 
 @pytest.mark.parametrize("scheme", ["ensemble", "divide"])
 @pytest.mark.parametrize("cost", COSTS)
-def test_widest_and_most_members_invert_the_cost(scheme: str, cost: Measure) -> None:
+def test_most_features_and_most_members_invert_the_cost(scheme: str, cost: Measure) -> None:
     members = np.array([1.0, 2.0, 7.0, 1000.0])
     for budget, N in itertools.product((1e-3, 0.7, 30.0, 1e4), (0.3, 1.0, 5.0)):
-        for K, P in zip(members, widest(budget, N, members, scheme, cost), strict=True):
+        for K, P in zip(members, most_features(budget, N, members, scheme, cost), strict=True):
             assert cost_of(float(P), N, float(K), scheme, cost) == pytest.approx(budget, rel=1e-12)
             if scheme == "ensemble":
                 (many,) = most_members(budget, N, np.array([P]), cost)
@@ -55,65 +55,67 @@ def test_costs_have_known_values() -> None:
 def test_each_change_has_its_own_error() -> None:
     advice = dt.advise(PROBLEM, 3)
     expected = {
-        "widen": total(3, features_per_dim=3.0),
-        "widen_a_little": total(3, features_per_dim=1.5 * 1.1),
-        "ensemble": total(6),
-        "divide": total(dt.Divide(6)),
-        "collect": total(3, samples_per_dim=2.0),
-        "many": total(INF),
-        "regularize": float(dt.optimal_ridge(PROBLEM, 3).error.total),
+        "2x features": total(3, features_per_dim=3.0),
+        "slightly more features": total(3, features_per_dim=1.5 * 1.1),
+        "2x models": total(6),
+        "divided data": total(dt.Divide(6)),
+        "2x data": total(3, samples_per_dim=2.0),
+        "∞ models": total(INF),
+        "best ridge": float(dt.optimal_ridge(PROBLEM, 3).error.total),
     }
     assert {option.name: option.total for option in advice.changes} == pytest.approx(expected)
     assert advice.now.total == total(3)
     divided = dt.advise(PROBLEM, dt.Divide(4))
-    assert divided["ensemble"].total == total(8)
-    assert divided["divide"].total == total(dt.Divide(8))
-    assert divided["widen"].total == total(dt.Divide(4), features_per_dim=3.0)
+    assert divided["2x models"].total == total(8)
+    assert divided["divided data"].total == total(dt.Divide(8))
+    assert divided["2x features"].total == total(dt.Divide(4), features_per_dim=3.0)
 
 
 def test_changes_of_twice_the_features_cost_the_same() -> None:
     advice = dt.advise(PROBLEM, 3)
-    assert {advice[name].total_features for name in ("widen", "ensemble", "divide")} == {9.0}
-    assert advice["regularize"].total_features == advice.now.total_features == 4.5
-    assert advice["regularize"].training_cost == advice.now.training_cost == 3 * 1.5
-    assert advice["widen"].training_cost == advice["ensemble"].training_cost == 2 * 3 * 1.5
-    assert advice["collect"].training_cost == 3 * 2 * 1.5 * 1.5
-    assert advice["divide"].training_cost == 6 * (1 / 6) * 1.5 * (1 / 6)
-    assert advice["many"].total_features == INF
+    assert {
+        advice[name].total_features for name in ("2x features", "2x models", "divided data")
+    } == {9.0}
+    assert advice["best ridge"].total_features == advice.now.total_features == 4.5
+    assert advice["best ridge"].training_cost == advice.now.training_cost == 3 * 1.5
+    assert advice["2x features"].training_cost == advice["2x models"].training_cost == 2 * 3 * 1.5
+    assert advice["2x data"].training_cost == 3 * 2 * 1.5 * 1.5
+    assert advice["divided data"].training_cost == 6 * (1 / 6) * 1.5 * (1 / 6)
+    assert advice["∞ models"].total_features == INF
 
 
 def test_doubling_an_infinite_number_has_no_effect() -> None:
     advice = dt.advise(dt.Problem(features_per_dim=INF, ridge=0.01), INF)
-    for name in ("widen", "widen_a_little", "ensemble", "many"):
+    for name in ("2x features", "slightly more features", "2x models", "∞ models"):
         assert advice[name].total == advice.now.total
         assert advice[name].total_features == INF
 
 
 @pytest.mark.parametrize(
-    ("P", "ensemble", "label", "expected"),
+    ("P", "ensemble", "expected"),
     [
-        (0.9, dt.Ensemble(1), "P → 1.1P", 0.99),
-        (1.0, dt.Ensemble(1), "P → 1.1P", 1.1),
-        (1.2, dt.Ensemble(2), "P → P + (P-N)/2", 1.3),
-        (1.3, dt.Ensemble(1), "P → 1.1P", 1.43),
-        (0.6, dt.Divide(2), "P → P + (P-N/K)/2", 0.65),
-        (INF, dt.Ensemble(1), "P → 1.1P", INF),
+        (0.9, dt.Ensemble(1), 0.99),
+        (1.0, dt.Ensemble(1), 1.1),
+        (1.2, dt.Ensemble(2), 1.3),
+        (1.3, dt.Ensemble(1), 1.43),
+        (0.6, dt.Divide(2), 0.65),
+        (INF, dt.Ensemble(1), INF),
     ],
 )
-def test_small_increase_of_width_is_less_than_the_distance_to_the_peak(
-    P: float, ensemble: dt.Scheme, label: str, expected: float
+def test_slightly_more_features_are_less_than_the_distance_to_the_peak(
+    P: float, ensemble: dt.Scheme, expected: float
 ) -> None:
-    option = dt.advise(dt.Problem(features_per_dim=P), ensemble)["widen_a_little"]
-    assert option.label == label
-    assert option.width == pytest.approx(expected)
+    option = dt.advise(dt.Problem(features_per_dim=P), ensemble)["slightly more features"]
+    assert option.n_features == pytest.approx(expected)
 
 
-def test_small_increase_of_width_is_a_whole_count() -> None:
-    for D, P, label in ((1000, 1234, "P → P + (P-N)/2"), (10, 13, "P → P + 1")):
+def test_slightly_more_features_are_a_whole_count() -> None:
+    for D, P, more in ((1000, 1234, 117), (10, 13, 1)):
         problem = dt.Problem.from_sizes(n_features=P, n_samples=D, dim=D)
-        assert dt.advise(problem, dim=D)["widen_a_little"].label == label
+        option = dt.advise(problem, dim=D)["slightly more features"]
+        assert option.n_features * D == pytest.approx(P + more)
 
 
 def test_counted_data_have_at_most_as_many_parts_as_samples() -> None:
-    assert dt.advise(SPECTRUM, dt.Divide(12))["divide"].n_members == 12
-    assert dt.advise(SPECTRUM, dt.Divide(5))["divide"].n_members == 10
+    assert dt.advise(SPECTRUM, dt.Divide(12))["divided data"].n_members == 12
+    assert dt.advise(SPECTRUM, dt.Divide(5))["divided data"].n_members == 10

@@ -68,7 +68,7 @@ def test_features_have_no_value_in_the_kernel_limit() -> None:
 )
 def test_choice_is_the_best_finite_change_worth_one_per_cent(N: float, noise: float) -> None:
     result = advice(samples_per_dim=N, noise=noise)
-    names = ("widen", "ensemble", "divide", "regularize", "collect")
+    names = ("2x features", "2x models", "divided data", "best ridge", "2x data")
     least = min(result[name].total for name in names)
     if least > 0.99 * result.now.total:
         assert result.choice is result.now
@@ -87,12 +87,12 @@ def test_choice_is_the_best_finite_change_worth_one_per_cent(N: float, noise: fl
         ({"ridge": 1e-5}, dt.Divide(100), {"features": "2", "training": "20000"}),
     ],
 )
-def test_summary_has_label_errors_and_costs(
+def test_summary_has_name_errors_and_costs(
     fields: dict[str, Any], ensemble: Any, costs: dict[str, str]
 ) -> None:
     result = advice(ensemble, **fields)
     errors = rounded(result.now.total), rounded(result.choice.total)
-    assert all(part in result.summary for part in (result.choice.label, *errors))
+    assert all(part in result.summary for part in (result.choice.name, *errors))
     assert dict(re.findall(r"(\w+) ×([\d.]+)", result.summary)) == costs
 
 
@@ -112,7 +112,7 @@ def test_table_has_a_line_per_option() -> None:
     assert lines[0].split() == names
     assert len(lines) == 1 + len(result.options) == 12
     for line, option in zip(lines[1:], result.options, strict=True):
-        assert line.startswith(option.label)
+        assert line.startswith(option.name)
         assert f"{option.total:.4g}" in line
     assert str(result) == f"{result.table()}\n\n{result.summary}"
 
@@ -168,7 +168,7 @@ def test_bars_of_the_plot_end_at_the_error_or_at_the_limit(features_per_dim: flo
     assert gaps == (totals > limit).sum()
     assert ("cut" in axes.get_xlabel()) == (gaps > 0)
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == [option.label for option in result.options]
+    assert labels == [option.name for option in result.options]
     assert [float(text.get_text()) for text in axes.texts] == pytest.approx(totals, rel=5e-3)
     assert result.plot(axes) is axes
     pyplot.close("all")
@@ -189,11 +189,11 @@ def test_json_is_strict_and_complete() -> None:
     assert read == result.to_dict()
     rows = {row["name"]: row for row in read["options"]}
     assert rows["now"]["error_total"] == "inf"
-    assert rows["many"]["n_members"] == "inf"
-    assert rows["widen"]["error_total"] == result["widen"].total
-    assert rows["widen"]["relative_features"] == 2
+    assert rows["∞ models"]["n_members"] == "inf"
+    assert rows["2x features"]["error_total"] == result["2x features"].total
+    assert rows["2x features"]["relative_features"] == 2
     assert read["marginal"]["sample"] == "inf"
-    assert read["choice"] == "regularize"
+    assert read["choice"] == "best ridge"
     assert read["summary"] == result.summary
     assert '"n_members": 1e+300' in advice(1e300).to_json()
 
@@ -202,20 +202,20 @@ def test_frame_and_notebook_have_every_option() -> None:
     advice = dt.advise(dt.Problem(features_per_dim=1.2))
     frame = advice.to_frame()
     assert list(frame["error_total"]) == [option.total for option in advice.options]
-    assert all(option.label in advice._repr_html_() for option in advice.options)
+    assert all(option.name in advice._repr_html_() for option in advice.options)
 
 
 def test_json_of_counts_has_the_optimum_over_ratios() -> None:
     problem = dt.Problem.from_sizes(n_features=240, n_samples=200, dim=200)
     result = dt.advise(problem, budget=41.5 / 200, dim=200).to_dict()
     rows = {row["name"]: row for row in result["options"]}
-    row = rows["best_at_this_ridge"]
+    row = rows["best at this ridge"]
     ratios = dt.advise(problem, budget=41.5 / 200).best_at_this_ridge
     assert result["budget"] == pytest.approx(41.5)
-    assert row["ideal_features"] == pytest.approx(ratios.width * 200)
+    assert row["ideal_n_features"] == pytest.approx(ratios.n_features * 200)
     assert row["ideal_n_members"] == ratios.n_members
     assert row["ideal_error_total"] == ratios.total < row["error_total"]
-    assert rows["now"]["ideal_features"] == rows["now"]["features"]
+    assert rows["now"]["ideal_n_features"] == rows["now"]["n_features"]
 
 
 def test_unknown_option_is_refused() -> None:

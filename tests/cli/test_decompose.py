@@ -38,27 +38,27 @@ def test_json_has_the_numbers_of_the_library(tmp_path: Path, capsys: Capture) ->
         assert (rows[name]["low"], rows[name]["high"]) == part.confidence_interval(0.8)
 
 
-@pytest.mark.parametrize("loss", ["log", "zero_one"])
+@pytest.mark.parametrize("measure", ["log", "zero_one"])
 def test_losses_of_classes_are_those_of_the_library(
-    loss: Literal["log", "zero_one"], tmp_path: Path, capsys: Capture
+    measure: Literal["log", "zero_one"], tmp_path: Path, capsys: Capture
 ) -> None:
     rng = np.random.default_rng(0)
     f = rng.dirichlet(np.ones(3), size=(6, 3, 4, 20))
     y = rng.integers(3, size=20)
     np.savez(tmp_path / "f.npz", predictions=f, y_test=y)
-    words = f"decompose {tmp_path / 'f.npz'} --loss {loss}"
+    words = f"decompose {tmp_path / 'f.npz'} --measure {measure}"
     rows = {row["part"]: row["value"] for row in json_result(words, capsys)["rows"]}
-    expected = decompose_predictions(f, y_test=y, loss=loss)
+    expected = decompose_predictions(f, y_test=y, measure=measure)
     parts = {name: part.value for name, part in expected.error().parts.items()}
     totals = {f"K={K:g}": expected.error(K).total.value for K in (1, np.inf)}
     assert rows == parts | {"total": expected.error().total.value} | totals
-    title = {"log": "Cross-entropy", "zero_one": "Error rate"}[loss]
+    title = {"log": "Cross-entropy", "zero_one": "Error rate"}[measure]
     assert lines(words, capsys)[0].startswith(title)
     check_errors(
         [
             (f"{words} --n-members 5", "ensemble must"),
             (f"{words} --label-noise 1", "label_noise must"),
-            (f"decompose {tmp_path / 'f.npz'} --loss hinge", "loss must be one of"),
+            (f"decompose {tmp_path / 'f.npz'} --measure hinge", "measure must be one of"),
         ],
         capsys,
     )

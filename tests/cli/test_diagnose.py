@@ -56,8 +56,8 @@ def test_every_form_has_the_numbers_of_the_library(
     assert found == known
     rows = {row["part"]: row for row in csv_rows(words, capsys)}
     assert float(rows["total"]["value"]) == expected.error().total.value
-    assert rows["total"]["change"] == ""
-    assert float(rows["deep"]["change"]) == expected.remedies()["deep"].change.value  # type: ignore[union-attr]
+    assert rows["total"]["gain"] == ""
+    assert float(rows["deep"]["gain"]) == expected.advise()["deep"].gain.value  # type: ignore[union-attr]
     assert main(words) == 0
     text = capsys.readouterr().out
     assert text.startswith(str(expected))

@@ -2,7 +2,6 @@
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
@@ -10,6 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli import main
+from doubletrouble.results import Forecast
 from tests.cli.results import CalledError, Capture, check_errors, csv_rows, json_result, lines, stop
 
 
@@ -28,32 +28,33 @@ def file(table: pd.DataFrame, tmp_path: Path) -> Path:
     return tmp_path / "data.csv"
 
 
-def standardized(table: pd.DataFrame) -> Any:
-    X = pd.get_dummies(table[["a", "b", "c", "city"]], dtype=float)
-    return ((X - X.mean()) / X.std(ddof=0)).to_numpy()
+def inputs(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.get_dummies(table[["a", "b", "c", "city"]], dtype=float)
 
 
 def test_every_form_has_the_numbers_of_the_library(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
-    f = dt.forecast(standardized(table), table["y"], fit_intercept=True)
+    f = dt.forecast(inputs(table), table["y"])
     expected = f.error([[30], [60]], 1e-3, 1, [60, 120])
     words = f"forecast {file} --target y --one-hot city"
-    grid = f"{words} --width 30,60 --n-samples 60,120"
+    grid = f"{words} --n-features 30,60 --n-samples 60,120"
     found, rows = json_result(grid, capsys), csv_rows(grid, capsys)
-    settings = [(row["width"], row["n_samples"]) for row in found["rows"]]
+    settings = [(row["n_features"], row["n_samples"]) for row in found["rows"]]
     assert settings == [(30, 60), (30, 120), (60, 60), (60, 120)]
     for name, part in (*expected.parts.items(), ("total", expected.total)):
         for suffix, numbers in (("", part.value), ("_standard_error", part.standard_error)):
             column = [row[f"error_{name}{suffix}"] for row in found["rows"]]
             np.testing.assert_allclose(column, np.ravel(numbers), rtol=1e-9)
             assert column == [float(row[f"error_{name}{suffix}"]) for row in rows]
-    assert [row["extrapolated"] for row in found["rows"]] == expected.extrapolated.ravel().tolist()
-    assert [check["name"] for check in found["checks"]] == list(f.trust)
+    assert [row["extrapolated"] for row in found["rows"]] == np.ravel(
+        expected.extrapolated
+    ).tolist()
+    assert [check["name"] for check in found["checks"]] == list(f.checks)
     assert found["noise"]["estimate"] == pytest.approx(f.noise.estimate)
     assert found["best_ridge"] == pytest.approx(f.best_ridge())
     assert found["advice"] is None
-    assert [note.split()[0] for note in found["notes"]] == ["Columns", "Inputs", "Models"]
+    assert [note.split()[0] for note in found["notes"]] == ["Columns", "Errors"]
 
 
 def test_all_columns_that_are_not_numbers_are_refused_at_once(
@@ -74,7 +75,7 @@ def test_all_columns_that_are_not_numbers_are_refused_at_once(
         "or encode classes with --one-hot 'city,when'"
     )
     check_errors([(words, message)], capsys)
-    found = json_result(f"{words} --drop a,name --drop when --one-hot city --width 9", capsys)
+    found = json_result(f"{words} --drop a,name --drop when --one-hot city --n-features 9", capsys)
     assert found["parameters"]["dim"] == 4
 
 
@@ -82,7 +83,7 @@ def test_row_numbers_and_constants_are_left_out_with_a_note(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
     table.drop(columns="city").assign(d=1.0).to_csv(file)  # with the index
-    words = f"forecast {file} --target y --width 9"
+    words = f"forecast {file} --target y --n-features 9"
     found = json_result(words, capsys)
     assert found["parameters"]["dim"] == 3
     assert found["notes"][0] == (
@@ -97,9 +98,9 @@ def test_row_numbers_and_constants_are_left_out_with_a_note(
 def test_several_targets_are_the_columns_of_y(
     table: pd.DataFrame, file: Path, capsys: Capture, targets: str
 ) -> None:
-    found = json_result(f"forecast {file} {targets} --drop city --width 30", capsys)
+    found = json_result(f"forecast {file} {targets} --drop city --n-features 30", capsys)
     X = table[["a", "b"]]
-    f = dt.forecast((X - X.mean()) / X.std(ddof=0), table[["y", "c"]], fit_intercept=True)
+    f = dt.forecast(X, table[["y", "c"]])
     total = found["rows"][0]["error_total"]
     assert total == pytest.approx(f.error(30, 1e-3).total.value, rel=1e-9)
     assert found["parameters"]["target"] == "y, c"
@@ -109,17 +110,17 @@ def test_one_model_has_advice_and_none_a_table_of_widths(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
     words = f"forecast {file} --target y --one-hot city"
-    f = dt.forecast(standardized(table), table["y"], fit_intercept=True)
+    f = dt.forecast(inputs(table), table["y"])
     advice = f.advise(40, 0.01, 2, budget=300, cost="training")
-    one = f"{words} --width 40 --ridge 0.01 -K 2 --budget 300 --cost training"
-    assert [row["option"] for row in json_result(one, capsys)["advice"]] == [
+    one = f"{words} --n-features 40 --ridge 0.01 -K 2 --budget 300 --cost training"
+    assert [row["name"] for row in json_result(one, capsys)["advice"]] == [
         option.name for option in advice.options
     ]
     text = "\n".join(lines(one, capsys))
     assert text.endswith(str(advice))
     assert text.startswith(str(f).partition("\nChecks")[0])
-    assert "scaled to mean 0 and variance 1" in text
-    widths = [row["width"] for row in csv_rows(words, capsys)]
+    assert "inputs scaled to mean 0 and variance 1, with an intercept" in text
+    widths = [row["n_features"] for row in csv_rows(words, capsys)]
     assert [float(width) for width in widths] == [6, 18, 60, 180, 600]
 
 
@@ -131,7 +132,7 @@ def test_options_are_forwarded(
     words = [
         *["forecast", str(file.with_suffix(".parquet")), "--target", "y", "--drop", "city"],
         *["--groups", "site", "--noise", "0.3", "--seed", "4", "--activation", "tanh"],
-        *["--no-standardize", "--no-fit-intercept", "--confidence", "0.8", "--device", "cuda"],
+        *["--no-scale", "--no-fit-intercept", "--confidence", "0.8", "--device", "cuda"],
     ]
     with pytest.raises(CalledError) as called:
         main(words)
@@ -140,8 +141,9 @@ def test_options_are_forwarded(
     np.testing.assert_array_equal(y, table["y"])
     np.testing.assert_array_equal(options.pop("groups"), np.arange(60) // 2)
     assert options == {
-        "activation": "tanh",
+        "scale": False,
         "fit_intercept": False,
+        "activation": "tanh",
         "noise": 0.3,
         "seed": 4,
         "confidence": 0.8,
@@ -153,20 +155,20 @@ def test_repeated_rows_are_noted(table: pd.DataFrame, file: Path, capsys: Captur
     pd.concat([table, table[:5]]).to_csv(file, index=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = json_result(f"forecast {file} --target y --drop city --width 20", capsys)
+        found = json_result(f"forecast {file} --target y --drop city --n-features 20", capsys)
     assert found["notes"][0].startswith("5 rows of X are repeated")
 
 
 def test_chart_is_along_the_ranges_or_the_width(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(dt.Forecast, "plot", stop)
+    monkeypatch.setattr(Forecast, "plot", stop)
     words = f"forecast {file} --target y --drop city --chart chart.svg"
     for options, names in {
         "": ["ridge", "n_samples"],  # along the default widths of `plot`
-        "--width 20 -K 5": ["ridge", "n_samples", "ensemble"],
-        "--width 20,30": ["width", "ridge", "n_samples"],
-        "--ridge 0.1,1": ["width", "ridge", "n_samples"],
+        "--n-features 20 -K 5": ["ridge", "n_samples", "ensemble"],
+        "--n-features 20,30": ["n_features", "ridge", "n_samples"],
+        "--ridge 0.1,1": ["n_features", "ridge", "n_samples"],
     }.items():
         with pytest.raises(CalledError) as called:
             main(f"{words} {options}".split())
@@ -209,18 +211,18 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
         (f"{words} --groups z", "groups must"),
         (f"{words} --groups city", "groups must have at least 20"),
         (f"{words} --groups y", "groups must be another column"),
-        (f"{words} --width 0.5", "width must"),
+        (f"{words} --n-features 0.5", "n_features must"),
         (f"{words} --ridge -1", "ridge must"),
         (f"{words} --n-samples 2", "n_samples must"),
         (f"{words} --n-members 0", "n_members must"),
         (f"{words} --noise -1", "noise must"),
         (f"{words} --activation gelo", "activation must"),
         (f"{words} --budget 100", "budget must be left out for several models"),
-        (f"{words} --width 9 --budget 0", "budget must"),
-        (f"{words} --width 9 --cost money", "cost must"),
+        (f"{words} --n-features 9 --budget 0", "budget must"),
+        (f"{words} --n-features 9 --cost money", "cost must"),
         (f"{words} --confidence 2", "confidence must"),
         (f"{words} --seed -1", "seed must"),
         (f"{words} --chart chart.txt", "chart must"),
-        (f"{words} --width 9,10 --ridge 1,2 -K 1,2 --chart a.svg", "plot must"),
+        (f"{words} --n-features 9,10 --ridge 1,2 -K 1,2 --chart a.svg", "plot must"),
     ]
     check_errors(cases, capsys)

@@ -18,6 +18,7 @@ from doubletrouble.cli._flags import SCHEME_OPTIONS
 from doubletrouble.conventions import TimeUnit
 from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
 from doubletrouble.parameters import declarations
+from doubletrouble.theory import psi_terms
 from tests.cli.results import (
     CalledError,
     Capture,
@@ -224,7 +225,7 @@ def test_training_error_is_that_of_the_library(capsys: Capture) -> None:
 def test_terms_of_the_theory_are_those_of_the_library(capsys: Capture) -> None:
     result = json_result("psi --features-per-dim 0.5,2 --activation tanh", capsys)
     assert result["parameters"] == {"samples_per_dim": 1.0, "ridge": 1e-5, "activation": "tanh"}
-    terms = dt.psi_terms(dt.Problem(features_per_dim=np.array([0.5, 2.0]), activation="tanh"))
+    terms = psi_terms(dt.Problem(features_per_dim=np.array([0.5, 2.0]), activation="tanh"))
     for f in fields(terms):
         assert [row[f.name] for row in result["rows"]] == getattr(terms, f.name).tolist()
     symbols = [line.split()[0] for line in lines("psi", capsys)[2:]]
@@ -490,25 +491,25 @@ def test_advice_and_budget_are_counts_for_counts(capsys: Capture) -> None:
     advice = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), budget=5.0)
     assert (result["budget"], result["unit"]) == (1000, "one")
     rows = {row["name"]: row for row in result["options"]}
-    assert rows["now"]["features"] == 240
-    assert rows["collect"]["samples"] == 400
-    assert rows["best"]["features"] == pytest.approx(1000)
-    assert rows["best"]["error_total"] == pytest.approx(advice.best.total)
+    assert rows["now"]["n_features"] == 240
+    assert rows["2x data"]["n_samples"] == 400
+    assert rows["best allocation"]["n_features"] == pytest.approx(1000)
+    assert rows["best allocation"]["error_total"] == pytest.approx(advice.best.total)
     assert result["marginal"]["sample"] == pytest.approx(advice.marginal.sample / 200)
     training = json_result(f"{words} --cost training --budget {240 * 200 * 200}", capsys)
     assert training["budget"] == pytest.approx(240 * 200 * 200)
     expected = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), cost="training")
     best = training["options"][-1]
     assert best["ideal_error_total"] == pytest.approx(expected.best.total)
-    assert best["ideal_features"] == pytest.approx(200 * expected.best.width)
+    assert best["ideal_n_features"] == pytest.approx(200 * expected.best.n_features)
     assert best["error_total"] == pytest.approx(expected.best.total, rel=1e-2)
 
 
 def test_allocations_of_counts_are_whole(capsys: Capture) -> None:
     words = "--n-features 40 --n-samples 30 --dim 35 --budget 40"
     for row in json_result(f"advise {words}", capsys)["options"]:
-        if row["features"] != "inf":
-            assert row["features"] == pytest.approx(round(row["features"]), rel=1e-9)
+        if row["n_features"] != "inf":
+            assert row["n_features"] == pytest.approx(round(row["n_features"]), rel=1e-9)
         if row["scheme"] == "divide":
             assert row["n_members"] <= 30
 
@@ -524,7 +525,7 @@ def test_default_features_spend_the_budget(capsys: Capture) -> None:
     for words, features in cases.items():
         result = json_result(f"advise --n-samples 200 --dim 200 --snr 3 {words}", capsys)
         now = result["options"][0]
-        assert float(now["features"]) == pytest.approx(features), words
+        assert float(now["n_features"]) == pytest.approx(features), words
         if features != 333:
             spent = now["training_cost" if result["cost"] == "training" else "total_features"]
             assert float(spent) == pytest.approx(float(result["budget"])), words

@@ -11,8 +11,9 @@ from scipy.optimize import brentq
 from scipy.special import entr, ndtr
 
 import doubletrouble as dt
+from doubletrouble.convex import order_parameters
 from doubletrouble.ensembles import as_ensemble
-from doubletrouble.theory import total_of
+from doubletrouble.theory import effective_ridge, total_of
 from doubletrouble.theory._any_loss import anova_parts, error_parts
 from tests.convex.test_order_parameters import CASES, classes, random_problem
 from tests.schemes import ensemble, supported
@@ -138,7 +139,7 @@ def test_least_log_loss_is_the_entropy_of_labels(flips: float, noise: float) -> 
 def test_misclassification_has_no_bias() -> None:
     """Of a linear target; the 0/1 error of an ensemble is the angle of its mean score."""
     problem = classes(loss="logistic", ridge=1e-2, flips=0.1, noise=0.3)
-    one = dt.order_parameters(problem)
+    one = order_parameters(problem)
     for K in (1, 5, math.inf):
         error = dt.exact_error(problem, K)
         mean = one.overlap() + (one.q - one.overlap()) / K
@@ -153,7 +154,7 @@ def test_misclassification_has_no_bias() -> None:
 def test_measures_are_those_of_sampled_scores() -> None:
     """Scores, targets and noisy labels drawn from their Gaussian law."""
     problem = classes(loss="logistic", ridge=1e-2, flips=0.1, noise=0.5)
-    one, count = dt.order_parameters(problem), 4_000_000
+    one, count = order_parameters(problem), 4_000_000
     rng = np.random.default_rng(0)
     target = rng.standard_normal(count)
     score = one.m * target + math.sqrt(one.q - one.m**2) * rng.standard_normal(count)
@@ -194,7 +195,7 @@ def test_a_vote_of_infinitely_many_is_their_mean_score() -> None:
 
 def test_a_vote_of_three_is_that_of_sampled_scores() -> None:
     problem = classes(loss="hinge", ridge=0.1, flips=0.1)
-    one, count = dt.order_parameters(problem), 2_000_000
+    one, count = order_parameters(problem), 2_000_000
     rng = np.random.default_rng(1)
     q12, target = one.overlap(), rng.standard_normal(count)
     common = one.m * target + math.sqrt(q12 - one.m**2) * rng.standard_normal(count)
@@ -211,7 +212,7 @@ def test_a_vote_of_three_is_that_of_sampled_scores() -> None:
 def test_training_error_is_that_of_sampled_residuals(task: str, loss: str) -> None:
     """Labels and cavity outputs from their law, and the proximal point by a fine grid."""
     problem = random_problem(task, loss, "relu", 1, seed=5)
-    one = dt.order_parameters(problem)
+    one = order_parameters(problem)
     m, q, V, b, tau = (
         float(np.squeeze(v)) for v in (one.m, one.q, one.V, one.intercept, problem.noise_sd)
     )
@@ -238,7 +239,7 @@ def test_training_error_is_that_of_sampled_residuals(task: str, loss: str) -> No
 
 def test_training_error_of_the_squared_loss() -> None:
     problem = random_problem("regression", "squared", "relu", 20, seed=6)
-    error, loss = dt.order_parameters(problem)._training()
+    error, loss = order_parameters(problem)._training()
     np.testing.assert_allclose(error, dt.training_error(problem), rtol=1e-10)
     np.testing.assert_allclose(loss, dt.training_error(problem, mean_loss=True), rtol=1e-10)
 
@@ -329,11 +330,11 @@ def test_what_is_not_defined_is_refused() -> None:
         (lambda: dt.anova(hinge, dt.Vote(3)), "ensemble"),
         (lambda: dt.training_error(hinge, 3), "ensemble"),
         (lambda: dt.optimal_ridge(classes(loss="max_margin")), "loss"),
-        (lambda: dt.effective_ridge(hinge), "task"),
+        (lambda: effective_ridge(hinge), "task"),
         (lambda: dt.gradient_flow(hinge, times=1.0), "task"),
         (lambda: dt.calibration(dt.Problem()), "task"),
-        (lambda: dt.order_parameters(hinge).overlap(1.5), "shared_features"),
-        (lambda: dt.order_parameters(dt.Problem(nonlinear_signal=1.0)), "nonlinear_signal"),
+        (lambda: order_parameters(hinge).overlap(1.5), "shared_features"),
+        (lambda: order_parameters(dt.Problem(nonlinear_signal=1.0)), "nonlinear_signal"),
     ):
         with pytest.raises(ValueError, match=f"^{name} must"):
             call()

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import doubletrouble as dt
-from doubletrouble.convex import _fixed_point, threshold_ratio
+from doubletrouble.convex import _fixed_point, order_parameters, threshold_ratio
 from doubletrouble.convex._overlaps import _Pairs
 from doubletrouble.parameters import FloatArray
 from tests.convex.oracle import STORED
@@ -60,7 +60,7 @@ def test_raw_definitions(row: dict[str, Any]) -> None:
         noise=row["tau"],
         flips=row.get("flips", 0.0),
     )
-    one = dt.order_parameters(problem)
+    one = order_parameters(problem)
     ours: dict[str, Any] = {"m": one.m, "q": one.q, "V": one.V, "intercept": one.intercept}
     ours |= {"q1": one.overlap(), "q_init": one.overlap(shared_noise=False)}
     for name, value in ours.items():
@@ -80,7 +80,7 @@ def test_both_forms_of_the_pair_equation_have_one_root(loss: str) -> None:
         ridge=10 ** rng.uniform(-5, -2, 200),
         noise=rng.uniform(0.1, 1.0, 200),
     )
-    (solution,) = dt.order_parameters(problem)._blocks
+    (solution,) = order_parameters(problem)._blocks
     ones = np.ones(200)
     pairs = _Pairs.of(solution, ones, ones, False)
     near = pairs.lossless
@@ -94,7 +94,7 @@ def test_both_forms_of_the_pair_equation_have_one_root(loss: str) -> None:
 
 def check_order(problem: dt.Problem) -> None:
     """No failure, no NaN, and q_d <= q_init <= min(q_noise, q1) <= q."""
-    one = dt.order_parameters(problem)
+    one = order_parameters(problem)
     q, m = np.asarray(one.q), np.asarray(one.m)
     q_1, q_noise, q_init, q_theta = (
         np.asarray(one.overlap(*shared))
@@ -125,12 +125,12 @@ def test_overlaps_are_ordered_everywhere(task: str, loss: str, activation: str) 
 @pytest.mark.parametrize(("task", "loss"), CASES)
 def test_arrays_are_their_points(task: str, loss: str) -> None:
     problem = random_problem(task, loss, "tanh", 6, seed=2)
-    one = dt.order_parameters(problem)
+    one = order_parameters(problem)
     overlaps = np.asarray(one.overlap(shared_noise=False))
     names = ("features_per_dim", "samples_per_dim", "ridge", "noise", "flips")
     for k in range(6):
         point: dict[str, Any] = {n: np.broadcast_to(getattr(problem, n), 6)[k] for n in names}
-        single = dt.order_parameters(
+        single = order_parameters(
             dt.Problem(task=problem.task, loss=loss, activation="tanh", **point)
         )
         assert isinstance(single.m, float)
@@ -140,7 +140,7 @@ def test_arrays_are_their_points(task: str, loss: str) -> None:
 
 
 def test_overlaps_broadcast() -> None:
-    one = dt.order_parameters(classes(loss="hinge", ridge=[0.1, 1.0], flips=0.1))
+    one = order_parameters(classes(loss="hinge", ridge=[0.1, 1.0], flips=0.1))
     shared = np.linspace(0.0, 1.0, 3)[:, None]
     overlaps = np.asarray(one.overlap(shared_features=shared, shared_samples=shared))
     assert overlaps.shape == (3, 2)
@@ -170,7 +170,7 @@ def test_overlaps_are_ordered_next_to_interpolation(task: Any, loss: str, activa
 )
 def test_peak_at_tiny_ridges(loss: str, ridge: float, V: float, q: float, ratio: float) -> None:
     """V, q and q_noise/q at P = N = D, confirmed at 80 digits from the raw equations."""
-    one = dt.order_parameters(
+    one = order_parameters(
         dt.Problem(loss=loss, noise=0.5, features_per_dim=1.0, samples_per_dim=1.0, ridge=ridge)
     )
     assert pytest.approx(V, rel=1e-10) == one.V
@@ -181,7 +181,7 @@ def test_peak_at_tiny_ridges(loss: str, ridge: float, V: float, q: float, ratio:
 def test_peak_of_the_square_loss_is_that_of_the_closed_form() -> None:
     ridges = 10.0 ** np.array([-99.0, -40.0, -20.0, -13.0])
     problem = dt.Problem(noise=0.5, features_per_dim=3.0, samples_per_dim=3.0, ridge=ridges)
-    one, error = dt.order_parameters(problem), dt.exact_error(problem)
+    one, error = order_parameters(problem), dt.exact_error(problem)
     np.testing.assert_allclose(1 - 2 * np.asarray(one.m) + one.q, error.total, rtol=1e-10)
     noise = np.asarray(one.q) - one.overlap(1.0, 1.0, shared_noise=False)
     np.testing.assert_allclose(noise, error.noise, rtol=1e-10)
@@ -215,9 +215,9 @@ def test_peak_without_ridge_beside_other_points() -> None:
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_separable_data_without_ridge_have_the_maximum_margin(loss: str) -> None:
     sizes: dict[str, Any] = {"features_per_dim": [2.0, 8.0, math.inf], "samples_per_dim": 1.5}
-    margin = dt.order_parameters(classes(loss="max_margin", ridge=1.0, flips=0.1, **sizes))
+    margin = order_parameters(classes(loss="max_margin", ridge=1.0, flips=0.1, **sizes))
     for ridge in (0.0, 1e-300):
-        limit = dt.order_parameters(classes(loss=loss, ridge=ridge, flips=0.1, **sizes))
+        limit = order_parameters(classes(loss=loss, ridge=ridge, flips=0.1, **sizes))
         np.testing.assert_allclose(limit.q, margin.q, rtol=1e-10)
         np.testing.assert_allclose(limit.overlap(), margin.overlap(), rtol=1e-10)
 
@@ -225,11 +225,11 @@ def test_separable_data_without_ridge_have_the_maximum_margin(loss: str) -> None
 def test_logistic_weights_diverge_on_separable_data() -> None:
     narrow = classes(loss="logistic", features_per_dim=0.2, samples_per_dim=2.0, ridge=0.0)
     nearly = classes(loss="logistic", features_per_dim=0.2, samples_per_dim=2.0, ridge=1e-12)
-    assert dt.order_parameters(narrow).q == pytest.approx(dt.order_parameters(nearly).q, rel=1e-8)
+    assert order_parameters(narrow).q == pytest.approx(order_parameters(nearly).q, rel=1e-8)
     with pytest.raises(dt.DivergenceError, match="MaxMargin"):
-        dt.order_parameters(classes(loss="logistic", ridge=0.0))
-    tiny = dt.order_parameters(classes(loss="logistic", ridge=1e-300))
-    wide = dt.order_parameters(classes(loss="max_margin"))
+        order_parameters(classes(loss="logistic", ridge=0.0))
+    tiny = order_parameters(classes(loss="logistic", ridge=1e-300))
+    wide = order_parameters(classes(loss="max_margin"))
     # the direction tends to that of the maximum margin, slowly
     tilt = [one.m / math.sqrt(one.q) for one in (tiny, wide)]
     assert tilt[0] == pytest.approx(tilt[1], rel=1e-2)
@@ -242,13 +242,13 @@ def test_labels_without_information(loss: str) -> None:
         classes(loss=loss, signal=0.0),
         classes(loss=loss, activation="abs"),
     ):
-        one = dt.order_parameters(blind)
+        one = order_parameters(blind)
         assert one.m == 0
         assert one.q > 0
         assert dt.exact_error(blind, 3).total == 0.5
         noisy = dt.exact_error(blind, 3, measure="zero_one_noisy")
         assert noisy.total == 0.5
-    assert dt.order_parameters(classes(loss=loss, flips=0.5)).overlap(1.0, 1.0, False) == 0
+    assert order_parameters(classes(loss=loss, flips=0.5)).overlap(1.0, 1.0, False) == 0
 
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "squared"])
@@ -286,7 +286,7 @@ def test_even_features_with_noisy_labels(activation: str) -> None:
     """Fits of the squared loss are linear in labels: the overlap is the mean product of two."""
     noise = np.array([0.1, 1.0, 10.0, 1e4])
     fields: dict[str, Any] = {"activation": activation, "ridge": 0.01, "noise": noise}
-    one = dt.order_parameters(classes(loss="squared", **fields))
+    one = order_parameters(classes(loss="squared", **fields))
     mean_product = 2 / np.pi * np.arcsin(1 / (1 + noise**2))
     np.testing.assert_allclose(one.overlap(1.0, 1.0, False) / one.q, mean_product, rtol=1e-11)
     for loss in ("hinge", "logistic"):
@@ -296,7 +296,7 @@ def test_even_features_with_noisy_labels(activation: str) -> None:
 
 def test_an_infinite_ridge_predicts_zero() -> None:
     noise = dt.Mixture([(0.9, 0.5), (0.1, 4.0)])
-    zero = dt.order_parameters(dt.Problem(loss="quantile:0.9", ridge=math.inf, noise=noise))
+    zero = order_parameters(dt.Problem(loss="quantile:0.9", ridge=math.inf, noise=noise))
     assert (zero.m, zero.q, zero.V) == (0.0, 0.0, 0.0)
     quantile = brentq(
         lambda x: 0.9 * ndtr(x / math.hypot(1, 0.5)) + 0.1 * ndtr(x / math.hypot(1, 4.0)) - 0.9,
@@ -349,14 +349,12 @@ def test_a_linear_network_recovers_a_target_without_noise(loss: str) -> None:
 def test_units_of_the_labels() -> None:
     """Huber's loss and the ridge of absolute residuals scale with the labels."""
     for loss, scaled, ridge in (("huber:1", "huber:100", 0.1), ("absolute", "absolute", 1e-3)):
-        one = dt.order_parameters(dt.Problem(loss=loss, noise=0.5, ridge=0.1))
-        hundred = dt.order_parameters(
-            dt.Problem(loss=scaled, noise=50.0, signal=100.0, ridge=ridge)
-        )
+        one = order_parameters(dt.Problem(loss=loss, noise=0.5, ridge=0.1))
+        hundred = order_parameters(dt.Problem(loss=scaled, noise=50.0, signal=100.0, ridge=ridge))
         assert hundred.q == pytest.approx(1e4 * one.q, rel=1e-12)
         np.testing.assert_allclose(hundred.V, one.V * 0.1 / ridge, rtol=1e-12)
     a, b = (classes(loss="hinge", signal=s, noise=0.3 * s) for s in (1.0, 1e5))
-    assert dt.order_parameters(b).m == pytest.approx(1e5 * dt.order_parameters(a).m, rel=1e-13)
+    assert order_parameters(b).m == pytest.approx(1e5 * order_parameters(a).m, rel=1e-13)
 
 
 class Deviation(dt.losses.Loss):
@@ -379,7 +377,7 @@ def test_own_loss_classes_have_the_same_units(own: dt.losses.Loss, loss: str) ->
     given, named = (
         dt.Problem(loss=one, signal=2.0, noise=[0.0, 1.5], ridge=1e-2) for one in (own, loss)
     )
-    assert repr(dt.order_parameters(given)) == repr(dt.order_parameters(named))
+    assert repr(order_parameters(given)) == repr(order_parameters(named))
     np.testing.assert_array_equal(dt.exact_error(given, 3).total, dt.exact_error(named, 3).total)
     ours, theirs = (dt.training_error(problem, mean_loss=True) for problem in (given, named))
     np.testing.assert_array_equal(ours, theirs)
@@ -433,13 +431,13 @@ def test_linear_features_have_at_most_the_rank_of_the_inputs() -> None:
     assert np.isinf(dt.separability(classes(**sizes))).all()  # by the target
     # the margin vanishes, and weights without a ridge are finite, at the same N⋆/D = 2.1457
     fields = sizes | {"flips": 0.3}
-    margin = dt.order_parameters(classes(loss="max_margin", samples_per_dim=2.12, **fields))
+    margin = order_parameters(classes(loss="max_margin", samples_per_dim=2.12, **fields))
     assert (np.asarray(margin.q) > 1e3).all()
     with pytest.raises(ValueError, match=r"2\.14572"):
-        dt.order_parameters(classes(loss="max_margin", samples_per_dim=2.2, **fields))
+        order_parameters(classes(loss="max_margin", samples_per_dim=2.2, **fields))
     fields["features_per_dim"] = [2.0, 10.0, math.inf]
     q = np.asarray(
-        dt.order_parameters(classes(loss="logistic", ridge=0.0, samples_per_dim=2.3, **fields)).q
+        order_parameters(classes(loss="logistic", ridge=0.0, samples_per_dim=2.3, **fields)).q
     )
     np.testing.assert_allclose(q, q[0], rtol=1e-9)  # of inputs as of any linear map of them
 
@@ -450,11 +448,11 @@ def test_margin_vanishes_linearly_at_the_threshold() -> None:
     problem = classes(
         loss="max_margin", features_per_dim=0.8, flips=0.1, samples_per_dim=most * (1 - gaps)
     )
-    margins = 1 / np.sqrt(np.asarray(dt.order_parameters(problem).q))
+    margins = 1 / np.sqrt(np.asarray(order_parameters(problem).q))
     ratios = margins / gaps
     assert ratios[0] == pytest.approx(ratios[1], rel=1e-2)
     with pytest.raises(ValueError, match="separability"):
-        dt.order_parameters(
+        order_parameters(
             classes(loss="max_margin", features_per_dim=0.8, flips=0.1, samples_per_dim=most)
         )
 
@@ -471,7 +469,7 @@ def test_directions_have_a_limit_at_the_threshold(loss: str, flips: float) -> No
         classes(loss=loss, features_per_dim=0.8, flips=flips, ridge=0.0, samples_per_dim=samples)
         for samples in (most * (1 + 3e-7), most * (1 + 1e-12))
     )
-    assert dt.order_parameters(at).q == math.inf
+    assert order_parameters(at).q == math.inf
     for K in (1, 3, math.inf):
         expected, limit = (dt.exact_error(p, K).parts for p in (near, at))
         assert limit == pytest.approx(expected, abs=1e-4)
@@ -480,7 +478,7 @@ def test_directions_have_a_limit_at_the_threshold(loss: str, flips: float) -> No
 
 def test_narrow_linear_parts_of_forces_keep_their_digits() -> None:
     narrow, wide = (
-        dt.order_parameters(
+        order_parameters(
             dt.Problem(loss="quantile:0.9", ridge=0.0, features_per_dim=width, samples_per_dim=2.0)
         )
         for width in (2e-12, 2e-7)
@@ -493,7 +491,7 @@ def test_narrow_linear_parts_of_forces_keep_their_digits() -> None:
 def test_large_ridges_need_no_continuation(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_fixed_point, "_continued", None)
     ridges = np.array([1e4, 1e8, 1e20, 1e60])
-    one = dt.order_parameters(classes(loss=loss, ridge=ridges, flips=0.1))
+    one = order_parameters(classes(loss=loss, ridge=ridges, flips=0.1))
     scaled = np.asarray(one.q) * ridges**2
     np.testing.assert_allclose(scaled, scaled[-1], rtol=1e-3)
 
@@ -507,4 +505,4 @@ def test_points_without_convergence_are_named(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(
         dt.ConvergenceError, match=r"samples_per_dim = 3, ridge = 0\.25, signal = 1"
     ):
-        dt.order_parameters(problem)
+        order_parameters(problem)

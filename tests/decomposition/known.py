@@ -25,8 +25,8 @@ def curved(rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
     return X, X[:, 0] + 0.5 * (X[:, 1] ** 2 - 1)
 
 
-def source(n_train: int = 20, noise: float = 0.5, n_test: int = 30) -> dt.GeneratorSource:
-    return dt.GeneratorSource(curved, n_train=n_train, noise=noise, n_test=n_test)
+def source(n_samples: int = 20, noise: float = 0.5, n_test: int = 30) -> dt.GeneratorSource:
+    return dt.GeneratorSource(curved, n_samples=n_samples, noise=noise, n_test=n_test)
 
 
 def pool(n: int, *, noise: float = 0.0, seed: int = 0) -> tuple[FloatArray, FloatArray]:

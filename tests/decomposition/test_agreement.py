@@ -35,7 +35,7 @@ def problem(ratio: float, **changes: float) -> dt.Problem:
 
 @cache  # shared by the tests of this module
 def split(ratio: float) -> LearnerDecomposition:
-    source = dt.GeneratorSource(sample, n_train=DIM, noise=1.0, n_test=500)
+    source = dt.GeneratorSource(sample, n_samples=DIM, noise=1.0, n_test=500)
     model = dt.RandomFeaturesRidge(round(ratio * DIM), ridge=RIDGE)
     return dt.decompose(model, source, n_data=20, n_init=5, n_noise=2, progress=False)
 

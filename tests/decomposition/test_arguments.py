@@ -47,21 +47,50 @@ def test_models_and_sources_are_checked() -> None:
     too_few: Any = lambda X, y: None  # noqa: E731
     too_many: Any = lambda X, y, seed, more: 0  # noqa: E731
     cases: list[dict[str, Any]] = [{"model": bad} for bad in (Ridge, 3, too_few, too_many)]
-    sources = ((X, Y), curved, None, dt.PoolSource, dt.GeneratorSource)
-    cases += [{"model": random_features, "source": bad} for bad in sources]
-    check(lambda **options: dt.decompose(**({"source": source()} | FEW | options)), cases)
+    sources = (curved, dt.PoolSource, dt.GeneratorSource)
+    cases += [{"model": random_features, "X": bad} for bad in sources]
+    check(lambda **options: dt.decompose(**({"X": source()} | FEW | options)), cases)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((X, Y), {}, "n_samples must be given, at most 18 of the 100 rows for n_data = 4"),
+        ((X, Y), {"n_test": 40}, "n_samples must be given, at most 15 of the 100 rows"),
+        ((X, Y), {"n_samples": 80}, "n_samples must be at most 75, the 100 rows less 25"),
+        ((X, Y), {"n_samples": 20, "noise": -1.0}, "noise must"),
+        ((X,), {}, "y must be given with the rows X"),
+        (((X, Y),), {"n_samples": 20}, "y must be given with the rows X"),
+        ((source(), Y), {}, "y must be left out with a source"),
+        ((source(),), {"n_samples": 20}, "n_samples must be left out with a source"),
+        ((source(),), {"groups": Y}, "groups must be left out with a source"),
+    ],
+)
+def test_rows_and_sources_are_told_apart(
+    arguments: tuple[Any, ...], options: dict[str, Any], message: str
+) -> None:
+    assert message_of(dt.decompose, never, *arguments, **(FEW | options)).startswith(message)
+
+
+def test_rows_are_those_of_a_pool() -> None:
+    groups = np.arange(100) // 4
+    options: dict[str, Any] = {"n_samples": 12, "noise": 0.1, "groups": groups, "n_test": 30}
+    rows = dt.decompose(random_features, X, Y, **FEW, **options)
+    pool = dt.decompose(random_features, dt.PoolSource(X, Y, **options), **FEW)
+    assert (rows.predictions == pool.predictions).all()
+    assert (rows.error().total - pool.error().total).standard_error == 0
 
 
 # --- generators ----------------------------------------------------------------------------------
 
 
 def test_generators_are_checked() -> None:
-    given: dict[str, Any] = {"sample": curved, "n_train": 10}
+    given: dict[str, Any] = {"sample": curved, "n_samples": 10}
     check(
         lambda **options: dt.GeneratorSource(**(given | options)),
         [
             {"sample": X},
-            {"n_train": 0},
+            {"n_samples": 0},
             {"n_test": 0.5},
             *({"noise": bad} for bad in (-1.0, math.nan, "loud")),
         ],
@@ -79,7 +108,7 @@ def test_generators_are_checked() -> None:
     ],
 )
 def test_samples_are_checked(drawn: Any, name: str) -> None:
-    data = dt.GeneratorSource(lambda rng, n: drawn, n_train=10, noise=0.1, n_test=30)
+    data = dt.GeneratorSource(lambda rng, n: drawn, n_samples=10, noise=0.1, n_test=30)
     assert message_of(dt.decompose, never, data, **FEW).startswith(f"{name} must")
 
 
@@ -87,15 +116,15 @@ def test_samples_are_checked(drawn: Any, name: str) -> None:
 
 
 def test_pools_are_checked() -> None:
-    given: dict[str, Any] = {"X": X, "y": Y, "n_train": 10}
+    given: dict[str, Any] = {"X": X, "y": Y, "n_samples": 10}
     check(
         lambda **options: dt.PoolSource(**(given | options)),
         [
             {"y": Y[:50]},
             {"X": 3},
-            {"n_train": -2},
+            {"n_samples": -2},
             {"n_test": 0},
-            {"n_test": 98},  # beside n_train = 10 of 100
+            {"n_test": 98},  # beside n_samples = 10 of 100
             {"noise": -0.5},
             {"noise": np.tanh},
             {"inject": -0.5},
@@ -105,17 +134,19 @@ def test_pools_are_checked() -> None:
         ],
     )
     with pytest.raises(ValueError, match="repeated"):
-        dt.PoolSource(X, Y, n_train=10, repeated=[Y[:3]])
+        dt.PoolSource(X, Y, n_samples=10, repeated=[Y[:3]])
 
 
-@pytest.mark.parametrize(("n_train", "fitting"), [(30, "n_data=2"), (60, "n_train=20")])
-def test_small_pools_are_refused_with_the_number_that_would_fit(n_train: int, fitting: str) -> None:
+@pytest.mark.parametrize(("n_samples", "fitting"), [(30, "n_data=2"), (60, "n_samples=20")])
+def test_small_pools_are_refused_with_the_number_that_would_fit(
+    n_samples: int, fitting: str
+) -> None:
     with pytest.raises(ValueError, match=rf"^n_data = 4 .*{fitting}"):
-        dt.decompose(never, dt.PoolSource(X, Y, n_train=n_train, n_test=20), **FEW)
+        dt.decompose(never, dt.PoolSource(X, Y, n_samples=n_samples, n_test=20), **FEW)
 
 
 def test_a_pool_may_be_just_large_enough() -> None:
-    data = dt.PoolSource(X, Y, n_train=20, n_test=20)
+    data = dt.PoolSource(X, Y, n_samples=20, n_test=20)
     assert dt.decompose(random_features, data, **FEW).n_fits == 12
 
 

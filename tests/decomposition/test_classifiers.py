@@ -23,8 +23,8 @@ def animals(rng: np.random.Generator, n: int) -> tuple[FloatArray, Any]:
     return X, NAMES[np.digitize(X[:, 0], [-0.5, 0.8])]
 
 
-def zoo(noise: float = 0.1, n_train: int = 40) -> dt.GeneratorSource:
-    return dt.GeneratorSource(animals, n_train=n_train, noise=noise, n_test=50)
+def zoo(noise: float = 0.1, n_samples: int = 40) -> dt.GeneratorSource:
+    return dt.GeneratorSource(animals, n_samples=n_samples, noise=noise, n_test=50)
 
 
 @pytest.mark.parametrize("numbers", [False, True])
@@ -33,7 +33,7 @@ def test_total_is_the_brier_score_of_one_hot_labels(numbers: bool) -> None:
         X, y = animals(rng, n)
         return X, 10 * np.searchsorted(NAMES, y) if numbers else y
 
-    data = dt.GeneratorSource(sample, n_train=40, noise=0.1, n_test=50)
+    data = dt.GeneratorSource(sample, n_samples=40, noise=0.1, n_test=50)
     result = dt.decompose(KNeighborsClassifier(), data, **FEW)
     f = result.predictions
     assert f.shape == (4, 2, 1, 50, 3)
@@ -55,8 +55,8 @@ def test_constant_probabilities_have_bias_only() -> None:
 
 
 def test_noise_is_the_share_of_flipped_labels() -> None:
-    data = zoo(noise=0.3, n_train=2000)
-    clean = zoo(noise=0.0, n_train=2000).training(0, n_noise=1, seed=0, classes=NAMES).y[0]
+    data = zoo(noise=0.3, n_samples=2000)
+    clean = zoo(noise=0.0, n_samples=2000).training(0, n_noise=1, seed=0, classes=NAMES).y[0]
     one, other = data.training(0, n_noise=2, seed=0, classes=NAMES).y
     assert np.mean(one != clean) == pytest.approx(0.3, abs=0.04)
     assert np.mean((one != clean) & (other != clean)) == pytest.approx(0.09, abs=0.03)
@@ -80,7 +80,7 @@ def test_a_class_that_is_missing_from_a_training_set_has_no_probability() -> Non
     X = rng.standard_normal((300, 2))
     y = np.where(X[:, 0] > 0, "b", "d")
     y[rng.choice(300, 12, replace=False)] = "c"  # between the other two
-    data = dt.PoolSource(X, y, n_train=20, n_test=100)
+    data = dt.PoolSource(X, y, n_samples=20, n_test=100)
     result = dt.decompose(KNeighborsClassifier(), data, **(FEW | {"n_data": 10}))
     missing = ["c" not in data.training(d, n_noise=1, seed=0, classes=None).y[0] for d in range(10)]
     assert 0 < sum(missing) < 10
@@ -115,7 +115,7 @@ def test_functions_are_classifiers_by_task() -> None:
 def test_classifiers_of_numbers_are_regressors_by_task() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2))
-    data = dt.PoolSource(X, (X[:, 0] > 0).astype(int), n_train=20, noise=0.0)
+    data = dt.PoolSource(X, (X[:, 0] > 0).astype(int), n_samples=20, noise=0.0)
     result = dt.decompose(KNeighborsClassifier(), data, task="regression", **FEW)
     assert result.predictions.shape == (4, 1, 1, 50)
     assert result.classes is None
@@ -127,7 +127,7 @@ def test_repeated_class_labels_are_not_averaged() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2))
     first, second = ((X[:, 0] + 0.5 * rng.standard_normal(200) > 0).astype(int) for _ in range(2))
-    data = dt.PoolSource(X, first, n_train=20, repeated=[second])
+    data = dt.PoolSource(X, first, n_samples=20, repeated=[second])
     result = dt.decompose(LogisticRegression(), data, **FEW)
     np.testing.assert_array_equal(result.y_test.sum(axis=1), 1)
     assert result.predictions.shape[1] == 2
@@ -142,7 +142,7 @@ def test_classes_that_the_test_set_lacks_can_be_given() -> None:
             X[:, 0] > (1.0 if n < 50 else 9.0), "new", NAMES[rng.integers(3, size=n)]
         )
 
-    options: dict[str, Any] = {"n_train": 40, "noise": 0.0, "n_test": 50}
+    options: dict[str, Any] = {"n_samples": 40, "noise": 0.0, "n_test": 50}
     with pytest.raises(dt.FitError, match="classes must have every label"):
         dt.decompose(KNeighborsClassifier(), dt.GeneratorSource(rare, **options), **FEW)
     data = dt.GeneratorSource(rare, **options, classes=["new", *NAMES])
@@ -154,6 +154,6 @@ def test_classes_that_the_test_set_lacks_can_be_given() -> None:
 def test_repeated_labels_of_a_regression_must_be_numbers() -> None:
     X = np.random.default_rng(0).standard_normal((60, 2))
     words = NAMES[np.arange(60) % 3]
-    data = dt.PoolSource(X, words, n_train=10, repeated=[words])
+    data = dt.PoolSource(X, words, n_samples=10, repeated=[words])
     with pytest.raises(TypeError, match=r"^y must be numbers for a regression"):
         dt.decompose(lambda X, y, seed: lambda X: X[:, 0], data, **FEW)

@@ -138,9 +138,9 @@ def test_intervals_of_a_variance_are_those_of_chi_square() -> None:
     low, high = part.confidence_interval(0.95)
     assert (low, high) == pytest.approx((20 / 20.48318, 20 / 3.24697), rel=1e-5)
     shifted = Estimate(value=1.5, standard_error=2 * 0.2**0.5, n_draws=10**9, mean_square=2.0)
-    assert shifted.confidence_interval() == pytest.approx((low - 0.5, high - 0.5))
+    assert shifted.confidence_interval(0.95) == pytest.approx((low - 0.5, high - 0.5))
     few = Estimate(value=2.0, standard_error=2 * 0.2**0.5, n_draws=11, mean_square=2.0)
-    assert few.confidence_interval().high > high
+    assert few.confidence_interval(0.95).high > high
     precise = Estimate(value=2.0, standard_error=1e-9, n_draws=11, mean_square=2.0)
     symmetric = Estimate(value=2.0, standard_error=1e-9, n_draws=11)
     assert precise.confidence_interval() == symmetric.confidence_interval()

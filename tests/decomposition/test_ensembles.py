@@ -11,6 +11,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.decomposition import decompose_predictions
 from doubletrouble.decomposition._components import weighted_sum
+from doubletrouble.results import Decomposition
 from tests.decomposition.random_effects import Effects, rows
 
 T = 6
@@ -26,7 +27,7 @@ DESIGNS: list[tuple[tuple[int, int, int], dict[str, Any]]] = [
 ]
 
 
-def split(draws: tuple[int, int, int], seed: int = 0, **options: Any) -> dt.Decomposition:
+def split(draws: tuple[int, int, int], seed: int = 0, **options: Any) -> Decomposition:
     f = Effects().draw((*draws, T), np.random.default_rng(seed))
     return decompose_predictions(f, np.linspace(-1, 1, T), np.linspace(-1, 2, T), **options)
 

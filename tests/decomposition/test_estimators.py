@@ -140,8 +140,8 @@ def test_searches_over_parameters_are_estimators() -> None:
 
 def test_several_outputs_are_added_up() -> None:
     X, y = pool(150, noise=0.3)
-    both = dt.PoolSource(X, np.stack([y, -y], axis=1), n_train=20, noise=0.3, n_test=50)
-    one = dt.PoolSource(X, y, n_train=20, noise=0.3, n_test=50, inject=0.3)
+    both = dt.PoolSource(X, np.stack([y, -y], axis=1), n_samples=20, noise=0.3, n_test=50)
+    one = dt.PoolSource(X, y, n_samples=20, noise=0.3, n_test=50, inject=0.3)
     result, half = (dt.decompose(KernelRidge(), data, **FEW) for data in (both, one))
     assert result.predictions.shape == (4, 3, 1, 50, 2)  # as they are, and twice with more noise
     assert result.error().bias.value == pytest.approx(2 * half.error().bias.value, rel=0.5)
@@ -154,7 +154,7 @@ def test_labels_may_be_one_column() -> None:
         X, y = curved(rng, n)
         return X, y[:, None]
 
-    data = dt.GeneratorSource(column, n_train=20, noise=0.5, n_test=30)
+    data = dt.GeneratorSource(column, n_samples=20, noise=0.5, n_test=30)
     result = dt.decompose(KernelRidge(), data, **FEW)
     flat = dt.decompose(KernelRidge(), source(), **FEW)
     assert result.error().total.value == pytest.approx(flat.error().total.value)
@@ -183,19 +183,19 @@ def test_inputs_may_be_tables() -> None:
         seen.append(X)
         return least_squares(X.to_numpy(), y, seed)
 
-    result = dt.decompose(fit, dt.PoolSource(frame, pandas.Series(y), n_train=20), **FEW)
-    expected = dt.decompose(least_squares, dt.PoolSource(X, y, n_train=20), **FEW)
+    result = dt.decompose(fit, dt.PoolSource(frame, pandas.Series(y), n_samples=20), **FEW)
+    expected = dt.decompose(least_squares, dt.PoolSource(X, y, n_samples=20), **FEW)
     assert list(seen[0].columns) == ["a", "b", "c"]
     np.testing.assert_allclose(result.predictions, expected.predictions)
     model = make_pipeline(StandardScaler(), KernelRidge())
-    assert dt.decompose(model, dt.PoolSource(frame, y, n_train=20), **FEW).error().total.value > 0
+    assert dt.decompose(model, dt.PoolSource(frame, y, n_samples=20), **FEW).error().total.value > 0
 
 
 def test_inputs_may_be_sparse_or_lists() -> None:
     sparse = require("scipy.sparse", "")
     X, y = pool(150)
     dense, thin, listed = (
-        dt.decompose(Ridge(fit_intercept=False), dt.PoolSource(Z, y, n_train=20), **FEW)
+        dt.decompose(Ridge(fit_intercept=False), dt.PoolSource(Z, y, n_samples=20), **FEW)
         for Z in (X, sparse.csr_array(X), X.tolist())
     )
     np.testing.assert_array_equal(dense.predictions, listed.predictions)

@@ -31,7 +31,7 @@ def test_processes_have_the_results_of_one() -> None:
         return random_features(X, 2 * y, seed)
 
     X, y = pool(150, noise=0.5)
-    data = dt.PoolSource(X, y, n_train=20, noise=0.5, n_test=30)
+    data = dt.PoolSource(X, y, n_samples=20, noise=0.5, n_test=30)
     here = dt.decompose(fit, data, **FEW)
     there = dt.decompose(fit, data, workers=2, **FEW)
     np.testing.assert_array_equal(here.predictions, there.predictions)
@@ -53,7 +53,7 @@ def fit(X, y, seed):
     return lambda X: np.tanh(X @ F) @ w
 
 def main():
-    source = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+    source = dt.GeneratorSource(sample, n_samples=20, noise=0.5, n_test=30)
     few = {"n_data": 3, "n_init": 2, "progress": False}
     here, there = dt.decompose(fit, source, **few), dt.decompose(fit, source, workers=2, **few)
     assert np.array_equal(here.predictions, there.predictions)
@@ -91,7 +91,7 @@ def test_each_worker_draws_a_training_set_once(threads: int) -> None:
             drawn.append(X.tobytes())
         return X, X[:, 0]
 
-    data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+    data = dt.GeneratorSource(sample, n_samples=20, noise=0.5, n_test=30)
     with ThreadPoolExecutor(2) as executor:
         dt.decompose(random_features, data, executor=executor if threads else None, **FEW)
     counted = list(drawn)
@@ -115,7 +115,7 @@ def test_warnings_of_sample_are_those_of_every_fit_on_it() -> None:
         X = rng.standard_normal((n, 3))
         return X, X[:, 0]
 
-    data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+    data = dt.GeneratorSource(sample, n_samples=20, noise=0.5, n_test=30)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         with pytest.warns() as caught:

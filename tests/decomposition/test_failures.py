@@ -103,7 +103,7 @@ def test_shape_and_type_of_predictions_are_checked(result: Any, message: str) ->
 
 def test_outputs_in_the_wrong_order_are_refused() -> None:
     X, y = pool(150)
-    data = dt.PoolSource(X, np.stack([y, y], axis=1), n_train=20, n_test=30)
+    data = dt.PoolSource(X, np.stack([y, y], axis=1), n_samples=20, n_test=30)
     with pytest.raises(dt.FitError, match=r"predict must .*\(30, 2\), got \(2, 30\)"):
         dt.decompose(lambda X, y, seed: lambda X: np.zeros((2, len(X))), data, **FEW)
 
@@ -201,7 +201,7 @@ def rare(seed: int = 0) -> dt.PoolSource:
     """A pool where training sets of one class are frequent."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((200, 2))
-    return dt.PoolSource(X, X[:, 0] > 1.2, n_train=10, n_test=50)
+    return dt.PoolSource(X, X[:, 0] > 1.2, n_samples=10, n_test=50)
 
 
 def one_class(data: dt.PoolSource, seed: int) -> list[int]:

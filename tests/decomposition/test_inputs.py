@@ -31,7 +31,7 @@ def test_arrays_changed_in_place_do_not_reach_other_fits(threads: int | None) ->
 def test_tables_changed_in_place_do_not_reach_other_fits() -> None:
     pandas = require("pandas", "tables")
     X, y = pool(150)
-    data = dt.PoolSource(pandas.DataFrame(X), y, n_train=20, n_test=30)
+    data = dt.PoolSource(pandas.DataFrame(X), y, n_samples=20, n_test=30)
 
     def fit(X: Any, y: Any, seed: int) -> Any:
         def predict(Z: Any) -> Any:
@@ -48,7 +48,7 @@ def test_tables_changed_in_place_do_not_reach_other_fits() -> None:
 def test_sparse_inputs_changed_in_place_do_not_reach_other_fits() -> None:
     sparse = require("scipy.sparse", "core")
     X, y = pool(150)
-    data = dt.PoolSource(sparse.coo_matrix(X), y, n_train=20, n_test=30)
+    data = dt.PoolSource(sparse.coo_matrix(X), y, n_samples=20, n_test=30)
 
     def fit(X: Any, y: Any, seed: int) -> Any:
         def predict(Z: Any) -> Any:

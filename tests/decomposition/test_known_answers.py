@@ -67,7 +67,7 @@ def test_parts_of_a_mean_plus_an_offset_equal_their_sample_variances() -> None:
 @pytest.mark.statistical
 def test_parts_of_least_squares_equal_the_closed_form() -> None:
     n, sigma = 15, 0.7
-    data = dt.GeneratorSource(linear, n_train=n, noise=sigma, n_test=400)
+    data = dt.GeneratorSource(linear, n_samples=n, noise=sigma, n_test=400)
     result = dt.decompose(least_squares, data, n_data=300, n_init=1, n_noise=3, progress=False)
     expected = {"noise": sigma**2 * DIM / (n - DIM - 1), "sampling": 0.0, "bias": 0.0}
     for name, value in expected.items():
@@ -131,7 +131,7 @@ def test_several_outputs_are_added_up() -> None:
 
         return fit
 
-    data = dt.GeneratorSource(both, n_train=20, noise=0.5, n_test=30)
+    data = dt.GeneratorSource(both, n_samples=20, noise=0.5, n_test=30)
     result = dt.decompose(random_features, data, **FEW)
     assert result.predictions.shape == (4, 2, 3, 30, 2)
     for name in ("noise", "initialization", "sampling"):

@@ -14,7 +14,7 @@ from tests.decomposition.known import FEW, Predict, least_squares, pool, random_
 from tests.decomposition.random_effects import label, rows
 from tests.messages import not_identified
 
-SIGMA, N_TRAIN, N_DATA, N_TEST, REPEATS = 0.8, 16, 10, 60, 30
+SIGMA, N_SAMPLES, N_DATA, N_TEST, REPEATS = 0.8, 16, 10, 60, 30
 SIZES: dict[str, Any] = {"n_data": N_DATA, "n_init": 3, "n_noise": 2, "progress": False}
 PARTS = ("noise", "initialization", "sampling", "bias", "total")
 Parts = dict[str, float]
@@ -26,10 +26,10 @@ def repeated(model: Any, given: Given) -> list[Parts]:
     """The parts of the error on many pools, whose inputs do not depend on what is given."""
     result = []
     for seed in range(REPEATS):
-        X, clean = pool(N_DATA * N_TRAIN + N_TEST, seed=seed)
+        X, clean = pool(N_DATA * N_SAMPLES + N_TEST, seed=seed)
         rng = np.random.default_rng([seed, 1])
         measured = [clean + SIGMA * rng.standard_normal(len(clean)) for _ in range(3)]
-        data = dt.PoolSource(X, n_train=N_TRAIN, n_test=N_TEST, **given(clean, measured))
+        data = dt.PoolSource(X, n_samples=N_SAMPLES, n_test=N_TEST, **given(clean, measured))
         split = dt.decompose(model, data, seed=seed, **SIZES)
         result.append({name: float(part) for name, part in rows(split).items()})
     return result
@@ -107,7 +107,7 @@ def split(**options: Any) -> LearnerDecomposition:
     X, y = pool(150, noise=SIGMA)
     extra = {key: FEW[key] for key in FEW if key not in options}
     counts = {key: options.pop(key) for key in list(options) if key.startswith("n_")}
-    data = dt.PoolSource(X, y, n_train=20, n_test=50, **options)
+    data = dt.PoolSource(X, y, n_samples=20, n_test=50, **options)
     return dt.decompose(random_features, data, **extra, **counts)
 
 
@@ -155,7 +155,7 @@ def test_injected_noise_does_not_separate_unknown_noise() -> None:
 def test_repeated_labels_are_noise_draws() -> None:
     X, y = pool(150, noise=SIGMA)
     again = [y + 0.1, y - 0.1]
-    data = dt.PoolSource(X, y, n_train=20, n_test=50, repeated=again)
+    data = dt.PoolSource(X, y, n_samples=20, n_test=50, repeated=again)
     result = dt.decompose(random_features, data, **(FEW | {"n_noise": 5}))
     assert result.predictions.shape[1] == 3
     assert any("n_noise = 5 draws" in note and "3 are available" in note for note in result.notes)

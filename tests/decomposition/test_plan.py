@@ -90,21 +90,21 @@ def test_too_few_test_points_have_a_note() -> None:
 
 
 def test_pools_with_too_few_training_sets_have_a_note() -> None:
-    data = dt.PoolSource(*pool(150), n_train=20, n_test=50)
+    data = dt.PoolSource(*pool(150), n_samples=20, n_test=50)
     plan = dt.plan_repeats(dt.decompose(random_features, data, **FEW), 0.01)
     assert plan.n_data > 5
     assert "5 training sets" in plan.notes[-1]
 
 
 def test_a_deterministic_learner_needs_one_initialization() -> None:
-    data = dt.PoolSource(*pool(150), n_train=20, n_test=50)
+    data = dt.PoolSource(*pool(150), n_samples=20, n_test=50)
     assert dt.plan_repeats(dt.decompose(Ridge(), data, **FEW)).n_init == 1
 
 
 @pytest.mark.statistical
 def test_plans_of_several_pilots_are_similar() -> None:
     """The variance over few initializations is imprecise, and must not dominate the plan."""
-    data = dt.GeneratorSource(curved, n_train=20, noise=0.5, n_test=200)
+    data = dt.GeneratorSource(curved, n_samples=20, noise=0.5, n_test=200)
     few: dict[str, Any] = {"n_data": 20, "n_init": 5, "progress": False}
     plans = [dt.plan_repeats(dt.decompose(random_features, data, seed=s, **few)) for s in range(8)]
     assert max(plan.n_fits for plan in plans) < 15 * min(plan.n_fits for plan in plans)
@@ -141,7 +141,7 @@ def test_plans_have_the_noise_draws_of_their_pilot(learner: Any) -> None:
     assert isinstance(plan, RepeatPlan)
     assert plan.n_data > 8
     assert plan.n_noise == 2
-    known = dt.PoolSource(*random_pool(), n_train=20, noise=0.5, n_test=150)
+    known = dt.PoolSource(*random_pool(), n_samples=20, noise=0.5, n_test=150)
     result = dt.decompose(learner, known, **(FEW | {"n_data": 10}))
     plan = dt.plan_repeats(result, relative_error=0.5)
     assert plan.n_fits == plan.n_data * plan.n_init * 3  # the labels as they are, and two draws

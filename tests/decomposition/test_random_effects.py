@@ -190,7 +190,7 @@ def test_shared_initializations_taken_for_fresh_ones_do_not_cover() -> None:
     for _ in range(100):
         f = effects.draw((20, 2, 4, 30), rng)
         result = decompose_predictions(f, crossed=False, include_test=False)
-        low, high = result.error().initialization.confidence_interval()
+        low, high = result.error().initialization.confidence_interval(0.95)
         hits.append(bool(low <= effects.sequential["initialization"] <= high))
     assert np.mean(hits) < 0.7
 
@@ -206,7 +206,7 @@ def test_intervals_cover_the_average_over_all_test_points() -> None:
         f = rng.normal(size=n_test) + np.sqrt(rng.exponential(size=n_test)) * f
         for include_test in (True, False) if repeat < 100 else (True,):
             parts = decompose_predictions(f, np.zeros(n_test), include_test=include_test).error()
-            intervals = {name: part.confidence_interval() for name, part in parts.parts.items()}
+            intervals = {name: part.confidence_interval(0.95) for name, part in parts.parts.items()}
             hits[include_test].append(
                 [bool(a <= truth[name] <= b) for name, (a, b) in intervals.items()]
             )

@@ -51,7 +51,7 @@ def test_initializations_are_the_same_for_all_data_sets() -> None:
     assert set(map(frozenset, used.values())) == {frozenset(init_seed(0, k) for k in range(3))}
 
 
-@pytest.mark.parametrize("some", [source(), dt.PoolSource(*pool(200), n_train=20, inject=0.3)])
+@pytest.mark.parametrize("some", [source(), dt.PoolSource(*pool(200), n_samples=20, inject=0.3)])
 def test_training_sets_do_not_depend_on_other_draws(some: Any) -> None:
     assert same(training(some, 1), training(some, 1))
     assert same(training(some, 1, 3), training(some, 1))  # as far as the shorter goes
@@ -65,7 +65,10 @@ def test_training_sets_do_not_depend_on_other_draws(some: Any) -> None:
     ("noisy", "exact"),
     [
         (source(), source(noise=0.0)),
-        (dt.PoolSource(*pool(200), n_train=20, inject=0.5), dt.PoolSource(*pool(200), n_train=20)),
+        (
+            dt.PoolSource(*pool(200), n_samples=20, inject=0.5),
+            dt.PoolSource(*pool(200), n_samples=20),
+        ),
     ],
     ids=["generator", "pool"],
 )
@@ -85,8 +88,8 @@ def test_noise_may_be_a_function() -> None:
     def doubled(rng: np.random.Generator, y: Any) -> Any:
         return y * (1 + rng.integers(2, size=len(y)))
 
-    some = dt.GeneratorSource(curved, n_train=10, noise=doubled)
-    clean = training(source(n_train=10, noise=0.0), 0, 1).y[0]
+    some = dt.GeneratorSource(curved, n_samples=10, noise=doubled)
+    clean = training(source(n_samples=10, noise=0.0), 0, 1).y[0]
     ratios = training(some, 0).y[0] / clean
     assert set(np.round(ratios, 12)) == {1.0, 2.0}
 
@@ -97,7 +100,7 @@ def test_noise_may_be_a_function() -> None:
 def numbered(**options: Any) -> dt.PoolSource:
     """A pool whose inputs are the indices of its samples."""
     X = np.arange(100.0)[:, None]
-    return dt.PoolSource(X, 10 * X[:, 0], **({"n_train": 15, "n_test": 25} | options))
+    return dt.PoolSource(X, 10 * X[:, 0], **({"n_samples": 15, "n_test": 25} | options))
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -113,7 +116,7 @@ def test_pools_are_cut_without_a_sample_twice(seed: int) -> None:
 
 def test_subsamples_share_samples_but_not_with_the_test_set() -> None:
     with pytest.warns(UserWarning, match=r"^resampling") as caught:
-        data = numbered(resampling="subsample", n_train=50)
+        data = numbered(resampling="subsample", n_samples=50)
     assert caught[0].filename.endswith("test_sources.py")
     one, other = (set(training(data, d, 1).X[:, 0]) for d in (0, 1))
     assert len(one) == 50
@@ -123,7 +126,7 @@ def test_subsamples_share_samples_but_not_with_the_test_set() -> None:
 
 def test_bootstrap_samples_have_duplicates() -> None:
     with pytest.warns(UserWarning, match=r"^resampling"):
-        data = numbered(resampling="bootstrap", n_train=75)
+        data = numbered(resampling="bootstrap", n_samples=75)
     sets = [training(data, d, 1).X[:, 0] for d in range(30)]
     distinct = np.mean([len(set(some)) / 75 for some in sets])
     assert distinct == pytest.approx(1 - np.exp(-1), abs=0.03)
@@ -137,9 +140,11 @@ def test_bootstrap_moves_parts() -> None:
     off: dict[str, list[float]] = {"bias": [], "initialization": []}
     for seed in range(60):
         X, y = pool(520, noise=1.0, seed=seed)
-        whole = dt.PoolSource(X, y, n_train=20, n_test=200)
+        whole = dt.PoolSource(X, y, n_samples=20, n_test=200)
         with pytest.warns(UserWarning, match=r"^resampling"):
-            again = dt.PoolSource(X[:220], y[:220], n_train=20, n_test=200, resampling="bootstrap")
+            again = dt.PoolSource(
+                X[:220], y[:220], n_samples=20, n_test=200, resampling="bootstrap"
+            )
         right, wrong = (
             dt.decompose(random_features, data, n_data=16, n_init=3, progress=False)
             for data in (whole, again)
@@ -153,14 +158,14 @@ def test_bootstrap_moves_parts() -> None:
 def test_the_test_set_is_a_quarter_by_default() -> None:
     assert numbered(n_test=None).n_test == 25
     X = np.zeros((8000, 1))
-    assert dt.PoolSource(X, X[:, 0], n_train=5).n_test == 1000
-    assert dt.PoolSource(X[:2], X[:2, 0], n_train=1).n_test == 1
+    assert dt.PoolSource(X, X[:, 0], n_samples=5).n_test == 1000
+    assert dt.PoolSource(X[:2], X[:2, 0], n_samples=1).n_test == 1
 
 
 def grouped_pool(**options: Any) -> dt.PoolSource:
     X = np.arange(100.0)[:, None]
     groups = np.arange(100) // 7  # of unequal size
-    given: dict[str, Any] = {"n_train": 15, "n_test": 25, "groups": groups}
+    given: dict[str, Any] = {"n_samples": 15, "n_test": 25, "groups": groups}
     return dt.PoolSource(X, X[:, 0], **(given | options))
 
 
@@ -193,16 +198,16 @@ def test_groups_in_several_training_sets_are_noted() -> None:
 
 
 def test_groups_may_leave_too_few_samples() -> None:
-    data = grouped_pool(groups=np.arange(100) // 50, n_train=40, n_test=10)
+    data = grouped_pool(groups=np.arange(100) // 50, n_samples=40, n_test=10)
     with pytest.raises(ValueError, match=r"^n_data = 4 training sets .* got 50"):
         dt.decompose(random_features, data, **FEW)
 
 
 def test_a_pool_prints_as_one_line() -> None:
     X, y = pool(100)
-    plain = dt.PoolSource(X, y, n_train=10)
-    assert repr(plain) == "PoolSource(100 samples of shape (3,), n_train=10, n_test=25)"
-    more = dt.PoolSource(X, y, n_train=10, noise=0.5, inject=1.0, groups=np.arange(100) % 9)
+    plain = dt.PoolSource(X, y, n_samples=10)
+    assert repr(plain) == "PoolSource(100 rows of shape (3,), n_samples=10, n_test=25)"
+    more = dt.PoolSource(X, y, n_samples=10, noise=0.5, inject=1.0, groups=np.arange(100) % 9)
     assert repr(more).endswith("n_test=25, noise=0.5, inject=1.0, 9 groups)")
 
 
@@ -211,14 +216,17 @@ def test_pandas_tables_are_accepted() -> None:
     X, y = pool(100)
     frame = pandas.DataFrame(X).assign(label=pandas.array(np.round(y).astype(int), dtype="Int64"))
     tables = dt.PoolSource(
-        frame[[0, 1, 2]], frame.label, n_train=10, groups=pandas.Series(["a", "b"] * 50)
+        frame[[0, 1, 2]], frame.label, n_samples=10, groups=pandas.Series(["a", "b"] * 50)
     )
-    arrays = dt.PoolSource(X, np.round(y).astype(int), n_train=10, groups=np.arange(100) % 2)
+    arrays = dt.PoolSource(X, np.round(y).astype(int), n_samples=10, groups=np.arange(100) % 2)
     assert tables.y.dtype.kind == "i"
     np.testing.assert_array_equal(training(tables, 1, 1).X, training(arrays, 1, 1).X)
     assert joblib.hash(tables) == joblib.hash(
         dt.PoolSource(
-            frame[[0, 1, 2]].copy(), frame.label, n_train=10, groups=pandas.Series(["a", "b"] * 50)
+            frame[[0, 1, 2]].copy(),
+            frame.label,
+            n_samples=10,
+            groups=pandas.Series(["a", "b"] * 50),
         )
     )
 
@@ -230,13 +238,13 @@ def test_labels_of_mixed_type_are_refused() -> None:
     mixed = np.array(["a", None] * 50, dtype=object)
     for labels in (["a", 1] * 50, mixed, [True, 2] * 50, [1.0, None] * 50):
         with pytest.raises(TypeError, match=r"^y must have labels of one type"):
-            dt.PoolSource(np.zeros((100, 1)), labels, n_train=10)
+            dt.PoolSource(np.zeros((100, 1)), labels, n_samples=10)
 
 
 def test_masked_arrays_are_refused() -> None:
     X, y = pool(100)
     masked, hidden = np.ma.masked_less(X, -2), np.ma.masked_less(y, 0)
-    given: dict[str, Any] = {"X": X, "y": y, "n_train": 10}
+    given: dict[str, Any] = {"X": X, "y": y, "n_samples": 10}
     for options in (
         {"X": masked},
         {"X": list(masked)},
@@ -247,10 +255,12 @@ def test_masked_arrays_are_refused() -> None:
     ):
         with pytest.raises(TypeError, match="must not have masked elements, got"):
             dt.PoolSource(**(given | options))
-    data = dt.GeneratorSource(lambda rng, n: (X[:n], hidden[:n]), n_train=10, n_test=50)
+    data = dt.GeneratorSource(lambda rng, n: (X[:n], hidden[:n]), n_samples=10, n_test=50)
     with pytest.raises(TypeError, match=r"^y of sample must not have masked elements"):
         dt.decompose(random_features, data, **FEW)
-    assert dt.PoolSource(np.ma.array(X), np.ma.array(y), n_train=10).n_test == 25  # without a mask
+    assert (
+        dt.PoolSource(np.ma.array(X), np.ma.array(y), n_samples=10).n_test == 25
+    )  # without a mask
 
 
 def test_masked_predictions_and_targets_are_refused() -> None:
@@ -331,22 +341,22 @@ def test_equal_inputs_may_have_missing_values() -> None:
 
 def test_duplicates_are_counted() -> None:
     X, y = pool(150)
-    twice = dt.PoolSource(np.tile(X, (2, 1)), np.tile(y, 2), n_train=20, n_test=100)
+    twice = dt.PoolSource(np.tile(X, (2, 1)), np.tile(y, 2), n_samples=20, n_test=100)
     (note,) = (n for n in dt.decompose(Ridge(), twice, **FEW).notes if "duplicates" in n)
     order = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0,))).permutation(300) % 150
     shared = np.isin(order[:100], order[100:]).sum()
     repeated = 200 - len(set(order[100:]))
-    assert f"{shared} of 100 test points" in note
-    assert f"{repeated} of 200 training samples" in note
-    once = dt.decompose(Ridge(), dt.PoolSource(X, y, n_train=20), **FEW)
+    assert f"{shared} of 100 test rows" in note
+    assert f"{repeated} of 200 training rows" in note
+    once = dt.decompose(Ridge(), dt.PoolSource(X, y, n_samples=20), **FEW)
     assert not any("duplicates" in n for n in once.notes)
 
 
 def test_duplicate_inputs_with_other_labels_are_counted() -> None:
     X, y = pool(150)
-    data = dt.PoolSource(np.tile(X, (2, 1)), np.append(y, y + 1), n_train=20, n_test=100)
+    data = dt.PoolSource(np.tile(X, (2, 1)), np.append(y, y + 1), n_samples=20, n_test=100)
     (note,) = (n for n in dt.decompose(Ridge(), data, **FEW).notes if "duplicates" in n)
     order = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0,))).permutation(300) % 150
     shared = np.isin(order[:100], order[100:]).sum()
-    assert "0 of 100 test points" in note
+    assert "0 of 100 test rows" in note
     assert f"({shared} in their inputs)" in note

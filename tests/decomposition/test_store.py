@@ -156,7 +156,7 @@ def test_sources_of_equal_names_are_distinguished(model: Any, fitted: Count, sto
             X, y = curved(rng, n)
             return X, scale * y
 
-        data = dt.GeneratorSource(sample, n_train=20, noise=0.5, n_test=30)
+        data = dt.GeneratorSource(sample, n_samples=20, noise=0.5, n_test=30)
         fitted()
         totals.append(dt.decompose(model, data, store=store, name="mine", **FEW).error().total)
     assert fitted() == []  # the third is the first again
@@ -170,27 +170,27 @@ def test_noise_of_equal_names_is_distinguished(fitted: Count, store: Path) -> No
         def noise(rng: np.random.Generator, y: FloatArray, sigma: float = sigma) -> FloatArray:
             return y + sigma * rng.standard_normal(len(y))
 
-        data = dt.GeneratorSource(curved, n_train=20, noise=noise)
+        data = dt.GeneratorSource(curved, n_samples=20, noise=noise)
         with all_new(fitted, 24):
             dt.decompose(random_features, data, store=store, name="mine", **FEW)
 
 
 def test_parameters_and_data_identify_estimators(fitted: Count, store: Path) -> None:
     X, y = pool(150)
-    data = dt.PoolSource(X, y, n_train=20)
+    data = dt.PoolSource(X, y, n_samples=20)
     dt.decompose(Ridge(), data, store=store, **FEW)
     with all_new(fitted, 12):
         dt.decompose(Ridge(alpha=2.0), data, store=store, **FEW)
     other = X.copy()
     other[7, 1] += 1e-9
     with all_new(fitted, 12):
-        dt.decompose(Ridge(), dt.PoolSource(other, y, n_train=20), store=store, **FEW)
+        dt.decompose(Ridge(), dt.PoolSource(other, y, n_samples=20), store=store, **FEW)
     with all_new(fitted, 0):
-        dt.decompose(Ridge(), dt.PoolSource(X.copy(), y, n_train=20), store=store, **FEW)
+        dt.decompose(Ridge(), dt.PoolSource(X.copy(), y, n_samples=20), store=store, **FEW)
 
 
 def test_injected_noise_identifies_fits(fitted: Count, store: Path) -> None:
-    data = dt.PoolSource(*pool(150, noise=0.5), n_train=20, noise=0.5)
+    data = dt.PoolSource(*pool(150, noise=0.5), n_samples=20, noise=0.5)
     dt.decompose(Ridge(), data, store=store, **(FEW | {"n_noise": 1}))
     with all_new(fitted, 36):
         dt.decompose(Ridge(), data, store=store, **FEW)
@@ -198,7 +198,7 @@ def test_injected_noise_identifies_fits(fitted: Count, store: Path) -> None:
 
 def test_the_task_identifies_fits(fitted: Count, store: Path) -> None:
     X, y = pool(150)
-    data = dt.PoolSource(X, (y > 0).astype(int), n_train=20)
+    data = dt.PoolSource(X, (y > 0).astype(int), n_samples=20)
     for task in ("classification", "regression"):
         with all_new(fitted, 4):
             dt.decompose(KNeighborsClassifier(), data, task=task, store=store, **FEW)

@@ -17,8 +17,8 @@ from doubletrouble.diagnosis._design import (
 )
 
 
-def design(*, seeded: bool, n_rows: int = 200) -> WindowDesign:
-    first, second = (deal(n_rows, seed=0, round=r) for r in range(2))
+def design(*, seeded: bool, n_samples: int = 200) -> WindowDesign:
+    first, second = (deal(n_samples, seed=0, round=r) for r in range(2))
     return WindowDesign(
         blocks=(first, first if seeded else second), seeded=seeded, rungs=RUNGS, seed=0
     )

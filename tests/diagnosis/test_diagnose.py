@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.results import Diagnosis
 from tests.messages import message_of, not_identified
 
 sklearn = pytest.importorskip("sklearn")
@@ -35,7 +36,7 @@ def rows(n: int = 100, p: int = 3, seed: int = 0, noise: float = 0.5) -> tuple[A
 
 
 @pytest.fixture(scope="module")
-def tree() -> dt.Diagnosis:
+def tree() -> Diagnosis:
     return dt.diagnose(DecisionTreeRegressor(max_features=1), *rows(), **quiet)
 
 
@@ -109,7 +110,7 @@ def test_sampling_at_four_tenths_agrees_with_decompose() -> None:
         measured.append(
             float(dt.diagnose(model, X, y, seed=seed, **quiet).measured.sampling[4].mean)
         )
-    source = dt.GeneratorSource(sample, n_train=int(0.4 * M), noise=0.5, n_test=2000)
+    source = dt.GeneratorSource(sample, n_samples=int(0.4 * M), noise=0.5, n_test=2000)
     parts = dt.decompose(model, source, n_data=200, **quiet).error()
     expected = parts.sampling + parts.noise
     error = np.hypot(np.std(measured, ddof=1) / np.sqrt(len(measured)), expected.standard_error)
@@ -127,9 +128,9 @@ def test_more_data_is_withheld_at_an_interpolation_peak(seed: int) -> None:
     d = dt.diagnose(dt.RandomFeaturesRidge(200, ridge=1e-6), X, y, seed=seed, **quiet)
     assert "interpolation peak" in d.withheld
     assert "withheld" in str(d)
-    assert d.remedies()["2x data"].error is None
-    assert d.remedies()["2x data"].status == "withheld"
-    content = json.loads(d.to_json())["remedies"][-1]
+    assert d.advise()["2x data"].total is None
+    assert d.advise()["2x data"].status == "withheld"
+    content = json.loads(d.to_json())["options"][-1]
     assert (content["status"], content["reason"]) == ("withheld", d.withheld)
     pytest.importorskip("pandas")
     assert list(d.to_frame()["status"][-2:]) == ["withheld", "withheld"]
@@ -143,7 +144,7 @@ def test_more_data_is_withheld_at_an_interpolation_peak(seed: int) -> None:
 # --- parts, ensembles, sizes ---
 
 
-def test_parts_add_up_in_every_draw(tree: dt.Diagnosis) -> None:
+def test_parts_add_up_in_every_draw(tree: Diagnosis) -> None:
     for terms in (tree.error(), tree.error(10), tree.error(n_samples=[50, 100, 400])):
         draws: list[Any] = [part.sources[0] for part in (*terms.parts.values(), terms.total)]
         *parts, total = (one.values for one in draws)
@@ -151,7 +152,7 @@ def test_parts_add_up_in_every_draw(tree: dt.Diagnosis) -> None:
     assert all(float(part) >= 0 for part in tree.error().parts.values())
 
 
-def test_averaging_divides_initialization_by_the_number_of_seeds(tree: dt.Diagnosis) -> None:
+def test_averaging_divides_initialization_by_the_number_of_seeds(tree: Diagnosis) -> None:
     one, ten, many = (tree.error(K) for K in (1, 10, math.inf))
     assert ten.initialization.value == pytest.approx(one.initialization.value / 10)
     assert many.initialization.value == 0
@@ -165,7 +166,7 @@ def test_averaging_divides_initialization_by_the_number_of_seeds(tree: dt.Diagno
     not_identified(tree.error(dt.Bootstrap(10)), "bias", "not identified")
 
 
-def test_error_at_a_measured_size_is_the_measurement(tree: dt.Diagnosis) -> None:
+def test_error_at_a_measured_size_is_the_measurement(tree: Diagnosis) -> None:
     error = tree.error(n_samples=40)
     assert error.total.value == pytest.approx(tree.measured.total[4].mean, rel=0.02)
     assert error.sampling.value == pytest.approx(tree.measured.sampling[4].mean, rel=0.05)
@@ -201,13 +202,13 @@ def test_labels_without_noise_have_a_curve_that_falls_further() -> None:
         dt.diagnose(model, X[:200], y[:200], noise=noise, **quiet) for noise in (None, 0)
     )
     for growth in (2, 4):
-        truth = brier(growth * 200) / brier(200) - 1
-        remedies: list[Any] = [d.remedies()[f"{growth}x data"] for d in (unknown, none)]
-        changes = [float(remedy.change) for remedy in remedies]
-        assert changes[1] < changes[0]
-        assert abs(changes[1] - truth) < abs(changes[0] - truth)
+        truth = 1 - brier(growth * 200) / brier(200)
+        options: list[Any] = [d.advise()[f"{growth}x data"] for d in (unknown, none)]
+        gains = [float(option.gain) for option in options]
+        assert gains[1] > gains[0]
+        assert abs(gains[1] - truth) < abs(gains[0] - truth)
     assert none.error().bayes.value == 0
-    wrong = [float(d.error(n_samples=800, loss="zero_one").total) for d in (unknown, none)]
+    wrong = [float(d.error(n_samples=800, measure="zero_one").total) for d in (unknown, none)]
     assert wrong[1] < wrong[0]
     assert "noise" in message_of(dt.diagnose, model, X, y, noise=0.1)
 
@@ -235,9 +236,9 @@ def test_noise_counts_for_every_output() -> None:
     assert abs(float(error.bias)) < 0.1
 
 
-def test_rows_have_the_parts_of_the_whole(tree: dt.Diagnosis) -> None:
+def test_rows_have_the_parts_of_the_whole(tree: Diagnosis) -> None:
     pandas = pytest.importorskip("pandas")
-    points, error = tree.per_point(), tree.error()
+    points, error = tree.by_row(), tree.error()
     for name, part in error.parts.items():
         assert np.mean(points.parts[name]) == pytest.approx(part.value)
     frame = points.to_frame()
@@ -245,7 +246,7 @@ def test_rows_have_the_parts_of_the_whole(tree: dt.Diagnosis) -> None:
     assert points.worst(5)["total"].is_monotonic_decreasing
     X, y = rows(60)
     table = pandas.DataFrame(X, index=[f"r{k}" for k in range(60)], columns=list("abc"))
-    labelled = dt.diagnose(Ridge(), table, y, **quiet).per_point().to_frame()
+    labelled = dt.diagnose(Ridge(), table, y, **quiet).by_row().to_frame()
     assert list(table.join(labelled).columns[-2:]) == ["bias", "total"]
 
 
@@ -362,13 +363,13 @@ def test_windows_too_small_for_a_learner_are_left_out() -> None:
         dt.diagnose(fail, *rows(), **quiet)
 
 
-def test_a_perfect_learner_has_no_error_and_no_remedy() -> None:
+def test_a_perfect_learner_has_no_error_and_no_options() -> None:
     X, _ = rows()
     d = dt.diagnose(Ridge(1e-12), X, np.ones(len(X)), **quiet)
     assert d.error().total.value == pytest.approx(0.0, abs=1e-12)
     exact = dt.diagnose(DummyRegressor(), X, np.ones(len(X)), **quiet)
     assert exact.error(10).total.value == 0.0
-    assert all(remedy.error is None for remedy in exact.remedies())
+    assert all(option.total is None for option in exact.advise())
     assert "is 0" in str(exact)
     json.loads(exact.to_json())
 
@@ -459,14 +460,14 @@ def test_alternatives_are_compared_on_the_same_folds() -> None:
         alternatives={"same": DecisionTreeRegressor(), "ridge": Ridge(), "mean": DummyRegressor()},
         **quiet,
     )
-    remedies: Any = d.remedies()
-    assert remedies["ridge"].change.confidence_interval(0.9).high < 0
-    assert remedies["same"].change.value == 0.0  # the same seeds
-    assert "measured" in remedies["mean"].status
+    options: Any = d.advise()
+    assert options["ridge"].gain.confidence_interval(0.9).low > 0
+    assert options["same"].gain.value == 0.0  # the same seeds
+    assert "measured" in options["mean"].status
     blocks = d.design.blocks[0]
     by_hand = np.mean([(y[i] - y[blocks != blocks[i]].mean()) ** 2 for i in range(len(y))])
-    expected = by_hand / d.measured.total[9].mean - 1
-    assert remedies["mean"].change.value == pytest.approx(expected, rel=0.05)
+    expected = 1 - by_hand / d.measured.total[9].mean
+    assert options["mean"].gain.value == pytest.approx(expected, rel=0.05)
     assert d.design.seeded  # of equal splits a tree takes one at random
     assert d.n_fits == 120 + 20 + 20 + 10  # the mean has no seed
 
@@ -477,9 +478,9 @@ def test_an_alternative_lowers_the_bound_of_the_noise() -> None:
     alone = dt.diagnose(DummyRegressor(), X, y, **quiet).largest_noise
     others = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_features=1)}
     d = dt.diagnose(DummyRegressor(), X, y, alternatives=others, **quiet)
-    error = d.remedies()["ridge"].error
-    assert error is not None
-    assert d.largest_noise == error
+    total = d.advise()["ridge"].total
+    assert total is not None
+    assert d.largest_noise == total
     assert 0.25 < d.largest_noise.confidence_interval(0.9).high < 0.4 < alone.value
     assert f"at most {d.largest_noise.confidence_interval(0.9).high:.3g}" in str(d)
     worse = dt.diagnose(Ridge(), X, y, alternatives={"mean": DummyRegressor()}, **quiet)
@@ -500,8 +501,9 @@ def test_advice_on_a_comparison_is_which_learner() -> None:
     (ridge,) = dt.advise(comparison)
     expected = comparison["ridge"].error().total.value / comparison["mean"].error().total.value
     assert ridge.name == "ridge"
-    assert ridge.change.value == pytest.approx(expected - 1)
-    assert ridge.change.confidence_interval(0.9).high < 0
+    assert ridge.gain is not None
+    assert ridge.gain.value == pytest.approx(1 - expected)
+    assert ridge.gain.confidence_interval(0.9).low > 0
     assert "measured, paired" in str(dt.advise(comparison))
 
 
@@ -520,25 +522,23 @@ def test_compare_pairs_learners_by_rows() -> None:
     json.loads(comparison.to_json())
 
 
-def test_gain_is_the_share_of_the_error_that_is_removed(tree: dt.Diagnosis) -> None:
-    for remedy in tree.remedies():
-        low, high = remedy.gain.confidence_interval(0.9)
-        assert float(remedy.gain) == -float(remedy.change)
-        assert (-high, -low) == pytest.approx(remedy.change.confidence_interval(0.9))
-        assert float(remedy.error) < float(tree.error().total) or float(remedy.gain) <= 0
+def test_gain_is_the_share_of_the_error_that_is_removed(tree: Diagnosis) -> None:
+    now = float(tree.error().total)
+    for option in tree.advise():
+        assert option.gain is not None
+        assert option.total is not None
+        assert float(option.gain) == pytest.approx(1 - float(option.total) / now)
+        low, high = option.gain.confidence_interval(0.9)
+        assert low < float(option.gain) < high
     assert "-" not in tree.summary.split("gain:")[1]
 
 
-def test_remedies_are_named_and_have_their_cost(tree: dt.Diagnosis) -> None:
-    assert [r.name for r in tree.remedies()] == [
-        "10 seeds averaged",
-        "bag of 10",
-        "2x data",
-        "4x data",
-    ]
-    assert tree.remedies()["bag of 10"].fits == 10
-    with pytest.raises(KeyError, match="remedy"):
-        tree.remedies()["3x"]
+def test_options_are_named_and_have_their_cost(tree: Diagnosis) -> None:
+    names = ["10 models", "bag of 10", "2x data", "4x data"]
+    assert [option.name for option in tree.advise()] == names
+    assert tree.advise()["bag of 10"].fits == 10
+    with pytest.raises(KeyError, match="option"):
+        tree.advise()["3x"]
 
 
 # --- classes, groups, splitters ---
@@ -549,16 +549,16 @@ def test_classifiers_have_brier_by_cause_and_other_losses_as_a_whole() -> None:
     d = dt.diagnose(DecisionTreeClassifier(max_depth=2, max_features=1), X, y > 0, **quiet)
     assert "Brier" in str(d)
     assert 0 < d.error().total.value < 1
-    wrong = d.error(loss="zero_one")
+    wrong = d.error(measure="zero_one")
     assert 0 < wrong.total.value < 0.5
     not_identified(wrong, "bias", "whole")
-    endless = d.error(loss="log", n_samples=[90, 100]).total  # leaves of one class
+    endless = d.error(measure="log", n_samples=[90, 100]).total  # leaves of one class
     assert np.all(np.isinf(endless.value))
-    assert "infinite" in message_of(d.error, loss="log", n_samples=200)
+    assert "infinite" in message_of(d.error, measure="log", n_samples=200)
     smooth = dt.diagnose(LogisticRegression(), X, y > 0, **quiet)
-    assert 0.1 < smooth.error(loss="log").total.value < 0.7
-    assert smooth.error(loss="log", n_samples=200).total.value < 0.7
-    assert "loss" in message_of(dt.diagnose(Ridge(), X, y, **quiet).error, loss="log")
+    assert 0.1 < smooth.error(measure="log").total.value < 0.7
+    assert smooth.error(measure="log", n_samples=200).total.value < 0.7
+    assert "measure" in message_of(dt.diagnose(Ridge(), X, y, **quiet).error, measure="log")
 
 
 @pytest.mark.statistical
@@ -697,17 +697,17 @@ def test_rows_sorted_by_class_are_not_neighbours_in_time() -> None:
     assert noted((walk + 2 * rng.standard_normal(300))[:, None], walk > 0)
 
 
-def test_arguments_of_error_are_checked(tree: dt.Diagnosis) -> None:
+def test_arguments_of_error_are_checked(tree: Diagnosis) -> None:
     for wrong in (0, 1, math.inf, "many"):
         assert "n_samples" in message_of(tree.error, n_samples=wrong)
     assert "ensemble" in message_of(tree.error, dt.Divide(2))
-    assert "loss" in message_of(tree.error, loss="huber")
+    assert "measure" in message_of(tree.error, measure="huber")
 
 
 # --- shown ---
 
 
-def test_the_printout_names_the_source_of_each_number(tree: dt.Diagnosis) -> None:
+def test_the_printout_names_the_source_of_each_number(tree: Diagnosis) -> None:
     text = str(tree)
     for word in (
         "measured",
@@ -722,7 +722,7 @@ def test_the_printout_names_the_source_of_each_number(tree: dt.Diagnosis) -> Non
     assert tree._repr_html_().startswith("<pre>")
 
 
-def test_every_printed_error_has_its_status(tree: dt.Diagnosis) -> None:
+def test_every_printed_error_has_its_status(tree: Diagnosis) -> None:
     known = ("measured", "law", "extrapolated")
     results = [
         tree.error(),
@@ -731,7 +731,7 @@ def test_every_printed_error_has_its_status(tree: dt.Diagnosis) -> None:
         tree.error(dt.Bootstrap(10)),
         *(tree.error(n_samples=sizes) for sizes in ([30, 50, 80, 100], [200, 400])),
         tree.learning_curve(),
-        tree.remedies(),
+        tree.advise(),
     ]
     for result in results:
         lines = str(result).splitlines()
@@ -762,18 +762,18 @@ def test_a_learner_whose_fits_are_equal_at_some_sizes(seed: int) -> None:
     assert math.isfinite(float(d.error().sampling))
 
 
-def test_changes_of_nothing_have_no_sign() -> None:
+def test_gains_of_nothing_have_no_sign() -> None:
     d = dt.diagnose(DummyRegressor(), *rows(200, noise=0.1), **quiet)
     assert " 0%" in str(d)
     assert "-0%" not in str(d)
     assert "+0%" not in str(d)
 
 
-def test_results_as_tables_and_figures(tree: dt.Diagnosis) -> None:
+def test_results_as_tables_and_figures(tree: Diagnosis) -> None:
     pytest.importorskip("pandas")
     frame = tree.to_frame()
     assert list(frame["part"][:4]) == ["total", "initialization", "sampling", "bias"]
-    assert set(frame["kind"]) == {"part", "remedy"}
+    assert set(frame["kind"]) == {"part", "option"}
     content = json.loads(tree.to_json())
     assert [row["part"] for row in content["parts"]] == list(frame["part"][:4])
     curve = tree.learning_curve()
@@ -790,4 +790,4 @@ def test_results_as_tables_and_figures(tree: dt.Diagnosis) -> None:
     assert sizes[4]["status"] == "measured"
     assert curve.plot().get_xlabel() == "training rows"
     assert tree.plot().get_xlabel() == "squared test error"
-    assert tree.per_point().plot().get_ylabel() == "row"
+    assert tree.by_row().plot().get_ylabel() == "row"

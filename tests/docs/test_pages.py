@@ -26,7 +26,7 @@ from tests.docs.pages import DOCS, ROOT, blocks, commands, numbers, run, same, t
 PAGES = {
     "index.md": 1, "model.md": 1, "tutorial.md": 10, "ensembles.md": 8, "advice.md": 9,
     "mathematics.md": 3,
-    "extending.md": 9, "beyond.md": 26, "learners.md": 13, "estimators.md": 12, "cli.md": 54,
+    "extending.md": 9, "beyond.md": 26, "learners.md": 14, "estimators.md": 12, "cli.md": 54,
     "diagnose.md": 10, "forecast.md": 9, "losses.md": 14, "scaling.md": 10,
     "simulation.md": 0, "sweeps.md": 0,
 }  # fmt: skip

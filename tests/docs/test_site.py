@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, Request, sync_playwright
 import doubletrouble as dt
 from doubletrouble.figures import FIGURES
 from doubletrouble.losses import LOSSES
+from doubletrouble.results import _HOMES as RESULTS
 from tests.docs.pages import DOCS, ROOT, text_of
 from tests.page import chromium
 from tests.schemes import KINDS, example, sharing
@@ -32,8 +33,11 @@ from tests.schemes import KINDS, example, sharing
 def test_every_public_name_is_described_once() -> None:
     api = "".join(path.read_text(encoding="utf-8") for path in sorted((DOCS / "api").glob("*.md")))
     described = re.findall(r"^::: doubletrouble\.(\w+)$", api, re.MULTILINE)
-    assert sorted([*described, "__version__", "losses", "replica"]) == list(dt.__all__)
-    assert "::: doubletrouble.replica." in api
+    modules = ["convex", "losses", "replica", "results", "theory"]
+    assert sorted([*described, *modules, "__version__"]) == list(dt.__all__)
+    assert [name for name in modules[:-2] if f"::: doubletrouble.{name}." not in api] == []
+    results = re.findall(r"^::: doubletrouble\.\w+\.([A-Z]\w+)$", api, re.MULTILINE)
+    assert set(RESULTS) <= set(results)
     losses = re.findall(r"^::: doubletrouble\.losses\.(\w+)$", api, re.MULTILINE)
     assert losses == ["Loss", *(kind.__name__ for kind in LOSSES.values())]
 

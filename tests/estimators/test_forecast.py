@@ -1,4 +1,4 @@
-"""`ridge="forecast"`: the chosen ridge and width, and the forecast error, against held-out rows."""
+"""`ridge="forecast"`: the chosen ridge and features, and the forecast error, against new rows."""
 
 import math
 from typing import Any
@@ -13,6 +13,7 @@ from sklearn.preprocessing import scale
 import doubletrouble as dt
 from doubletrouble.forecasting import _forecast
 from doubletrouble.parameters import FloatArray
+from tests.forecasting.datasets import forecast_of
 
 N, DIM, N_TEST = 100, 10, 1000
 GRID = np.geomspace(1e-6, 1e2, 33)
@@ -89,9 +90,9 @@ def test_forecast_of_another_convention_deviates() -> None:
     n_features, members, ridge, options = CASES[0]
     found = fits(n_features, members, ridge, options, 20)
     measured = [error for *_, error in found]
-    uncentred = [dt.forecast(x, y, center=False, check=False) for _, x, y, _ in found]
-    assert deviation([f.total(n_features, ridge) for f in uncentred], measured) > 10
-    bare = [f.forecast_.total(n_features, ridge * DIM / N) for f, *_ in found]
+    uncentred = [forecast_of(x, y, center=False, check=False) for _, x, y, _ in found]
+    assert deviation([f.error(n_features, ridge).total.value for f in uncentred], measured) > 10
+    bare = [f.forecast_.error(n_features, ridge * DIM / N).total.value for f, *_ in found]
     assert deviation(bare, measured) > 10
 
 
@@ -150,7 +151,7 @@ def test_infinitely_many_features_have_the_error_of_leave_one_out(intercept: boo
     ours = model(math.inf, ridges=grid, fit_intercept=intercept).fit(x, y)
     loo = clone(ours).set_params(ridge="loo").fit(x, y)
     others = (N - 1) / N  # a row is left out, and λ is that of the rest
-    forecast = ours.forecast_.total(math.inf, grid * others)
+    forecast = ours.forecast_.error(math.inf, grid * others).total.value
     np.testing.assert_allclose(forecast, loo.loo_path_.loo_error, rtol=5e-4)
     assert ours.forecast_error_ == pytest.approx(loo.loo_error_, rel=0.01)
     assert abs(np.searchsorted(GRID, [ours.ridge_, loo.ridge_]) @ [1, -1]) <= 1
@@ -161,7 +162,7 @@ def test_ridge_is_for_all_rows_of_a_large_sample(monkeypatch: pytest.MonkeyPatch
     whole = model(150).fit(x, y)
     monkeypatch.setattr(_forecast, "_MOST_ROWS", 200)
     part = model(150).fit(x, y)
-    assert part.forecast_.n_rows == 200
+    assert part.forecast_.n_samples == 200
     assert part.forecast_.notes
     assert part.ridge_ == part.forecast_.best_ridge(150, n_samples=600)
     assert part.forecast_error_ == pytest.approx(whole.forecast_error_, rel=0.25)
@@ -174,10 +175,10 @@ def test_repeated_rows_are_reported() -> None:
         model(10).fit(np.append(x, x[:1], axis=0), np.append(y, y[:1]))
 
 
-# --- the width ---
+# --- the number of features ---
 
 
-def test_width_is_chosen_within_the_budget() -> None:
+def test_number_of_features_is_chosen_within_the_budget() -> None:
     x, y, new, target = problem(0)
     for members in (1, 3):
         fitted = model(7, ensemble=members, budget=301).fit(x, y)
@@ -190,7 +191,7 @@ def test_width_is_chosen_within_the_budget() -> None:
         assert held_out(fitted, new, target) < 1.05 * least
 
 
-def test_width_avoids_the_peak_of_a_small_ridge() -> None:
+def test_number_of_features_avoids_the_peak_of_a_small_ridge() -> None:
     x, y, new, target = problem(0)
     fitted = model(7, budget=120, ridges=[1e-7]).fit(x, y)
     every = [

@@ -8,6 +8,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.figures import FIGURES
 from doubletrouble.figures._agreement import AUTHORS, FOLDER
+from doubletrouble.theory import psi_terms
 
 TINY: dict[str, Any] = {"simulated_ratios": (1.0, 1.0, 1), "dim": 10, "n_data": 2, "n_init": 2}
 SMALL: dict[str, dict[str, Any]] = {
@@ -35,7 +36,7 @@ def test_lines_are_those_of_the_theory() -> None:
     for panel, theory in (
         (one, dt.exact_error(one.problem)),
         (ten, dt.exact_error(ten.problem, 10)),
-        (terms, dt.psi_terms(terms.problem)),
+        (terms, psi_terms(terms.problem)),
     ):
         for line in panel.lines:
             np.testing.assert_array_equal(line.y, getattr(theory, line.label), err_msg=line.label)

@@ -45,7 +45,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "dim": 10,
         "n_data": 2,
     },
-    "forecast": {"n_rows": 60, "n_data": 2, "fitted_ratios": (0.5, 1.0)},
+    "forecast": {"n_samples": 60, "n_data": 2, "fitted_ratios": (0.5, 1.0)},
     "classification": {"ratio_range": (0.1, 10.0, 15), **SIMULATED},
     "classification-causes": {"ratio_range": (0.1, 10.0, 15)},
     "losses-ensemble-or-regularize": {

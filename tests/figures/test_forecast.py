@@ -19,7 +19,7 @@ ROWS = 100
 
 @pytest.fixture(scope="module")
 def panels() -> tuple[ForecastPanel, ...]:
-    return FIGURE.compute(n_rows=ROWS, n_data=3, fitted_ratios=(0.2, 1.0, 5.0))
+    return FIGURE.compute(n_samples=ROWS, n_data=3, fitted_ratios=(0.2, 1.0, 5.0))
 
 
 def test_forecasts_have_the_stored_values(panels: tuple[ForecastPanel, ...]) -> None:
@@ -69,7 +69,7 @@ def test_only_more_rows_are_extrapolated(panels: tuple[ForecastPanel, ...]) -> N
     more = marks.pop(("Digits", 2 * ROWS))
     assert not np.any([*marks.values()])
     ratio = panels[-1].curves[-1].ratio
-    np.testing.assert_array_equal(more, ratio >= ratio[more][0])  # from some width on
+    np.testing.assert_array_equal(more, ratio >= ratio[more][0])  # from some P on
     assert 0.5 < ratio[more][0] < 2
 
 
@@ -85,5 +85,5 @@ def test_table_and_legend_have_forecasts_and_fitted_models(
 
 
 def test_rows_must_leave_others_to_test_on() -> None:
-    with pytest.raises(ValueError, match="n_rows must be at most 331 for Diabetes, got 400"):
-        FIGURE.compute(n_rows=400)
+    with pytest.raises(ValueError, match="n_samples must be at most 331 for Diabetes, got 400"):
+        FIGURE.compute(n_samples=400)

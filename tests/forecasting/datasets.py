@@ -22,11 +22,11 @@ def draw(
 
 
 def forecast_of(X: Any, y: Any, **settings: Any) -> Any:
-    """A forecast; arguments and results have any type."""
-    return dt.forecast(X, y, **settings)
+    """A forecast of inputs as they are, without an intercept unless given; of any types."""
+    return dt.forecast(X, y, **{"scale": False, "fit_intercept": False, **settings})
 
 
 @cache
 def forecast(*, check: bool = False) -> Any:
     """A forecast from 120 rows, with its checks or without."""
-    return dt.forecast(*draw(120, np.random.default_rng(0)), check=check)
+    return forecast_of(*draw(120, np.random.default_rng(0)), check=check)

@@ -7,6 +7,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.costs import Measure
+from doubletrouble.results import ForecastOption
 from tests.forecasting.datasets import forecast
 from tests.messages import message_of
 
@@ -16,7 +17,7 @@ def test_gains_are_ratios_of_errors() -> None:
     advice = f.advise(60, 1e-4, 2)
     now = f.error(60, 1e-4, 2).total
     settings = {
-        "2x width": (120, 1e-4, 2, 120),
+        "2x features": (120, 1e-4, 2, 120),
         "2x models": (60, 1e-4, 4, 120),
         "∞ models": (60, 1e-4, math.inf, 120),
         "best ridge": (60, f.best_ridge(60, 2), 2, 120),
@@ -25,7 +26,7 @@ def test_gains_are_ratios_of_errors() -> None:
     assert [option.name for option in advice.changes] == list(settings)
     for name, setting in settings.items():
         option, total = advice[name], f.error(*setting).total
-        assert (option.width, option.ridge, option.n_members, option.n_samples) == setting
+        assert (option.n_features, option.ridge, option.n_members, option.n_samples) == setting
         assert float(option.gain) == pytest.approx(1 - float(total) / float(now), rel=1e-12)
 
 
@@ -33,7 +34,7 @@ def test_choice_of_the_rows_cancels_in_gains() -> None:
     advice = forecast().advise(60, 1e-3)
     now = advice.now.error.total
     relative = float(now.standard_error) / float(now)
-    for name in ("2x width", "2x models", "∞ models", "best ridge"):
+    for name in ("2x features", "2x models", "∞ models", "best ridge"):
         gain = advice[name].gain
         assert 0 < float(gain.standard_error) < 0.6 * relative
 
@@ -44,7 +45,7 @@ def test_intervals_of_gains_end_at_the_whole_error() -> None:
     gain = advice["2x data"].gain
     assert gain is not None
     assert gain.confidence_interval(0.9).high > 1
-    (row,) = (row for row in advice.records() if row["option"] == "2x data")
+    (row,) = (row for row in advice.records() if row["name"] == "2x data")
     assert row["gain"] < row["gain_high"] == 1.0
 
 
@@ -55,7 +56,7 @@ def test_changes_are_ranked_by_their_error() -> None:
     assert math.isfinite(advice.choice.n_members)
     assert advice.choice.name in advice.summary
     best = forecast().advise(math.inf, forecast().best_ridge())
-    assert float(best["2x width"].gain) == pytest.approx(0.0)
+    assert float(best["2x features"].gain) == pytest.approx(0.0)
     assert best.choice is best["2x data"]
 
 
@@ -70,12 +71,12 @@ def test_nothing_is_recommended_where_no_change_reduces_the_error() -> None:
 @pytest.mark.parametrize("share", [None, 0.3, 5.0])
 def test_best_allocation_respects_the_budget(cost: Measure, share: float | None) -> None:
     f = forecast()
-    now = dt.ForecastOption(name="now", width=77, ridge=1e-3, n_members=6, n_samples=120)
+    now = ForecastOption(name="now", n_features=77, ridge=1e-3, n_members=6, n_samples=120)
     budget = None if share is None else share * now.cost(cost)
     advice = f.advise(77, 1e-3, 6, budget=budget, cost=cost)
     assert advice.best.cost(cost) <= advice.budget * (1 + 1e-12)
     if share is None or share > 1:
-        assert float(advice.best.error.total) <= f.total(77, 1e-3, 6)
+        assert float(advice.best.error.total) <= f.error(77, 1e-3, 6).total.value
     assert advice.now.cost("features") == 77 * 6
     assert advice.now.cost("training") == 6 * 120 * 77 * 77
 
@@ -84,23 +85,23 @@ def test_best_allocation_keeps_a_better_ridge() -> None:
     """A model that is best where it is stays, whatever the grid of the search."""
     f = forecast()
     best = f.advise(77, f.best_ridge(77, 6), 6).best
-    assert float(best.error.total) <= f.total(77, f.best_ridge(77, 6), 6)
+    assert float(best.error.total) <= f.error(77, f.best_ridge(77, 6), 6).total.value
 
 
 def test_infinite_budget_is_kernel_ridge_regression() -> None:
     f = forecast()
     for advice in (f.advise(50, 1e-3, budget=math.inf), f.advise(math.inf, 1e-3)):
-        assert advice.best.width == math.inf
+        assert advice.best.n_features == math.inf
         assert float(advice.best.error.total) == pytest.approx(
-            f.total(math.inf, f.best_ridge()), rel=1e-3
+            f.error(math.inf, f.best_ridge()).total.value, rel=1e-3
         )
 
 
 def test_best_ridge_is_the_least_error() -> None:
     f = forecast()
     best = f.best_ridge(100, 2, 60)
-    around = np.asarray(f.total(100, best * np.geomspace(0.3, 3, 41), 2, 60))
-    assert f.total(100, best, 2, 60) <= around.min() * (1 + 1e-4)
+    around = np.asarray(f.error(100, best * np.geomspace(0.3, 3, 41), 2, 60).total.value)
+    assert f.error(100, best, 2, 60).total.value <= around.min() * (1 + 1e-4)
 
 
 def test_gain_from_an_infinite_error_is_not_a_number() -> None:
@@ -112,8 +113,8 @@ def test_gain_from_an_infinite_error_is_not_a_number() -> None:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("width", {"width": 0}),
-        ("width", {"width": [10, 20]}),
+        ("n_features", {"n_features": 0}),
+        ("n_features", {"n_features": [10, 20]}),
         ("ridge", {"ridge": -1}),
         ("ensemble", {"ensemble": 0}),
         ("n_samples", {"n_samples": 2}),
@@ -126,7 +127,7 @@ def test_gain_from_an_infinite_error_is_not_a_number() -> None:
     ],
 )
 def test_bad_arguments_are_named(name: str, arguments: dict[str, object]) -> None:
-    message = message_of(forecast().advise, **{"width": 50, **arguments})
+    message = message_of(forecast().advise, **{"n_features": 50, **arguments})
     assert message.startswith(f"{name} must")
 
 
@@ -138,7 +139,9 @@ def test_unknown_option_is_named() -> None:
 def test_best_allocation_is_the_least_error_of_all_widths() -> None:
     f = forecast()
     for ridges in (np.array([1e-6]), np.array([1e-3, 1.0])):  # the first has its best before a peak
-        best = f.best_allocation(100, members=[1], ridges=ridges)
-        every = np.asarray(f.total(np.arange(1, 101)[:, None], ridges))
-        assert f.total(best.width, best.ridge) == pytest.approx(every.min(), rel=1e-12)
-    assert f.best_allocation(300, 60, members=[3]).cost("features") <= 300
+        best = f.best_allocation(100, ensemble=[1], ridges=ridges)
+        every = np.asarray(f.error(np.arange(1, 101)[:, None], ridges).total.value)
+        assert f.error(best.n_features, best.ridge).total.value == pytest.approx(
+            every.min(), rel=1e-12
+        )
+    assert f.best_allocation(300, 60, ensemble=[3]).cost("features") <= 300

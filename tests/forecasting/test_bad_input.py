@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from tests.forecasting.datasets import draw, forecast
+from tests.forecasting.datasets import draw, forecast, forecast_of
 from tests.messages import message_of
 
 X, Y = draw(40, np.random.default_rng(0))
@@ -70,6 +70,7 @@ DATA = [
     ("activation", {"activation": "swish2"}),
     ("activation", {"activation": MOMENTS}),
     ("activation", {"activation": 3}),
+    ("scale", {"scale": "columns"}),
     ("center", {"center": 1}),
     ("fit_intercept", {"fit_intercept": "yes"}),
     ("check", {"check": None}),
@@ -94,23 +95,22 @@ def test_bad_data_are_named(name: str, arguments: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("width", {"width": 0.5}),
-        ("width", {"width": math.nan}),
-        ("width", {"width": "wide"}),
-        ("width", {"width": []}),
+        ("n_features", {"n_features": 0.5}),
+        ("n_features", {"n_features": math.nan}),
+        ("n_features", {"n_features": "wide"}),
+        ("n_features", {"n_features": []}),
         ("ridge", {"ridge": -1e-3}),
         ("ensemble", {"ensemble": 0}),
         ("ensemble", {"ensemble": 1.5}),
         ("ensemble", {"ensemble": dt.Divide(2)}),
         ("n_samples", {"n_samples": 4}),
         ("n_samples", {"n_samples": math.inf}),
-        ("ridge", {"width": [10, 20], "ridge": [1, 2, 3]}),
-        ("n_samples", {"width": [10, 20], "n_samples": [[10, 20, 30]]}),
+        ("ridge", {"n_features": [10, 20], "ridge": [1, 2, 3]}),
+        ("n_samples", {"n_features": [10, 20], "n_samples": [[10, 20, 30]]}),
     ],
 )
 def test_bad_settings_are_named(name: str, arguments: dict[str, Any]) -> None:
-    for method in (forecast().error, forecast().total):
-        assert message_of(method, **arguments).startswith(f"{name} must")
+    assert message_of(forecast().error, **arguments).startswith(f"{name} must")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_column_of_words_is_named() -> None:
 
 def test_unknown_check_is_named() -> None:
     with pytest.raises(KeyError, match="spectrum"):
-        forecast(check=True).trust["luck"]
+        forecast(check=True).checks["luck"]
 
 
 def test_repeated_rows_are_a_warning() -> None:
@@ -157,9 +157,9 @@ def test_rows_of_few_values_are_repeated_by_chance(classes: bool) -> None:
     x = np.sign(rng.standard_normal((400, 6)))
     y = x[:, 0] + x[:, 1] * x[:, 2] + rng.standard_normal(400)
     y = np.sign(y) if classes else y
-    f = dt.forecast(x[:200], y[:200])
+    f = forecast_of(x[:200], y[:200])
     assert "independent draws" in f.notes[0]
-    assert all(f.trust[name].passed for name in ("spectrum", "features", "back_test"))
+    assert all(f.checks[name].passed for name in ("spectrum", "features", "back_test"))
     for ridge in (1e-3, 0.1):
         drawn = [
             dt.RandomFeaturesRidge(100, ridge=ridge, random_state=seed).fit(x[:200], y[:200])

@@ -28,14 +28,14 @@ DATA_SETS = 24
 @cache
 def held_out(case: Case, *, intercept: bool) -> dt.Estimate:
     """Held-out errors of the estimator, for data sets of their own."""
-    width, ridge, members, n = case
+    P, ridge, K, n = case
     offset = 2.0 if intercept else 0.0
     test_x, test_y = draw(2000, np.random.default_rng(99), offset=offset)
     errors = []
     for seed in range(DATA_SETS):
         x, y = draw(n, np.random.default_rng((1, seed)), offset=offset)
         model = dt.RandomFeaturesRidge(
-            width, ridge=ridge, ensemble=members, fit_intercept=intercept, random_state=seed
+            P, ridge=ridge, ensemble=K, fit_intercept=intercept, random_state=seed
         )
         errors.append(np.square(model.fit(x, y).predict(test_x) - test_y).mean())
     return dt.Estimate.of(errors)
@@ -50,9 +50,9 @@ def forecasts(*, intercept: bool) -> list[Any]:
 
 
 def mean_forecast(case: Case, *, intercept: bool) -> dt.Estimate:
-    width, ridge, members, n = case
+    P, ridge, K, n = case
     found = forecasts(intercept=intercept)[:: 1 if n == N_ROWS else 3]
-    return dt.Estimate.of([f.total(width, ridge, members, n) for f in found])
+    return dt.Estimate.of([f.error(P, ridge, K, n).total.value for f in found])
 
 
 @pytest.mark.statistical
@@ -62,8 +62,8 @@ def test_forecast_is_the_held_out_error_of_the_estimator(intercept: bool) -> Non
         difference = mean_forecast(case, intercept=intercept) - held_out(case, intercept=intercept)
         assert abs(float(difference.z_score(0.0))) < 4, case
     # controls: the ridge in another convention, and no variance over features
-    width, ridge, members, n = CASES[2]
-    for wrong in ((width, ridge * DIM / n, members, n), (math.inf, ridge, members, n)):
+    P, ridge, K, n = CASES[2]
+    for wrong in ((P, ridge * DIM / n, K, n), (math.inf, ridge, K, n)):
         off = mean_forecast(wrong, intercept=intercept) - held_out(CASES[2], intercept=intercept)
         assert abs(float(off.z_score(0.0))) > 6
 
@@ -73,10 +73,10 @@ def test_standard_errors_cover_the_truth() -> None:
     """Two standard errors of one forecast contain the expected error, nine times of ten."""
     within = []
     for case in CASES:
-        width, ridge, members, n = case
+        P, ridge, K, n = case
         truth = held_out(case, intercept=False)
         for f in forecasts(intercept=False)[:: 1 if n == N_ROWS else 3]:
-            total = f.error(width, ridge, members, n).total
+            total = f.error(P, ridge, K, n).total
             reach = 2 * math.hypot(float(total.standard_error), float(truth.standard_error))
             within.append(abs(float(total) - float(truth)) < reach)
     assert np.mean(within) > 0.85
@@ -94,12 +94,12 @@ def test_parts_add_up_and_are_not_negative() -> None:
         assert np.all(part.value >= 0), name
         assert np.all(np.isfinite(part.standard_error)), name
     assert error.total.value == pytest.approx(
-        forecast().total([2, 30, 120, 1000, math.inf], [[0], [1e-3], [10]], 2, 300), rel=1e-12
+        forecast()._total([2, 30, 120, 1000, math.inf], [[0], [1e-3], [10]], 2, 300), rel=1e-12
     )
 
 
 def test_standard_error_of_a_divergence_is_zero() -> None:
-    terms = forecast().error(width=[120, 60], ridge=0.0)
+    terms = forecast().error(n_features=[120, 60], ridge=0.0)
     for part in (terms.noise, terms.initialization, terms.total):
         values, errors = np.asarray(part.value), np.asarray(part.standard_error)
         assert np.array_equal(np.isinf(values), [True, False])
@@ -112,8 +112,8 @@ def test_arrays_broadcast_like_numbers() -> None:
     error = f.error(widths, ridges, 3, sizes)
     assert error.shape == (2, 2)
     for row, ridge in enumerate(np.ravel(ridges)):
-        for column, (width, size) in enumerate(zip(widths, sizes, strict=True)):
-            one = f.error(width, float(ridge), 3, size)
+        for column, (P, size) in enumerate(zip(widths, sizes, strict=True)):
+            one = f.error(P, float(ridge), 3, size)
             index = (row, column)
             for name, part in one.parts.items():
                 whole = error.parts[name]
@@ -132,10 +132,10 @@ def test_limits_of_the_settings() -> None:
     assert f.error(120, 0.0).initialization.standard_error == 0
     assert math.isfinite(float(f.error(120, 0.0, math.inf).total))
     assert float(f.error(50, 1e-2, math.inf).initialization) == 0
-    for width in (40, 400, math.inf):
-        tiny, none = f.total(width, 1e-300), f.total(width, 0.0)
+    for P in (40, 400, math.inf):
+        tiny, none = f.error(P, 1e-300).total.value, f.error(P, 0.0).total.value
         assert tiny == pytest.approx(none, rel=1e-6)
-        assert f.total(width, 1e-10) == pytest.approx(none, rel=0.01)
+        assert f.error(P, 1e-10).total.value == pytest.approx(none, rel=0.01)
 
 
 @pytest.mark.parametrize("settings", [{}, {"fit_intercept": True}])
@@ -151,7 +151,7 @@ def test_error_falls_with_the_number_of_rows(settings: dict[str, Any]) -> None:
 
 def test_same_seed_same_result() -> None:
     x, y = draw(60, np.random.default_rng(1))
-    settings = {"width": [10, 100], "n_samples": [[30], [120]]}
+    settings = {"n_features": [10, 100], "n_samples": [[30], [120]]}
     one, two = (forecast_of(x, y, seed=3).error(**settings) for _ in range(2))
     other = forecast_of(x, y, seed=4).error(**settings)
     assert one == two
@@ -173,7 +173,7 @@ def test_forecasts_of_the_same_rows_are_paired() -> None:
 @pytest.mark.parametrize("scale", [1e-20, 1e20])
 def test_scale_of_the_labels_is_that_of_the_errors(scale: float) -> None:
     x, y = draw(60, np.random.default_rng(1))
-    settings = {"width": [10, 100], "n_samples": [[30], [60], [120]]}
+    settings = {"n_features": [10, 100], "n_samples": [[30], [60], [120]]}
     plain = forecast_of(x, y).error(**settings)
     scaled = forecast_of(x, scale * y).error(**settings)
     for name, part in plain.parts.items():
@@ -186,8 +186,8 @@ def test_scale_of_the_kernel_is_that_of_the_ridge(scale: float) -> None:
     gram = dt.kernel("relu", x)
     plain = forecast_of(None, y, kernel=gram, check=False)
     scaled = forecast_of(None, y, kernel=scale * gram, check=False)
-    one = plain.total([10, 100, math.inf], 1e-3, 1, [[30], [60], [120]])
-    two = scaled.total([10, 100, math.inf], scale * 1e-3, 1, [[30], [60], [120]])
+    one = plain.error([10, 100, math.inf], 1e-3, 1, [[30], [60], [120]]).total.value
+    two = scaled.error([10, 100, math.inf], scale * 1e-3, 1, [[30], [60], [120]]).total.value
     assert two == pytest.approx(one, rel=1e-6)
     assert scaled.best_ridge(100) == pytest.approx(scale * plain.best_ridge(100), rel=1e-6)
 
@@ -197,8 +197,12 @@ def test_kernel_of_the_activation_is_its_forecast_with_gaussian_features() -> No
     gram = dt.kernel("relu", x, center=True)
     given = forecast_of(None, y, kernel=gram, dim=DIM, check=False)
     own = forecast_of(x, y, check=False)
-    assert given.total(math.inf, 1e-3) == pytest.approx(own.total(math.inf, 1e-3), rel=1e-12)
-    assert given.total(60, 1e-3) == pytest.approx(own.total(60, 1e-3), rel=0.2)
+    assert given.error(math.inf, 1e-3).total.value == pytest.approx(
+        own.error(math.inf, 1e-3).total.value, rel=1e-12
+    )
+    assert given.error(60, 1e-3).total.value == pytest.approx(
+        own.error(60, 1e-3).total.value, rel=0.2
+    )
     assert "given kernel" in str(given)
 
 
@@ -208,9 +212,45 @@ def test_columns_of_labels_are_summed() -> None:
     both = forecast_of(x, np.column_stack([y, z]), check=False)
     single = [forecast_of(x, labels, check=False) for labels in (y, z)]
     for size in (30, 60, 120):
-        total = sum(f.total(50, 1e-2, 1, size) for f in single)
+        total = sum(f.error(50, 1e-2, 1, size).total.value for f in single)
         tolerance = 0.02 if size > 60 else 1e-6
-        assert both.total(50, 1e-2, 1, size) == pytest.approx(total, rel=tolerance)
+        assert both.error(50, 1e-2, 1, size).total.value == pytest.approx(total, rel=tolerance)
+
+
+def test_columns_are_scaled_and_an_intercept_is_fitted_by_default() -> None:
+    x, y = draw(60, np.random.default_rng(1), offset=5.0)
+    x = np.column_stack([1e3 + 7 * x, np.full(60, 0.1)])  # the last column is constant
+    scaled = (x - x.mean(axis=0)) / np.append(x[:, :-1].std(axis=0), 1.0)
+    scaled[:, -1] = 0.0
+    f = dt.forecast(x, y)
+    assert (f.scale, f.fit_intercept, f.dim) == (True, True, 7)
+    expected = dt.forecast(scaled, y, scale=False, fit_intercept=True)
+    assert f.error(50, 1e-2) == expected.error(50, 1e-2)
+    assert f.notes == ("1 of 7 columns of X are constant, and 0 when scaled",)
+    assert "inputs scaled to mean 0 and variance 1, with an intercept" in str(f)
+    assert "inputs not scaled, with an intercept" in str(expected)
+    assert "fit_intercept" not in str(f)
+    moved = dt.forecast(3 + 2 * x, y - 100, check=False)
+    assert moved.error(50, 1e-2).total.value == pytest.approx(f.error(50, 1e-2).total.value)
+
+
+def test_kernel_is_not_scaled() -> None:
+    x, y = draw(60, np.random.default_rng(1))
+    gram = dt.kernel("relu", x, center=True)
+    f, raw = dt.forecast(None, y, kernel=gram), dt.forecast(None, y, kernel=gram, scale=False)
+    assert f.scale is raw.scale is False
+    assert f.error(50) == raw.error(50)
+
+
+def test_columns_too_small_to_square_are_constant() -> None:
+    x, y = draw(60, np.random.default_rng(1))
+    f = dt.forecast(np.column_stack([x, 1e-250 * x[:, 0]]), y, check=False)
+    assert math.isfinite(f.error(50).total.value)
+
+
+def test_device_is_chosen_by_default() -> None:
+    x, y = draw(60, np.random.default_rng(1))
+    assert dt.forecast(x, y).error(50) == dt.forecast(x, y, device="cpu").error(50)
 
 
 def test_data_frames_are_data() -> None:
@@ -218,7 +258,7 @@ def test_data_frames_are_data() -> None:
     x, y = draw(60, np.random.default_rng(1))
     frame = pandas.DataFrame(x, columns=list("abcdef"), index=np.arange(60)[::-1])
     found = forecast_of(frame, pandas.Series(y), check=False)
-    assert found.total(50) == forecast_of(x, y, check=False).total(50)
+    assert found.error(50).total.value == forecast_of(x, y, check=False).error(50).total.value
 
 
 def test_repeated_rows_with_groups_are_single_rows() -> None:
@@ -229,13 +269,13 @@ def test_repeated_rows_with_groups_are_single_rows() -> None:
         wrong = forecast_of(x2, y2, check=False)
     assert any("groups=" in note for note in wrong.notes)
     grouped = forecast_of(x2, y2, groups=np.tile(np.arange(60), 2))
-    for width in (30, 200, math.inf):
-        one, two = once.error(width, 1e-2).total, grouped.error(width, 1e-2).total
+    for P in (30, 200, math.inf):
+        one, two = once.error(P, 1e-2).total, grouped.error(P, 1e-2).total
         assert float(two) == pytest.approx(float(one), rel=0.01)
         assert float(two.standard_error) > 0.7 * float(one.standard_error)
-        assert wrong.total(width, 1e-2) < 0.8 * float(one)  # a copy of each row is left in
-    assert math.isfinite(grouped.total(30, 1e-2, 1, 60))
-    assert set(grouped.trust) == set(forecast(check=True).trust)
+        assert wrong.error(P, 1e-2).total.value < 0.8 * float(one)  # a copy of each row is left in
+    assert math.isfinite(grouped.error(30, 1e-2, 1, 60).total.value)
+    assert set(grouped.checks) == set(forecast(check=True).checks)
 
 
 def test_many_rows_are_sub_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +283,7 @@ def test_many_rows_are_sub_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = draw(60, np.random.default_rng(1))
     for inputs, kernel in ((x, None), (None, dt.kernel("relu", x))):
         f = forecast_of(inputs, y, kernel=kernel, groups=np.arange(60) // 2, check=False)
-        assert f.n_rows == 50
+        assert f.n_samples == 50
         assert any("50 of 60 rows" in note for note in f.notes)
 
 
@@ -251,7 +291,7 @@ def test_first_error_changes_no_later_one() -> None:
     x, y = draw(60, np.random.default_rng(1))
     one, two = (forecast_of(x, y, check=False) for _ in range(2))
     one.error(10, n_samples=57)
-    assert one.total(10, n_samples=50) == two.total(10, n_samples=50)
+    assert one.error(10, n_samples=50).total.value == two.error(10, n_samples=50).total.value
 
 
 def difficult(name: str, rng: np.random.Generator) -> dict[str, Any]:
@@ -382,7 +422,7 @@ def test_more_noise_than_the_rows_allow_is_noted() -> None:
     error = f.error(100, 1e-2)
     assert float(error.bayes) == pytest.approx(f.noise.estimate**2)
     assert float(error.bias) < 0
-    total = forecast_of(x, y, check=False).total(100, 1e-2)
+    total = forecast_of(x, y, check=False).error(100, 1e-2).total.value
     assert float(error.total) == pytest.approx(total, rel=1e-9)
 
 
@@ -390,11 +430,11 @@ def test_more_noise_than_the_rows_allow_is_noted() -> None:
 
 
 def test_checks_pass_on_well_behaved_data() -> None:
-    trust = forecast(check=True).trust
+    trust = forecast(check=True).checks
     assert set(trust) == {"spectrum", "features", "loo_over_gcv", "back_test"}
     for name in ("spectrum", "features", "back_test"):
         assert trust[name].passed, name
-    assert len(forecast().trust) == 0
+    assert len(forecast().checks) == 0
 
 
 def test_spectrum_check_fails_for_rare_directions() -> None:
@@ -402,10 +442,10 @@ def test_spectrum_check_fails_for_rare_directions() -> None:
     x, y = draw(120, rng)
     rare = 10.0 * (rng.random((120, 40)) < 0.01)
     f = forecast_of(np.column_stack([x, rare]), y)
-    assert not f.trust["spectrum"].passed
-    assert f.trust["spectrum"] in f.trust.failed
+    assert not f.checks["spectrum"].passed
+    assert f.checks["spectrum"] in f.checks.failed
     assert "spectrum     FAILED" in str(f)
-    assert f.trust["spectrum"].meaning in str(f)
+    assert f.checks["spectrum"].meaning in str(f)
 
 
 def test_feature_check_fails_for_fewer_features_than_said() -> None:
@@ -423,7 +463,7 @@ def test_feature_check_fails_for_fewer_features_than_said() -> None:
 
 
 def test_feature_check_of_few_rows_does_not_claim_agreement() -> None:
-    check = forecast_of(*draw(20, np.random.default_rng(0))).trust["features"]
+    check = forecast_of(*draw(20, np.random.default_rng(0))).checks["features"]
     assert check.passed
     assert check.limit > 0.2
     assert "vary too much" in check.meaning
@@ -431,8 +471,11 @@ def test_feature_check_of_few_rows_does_not_claim_agreement() -> None:
 
 def test_back_test_is_part_of_the_standard_error() -> None:
     with_check, without = forecast(check=True), forecast()
-    at = {"width": 200, "ridge": 1e-2}
-    assert with_check.total(**at, n_samples=480) == without.total(**at, n_samples=480)
+    at = {"n_features": 200, "ridge": 1e-2}
+    assert (
+        with_check.error(**at, n_samples=480).total.value
+        == without.error(**at, n_samples=480).total.value
+    )
     more = with_check.error(**at, n_samples=480).total.standard_error
     assert more > 1.01 * without.error(**at, n_samples=480).total.standard_error
     same = with_check.error(**at).total.standard_error
@@ -442,10 +485,10 @@ def test_back_test_is_part_of_the_standard_error() -> None:
 def test_numbers_of_rows_have_an_axis_of_their_own_where_lengths_differ() -> None:
     f = forecast_of(*draw(60, np.random.default_rng(1)), check=False)
     widths, sizes = np.geomspace(10, 300, 5), [30, 60, 120]
-    found = f.error(width=widths, n_samples=sizes)
+    found = f.error(n_features=widths, n_samples=sizes)
     assert found.extrapolated.shape == (3, 5)
-    expected = f.error(width=widths, n_samples=np.reshape(sizes, (3, 1)))
+    expected = f.error(n_features=widths, n_samples=np.reshape(sizes, (3, 1)))
     np.testing.assert_array_equal(found.total.value, expected.total.value)
-    assert f.error(width=widths[:3], n_samples=sizes).extrapolated.shape == (3,)
-    assert np.shape(f.total(widths, n_samples=sizes)) == (3, 5)
-    assert f.error(width=widths, n_samples=[30]).extrapolated.shape == (5,)
+    assert f.error(n_features=widths[:3], n_samples=sizes).extrapolated.shape == (3,)
+    assert np.shape(f.error(widths, n_samples=sizes).total.value) == (3, 5)
+    assert f.error(n_features=widths, n_samples=[30]).extrapolated.shape == (5,)

@@ -47,9 +47,9 @@ def rows() -> RidgeTable:
 
 
 def average(
-    energy: FeatureEnergy, width: float | list[float], delta: float | list[float]
+    energy: FeatureEnergy, n_features: float | list[float], delta: float | list[float]
 ) -> FeatureAverage:
-    P, d = np.broadcast_arrays(np.asarray(width, dtype=float), np.asarray(delta, dtype=float))
+    P, d = np.broadcast_arrays(np.asarray(n_features, dtype=float), np.asarray(delta, dtype=float))
     return average_over_features(rows(), energy, P, d)
 
 
@@ -57,44 +57,46 @@ def average(
 
 
 @given(
-    width=st.floats(0, math.log(1e6)).map(math.exp),
+    n_features=st.floats(0, math.log(1e6)).map(math.exp),
     delta=st.floats(math.log(1e-12), math.log(1e6)).map(math.exp),
 )
-def test_effective_ridge_solves_its_equation(width: float, delta: float) -> None:
-    found = average(EQUAL, width, delta)
+def test_effective_ridge_solves_its_equation(n_features: float, delta: float) -> None:
+    found = average(EQUAL, n_features, delta)
     own, kappa = found.functions, float(np.exp(found.log_kappa))
-    spare = width - N_TRAIN + float(own.unused)  # P - df₁, which may be small
-    assert kappa * spare == pytest.approx(delta * width, rel=1e-6, abs=1e-9 * kappa * width)
+    spare = n_features - N_TRAIN + float(own.unused)  # P - df₁, which may be small
+    assert kappa * spare == pytest.approx(
+        delta * n_features, rel=1e-6, abs=1e-9 * kappa * n_features
+    )
     spare += kappa * float(own.noise_energy)  # P - df₂
     expected = float(own.label_energy * own.feature_error) / spare
     assert float(found.variance) == pytest.approx(expected, rel=1e-4)
 
 
 @given(
-    width=st.floats(0, math.log(1e5)).map(math.exp),
+    n_features=st.floats(0, math.log(1e5)).map(math.exp),
     energy=st.sampled_from([EQUAL, UNEQUAL, FeatureEnergy(variance=0.002)]),
 )
-def test_effective_ridge_increases_with_the_ridge(width: float, energy: FeatureEnergy) -> None:
+def test_effective_ridge_increases_with_the_ridge(n_features: float, energy: FeatureEnergy) -> None:
     delta = np.array([0.0, 1e-300, *np.geomspace(1e-12, 1e12, 25), math.inf])
-    log_kappa = average(energy, width, list(delta)).log_kappa
+    log_kappa = average(energy, n_features, list(delta)).log_kappa
     assert np.all(np.diff(log_kappa) >= -1e-9)
     assert np.all(log_kappa[2:-1] >= np.log(delta[2:-1]) - 1e-6)  # features only add to the ridge
 
 
 @pytest.mark.parametrize("variance", [0.01, 0.4, 2.0])
-@pytest.mark.parametrize(("width", "delta"), [(40.0, 0.1), (120.0, 1e-3), (1000.0, 1e-2)])
+@pytest.mark.parametrize(("n_features", "delta"), [(40.0, 0.1), (120.0, 1e-3), (1000.0, 1e-2)])
 def test_unequal_energies_solve_their_equations(
-    variance: float, width: float, delta: float
+    variance: float, n_features: float, delta: float
 ) -> None:
     """1 = E[r τ/(1 + r τ x)] with x = df₁/P and r = κ/δ; c = (r²/P) E[τ²/(1 + r τ x)²]."""
-    found = average(FeatureEnergy(variance=variance), width, delta)
+    found = average(FeatureEnergy(variance=variance), n_features, delta)
     own = found.functions
-    x, r = float(own.df1) / width, float(np.exp(found.log_kappa)) / delta
+    x, r = float(own.df1) / n_features, float(np.exp(found.log_kappa)) / delta
     density = stats.gamma(1 / variance, scale=variance).pdf
     used, _ = quad(lambda t: density(t) * r * t / (1 + r * t * x), 0, np.inf, limit=500)
     assert used == pytest.approx(1, rel=2e-4)
     square, _ = quad(lambda t: density(t) * (r * t / (1 + r * t * x)) ** 2, 0, np.inf, limit=500)
-    c = square / width
+    c = square / n_features
     df2 = float(own.df1) - float(np.exp(found.log_kappa)) * float(own.noise_energy)
     expected = c / (1 - c * df2) * float(own.label_energy * own.feature_error)
     assert float(found.variance) == pytest.approx(expected, rel=2e-3)
@@ -143,10 +145,10 @@ def test_ridgeless_fit_with_few_features_does_not_depend_on_their_energies() -> 
     assert float(unequal.variance) == pytest.approx(float(equal.variance), rel=1e-3)
 
 
-@pytest.mark.parametrize("width", [1.0, 120.0, math.inf])
-def test_infinite_ridge_predicts_zero(width: float) -> None:
+@pytest.mark.parametrize("n_features", [1.0, 120.0, math.inf])
+def test_infinite_ridge_predicts_zero(n_features: float) -> None:
     _, data = sample()
-    found = average(UNEQUAL, width, math.inf)
+    found = average(UNEQUAL, n_features, math.inf)
     assert float(found.variance) == 0
     expected = np.square(data.labels[N_TRAIN:]).mean()
     assert float(found.functions.error) == pytest.approx(expected, rel=1e-4)
@@ -155,12 +157,12 @@ def test_infinite_ridge_predicts_zero(width: float) -> None:
 # --- simulation for the same rows ---
 
 
-def simulated(draw: Draw, width: int, delta: float, n_draws: int) -> Any:
+def simulated(draw: Draw, n_features: int, delta: float, n_draws: int) -> Any:
     """The variance over features of the prediction, averaged over test rows."""
     _, data = sample()
     rng, found = np.random.default_rng(7), []
     for _ in range(n_draws):
-        z = draw(width, rng) / math.sqrt(width)
+        z = draw(n_features, rng) / math.sqrt(n_features)
         a, b = z[:N_TRAIN], z[N_TRAIN:]
         dual = np.linalg.solve(a @ a.T + delta * np.eye(N_TRAIN), data.labels[:N_TRAIN, 0])
         found.append(b @ (a.T @ dual))
@@ -171,15 +173,15 @@ def simulated(draw: Draw, width: int, delta: float, n_draws: int) -> Any:
 def gaussian_features() -> Draw:
     _, data = sample()
     root = np.linalg.cholesky(data.gram + 1e-12 * np.eye(len(data)))
-    return lambda width, rng: np.asarray(root @ rng.standard_normal((len(data), width)))
+    return lambda n_features, rng: np.asarray(root @ rng.standard_normal((len(data), n_features)))
 
 
 def relu_features() -> Draw:
     x, _ = sample()
     mean = dt.activation("relu").mean
 
-    def draw(width: int, rng: np.random.Generator) -> FloatArray:
-        theta = rng.standard_normal((DIM, width)) / math.sqrt(DIM)
+    def draw(n_features: int, rng: np.random.Generator) -> FloatArray:
+        theta = rng.standard_normal((DIM, n_features)) / math.sqrt(DIM)
         return np.asarray(np.maximum(x @ theta, 0.0) - mean)
 
     return draw
@@ -187,24 +189,24 @@ def relu_features() -> Draw:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("width", "delta"),
+    ("n_features", "delta"),
     [(120, 1e-3), pytest.param(30, 1e-2, marks=pytest.mark.full)]
     + [pytest.param(360, d, marks=pytest.mark.full) for d in (1e-3, 1e-2)],
 )
-def test_variance_over_gaussian_features_is_simulated(width: int, delta: float) -> None:
-    found = simulated(gaussian_features(), width, delta, 200)
-    predicted = average(EQUAL, float(width), delta)
+def test_variance_over_gaussian_features_is_simulated(n_features: int, delta: float) -> None:
+    found = simulated(gaussian_features(), n_features, delta, 200)
+    predicted = average(EQUAL, float(n_features), delta)
     assert abs(found.z_score(float(predicted.variance))) < 4
-    if width <= N_TRAIN:  # control: without 1/(1 - c df₂)
+    if n_features <= N_TRAIN:  # control: without 1/(1 - c df₂)
         own = predicted.functions
-        assert abs(found.z_score(float(own.label_energy * own.feature_error) / width)) > 10
+        assert abs(found.z_score(float(own.label_energy * own.feature_error) / n_features)) > 10
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("width", "delta"), [(360, 1e-2), pytest.param(360, 1e-1, marks=pytest.mark.full)]
+    ("n_features", "delta"), [(360, 1e-2), pytest.param(360, 1e-1, marks=pytest.mark.full)]
 )
-def test_variance_over_relu_features_needs_their_energies(width: int, delta: float) -> None:
+def test_variance_over_relu_features_needs_their_energies(n_features: int, delta: float) -> None:
     _, data = sample()
     spectrum = Eigenbasis.of(data.subset(np.arange(N_TRAIN)))
     d, kappa = spectrum.eigenvalues, float(np.median(spectrum.eigenvalues))
@@ -213,6 +215,6 @@ def test_variance_over_relu_features_needs_their_energies(width: int, delta: flo
     learned = d / (d + kappa)
     energy = FeatureEnergy.measured(energies, float(learned.sum()), float((learned**2).sum()))
     assert energy.variance == pytest.approx(2 / DIM, rel=0.2)
-    found = simulated(relu_features(), width, delta, 200)
-    assert abs(found.z_score(float(average(energy, float(width), delta).variance))) < 4
-    assert abs(found.z_score(float(average(EQUAL, float(width), delta).variance))) > 10
+    found = simulated(relu_features(), n_features, delta, 200)
+    assert abs(found.z_score(float(average(energy, float(n_features), delta).variance))) < 4
+    assert abs(found.z_score(float(average(EQUAL, float(n_features), delta).variance))) > 10

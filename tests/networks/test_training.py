@@ -22,6 +22,7 @@ from doubletrouble.networks._training import (
     sample_blocks,
     train_members,
 )
+from doubletrouble.results import LazyRun
 from tests.networks.literal import DIM, small_data
 from tests.selection import full_beyond_cases
 
@@ -52,7 +53,7 @@ def task_of(members: list[NetworkMember]) -> TrainingTask:
     )
 
 
-def assert_same(a: dt.LazyRun, b: dt.LazyRun) -> None:
+def assert_same(a: LazyRun, b: LazyRun) -> None:
     """Two runs agree to rounding."""
     np.testing.assert_allclose(a.predictions, b.predictions, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(a.steps, b.steps)

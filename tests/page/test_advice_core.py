@@ -1,4 +1,4 @@
-"""The remedies that the page computes in the browser are those of `dt.advise`."""
+"""The advice that the page computes in the browser is that of `dt.advise`."""
 
 import json
 import math
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 TOLERANCE = 1e-10
 EVALUATE = """async (settings) => {
-    const [{ remedies, meaning }, declared] = await Promise.all([
+    const [{ advise, meaning }, declared] = await Promise.all([
         import("./advice.js"), fetch("declarations.json").then((response) => response.json()),
     ]);
     const read = (text) => JSON.parse(text, (_, value) => (value === "inf" ? Infinity : value));
     return JSON.stringify(
         read(settings).map(({ problem, scheme }) => {
-            const found = remedies(problem, scheme);
-            const totals = found.options.map(({ name, label, total }) => [name, label, total]);
+            const found = advise(problem, scheme);
+            const totals = found.options.map(({ name, total }) => [name, total]);
             return {
                 now: found.now.total, totals, choice: found.choice.name, sentence: found.sentence,
                 meaning: meaning(found, declared.parts.meanings),
@@ -37,13 +37,13 @@ def settings() -> list[dict[str, Any]]:
     rng = np.random.default_rng(18)
     found = []
     for _ in range(44):
-        width, samples, ridge, noise = 10 ** rng.uniform([-1, -1, -6, -1], [1.5, 1, 1, 1])
+        ratio, samples, ridge, noise = 10 ** rng.uniform([-1, -1, -6, -1], [1.5, 1, 1, 1])
         members = float(rng.choice([1, 2, 3, 10, 100]))
         scheme = str(rng.choice(["ensemble", "divide"]))
-        found.append((width * samples, samples, ridge, noise, members, scheme))
+        found.append((ratio * samples, samples, ridge, noise, members, scheme))
     for ridge in (0.0, 1e-5):
-        for width in (1.0, 1.05, 1.2, 0.64, 100.0, math.inf):
-            found.append((width, 1.0, ridge, 1.0, 1.0, "ensemble"))
+        for ratio in (1.0, 1.05, 1.2, 0.64, 100.0, math.inf):
+            found.append((ratio, 1.0, ridge, 1.0, 1.0, "ensemble"))
     found += [
         (0.5, 1.0, 0.0, 1.0, 2.0, "divide"),
         (0.52, 1.0, 0.0, 0.5, 2.0, "divide"),
@@ -73,17 +73,17 @@ def _strict(value: object) -> str:
     return json.dumps(value).replace("Infinity", '"inf"')
 
 
-def test_remedies_are_those_of_advise(browser: Browser, file_server: str) -> None:
+def test_browser_advice_is_that_of_python(browser: Browser, file_server: str) -> None:
     given = settings()
     assert len(given) >= 60
     for setting, found in zip(given, in_browser(browser, file_server, given), strict=True):
         scheme = dt.Divide if setting["scheme"]["name"] == "divide" else dt.Ensemble
         problem = dt.Problem(**setting["problem"])
         advice = dt.advise(problem, scheme(setting["scheme"]["n_members"]))
-        names = [(option.name, option.label) for option in advice.changes]
-        assert names == [(name, label) for name, label, _ in found["totals"]], setting
+        names = [option.name for option in advice.changes]
+        assert names == [name for name, _ in found["totals"]], setting
         expected = [advice.now.total, *(option.total for option in advice.changes)]
-        totals = [found["now"], *(total for _, _, total in found["totals"])]
+        totals = [found["now"], *(total for _, total in found["totals"])]
         np.testing.assert_allclose([float(t) for t in totals], expected, rtol=TOLERANCE)
         assert found["choice"] == advice.choice.name, setting
         assert found["sentence"] == advice.summary, setting

@@ -633,7 +633,7 @@ def test_table_is_forecast_by_the_server(opened: Opener, page_server: str, tmp_p
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("window.hacked") is None
     assert violations(page) == []
-    page.locator("#data-view-members-slider").press("End")
+    page.locator("#data-view-n_members-slider").press("End")
     expect(page.locator("#data .sentence")).to_contain_text("K = ∞")
     expect(page.locator("#data .stale")).to_have_count(0)  # no question is pending
     file = downloaded(page, "CSV", tmp_path / "forecast.csv")

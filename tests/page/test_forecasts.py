@@ -11,19 +11,20 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-import doubletrouble as dt
 from doubletrouble.page import _forecasts
 from doubletrouble.page._app import application
 from doubletrouble.page._forecasts import MOST_BYTES, MOST_WAITING, ForecastChoice, Forecasts
 from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import Simulations
+from doubletrouble.results import Forecast
 from doubletrouble.tables import DataTable
+from tests.cli.results import Capture, json_result
 from tests.page.serving import WAIT
 
 pytestmark = pytest.mark.xdist_group("processes")
 
 ROWS = 60
-SETTING = {"width": 40, "ridge": 1e-3, "members": 2, "samples": ROWS}
+SETTING = {"n_features": 40, "ridge": 1e-3, "n_members": 2, "n_samples": ROWS}
 
 
 def csv_of(n_rows: int = ROWS, seed: int = 0) -> bytes:
@@ -128,38 +129,65 @@ def test_forecast_is_that_of_the_library(name: str, client: FlaskClient, tmp_pat
     lines = script["python"].replace("import matplotlib.pyplot as plt\n", "")
     exec(lines.replace("curve.plot()\nplt.show()\n", ""), found)
     f, curve = found["f"], found["curve"]
-    assert isinstance(f, dt.Forecast)
+    assert isinstance(f, Forecast)
     assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-6)
     assert summary["noise"]["text"] == str(f.noise)
-    assert [check["name"] for check in summary["checks"]] == list(f.trust)
-    np.testing.assert_allclose(answer["width"], found["width"])
+    assert [check["name"] for check in summary["checks"]] == list(f.checks)
+    np.testing.assert_allclose(answer["n_features"], found["n_features"])
     np.testing.assert_allclose(answer["total"], curve.total.value, rtol=1e-6)
     for part, values in answer["parts"].items():
         expected = getattr(curve, part).value
         np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6, err_msg=part)
-    total = f.error(40, 1e-3, 2, SETTING["samples"]).total
+    total = f.error(40, 1e-3, 2, SETTING["n_samples"]).total
     assert answer["here"]["total"] == pytest.approx([total.value, total.standard_error], rel=1e-4)
     assert len(advice["options"]) == len(f.advise(40, 1e-3, 2).options)
     assert {"gain_low", "gain_high", "extrapolated"} <= advice["options"][1].keys()
+
+
+def test_python_shell_and_page_have_the_same_numbers(
+    client: FlaskClient, tmp_path: Path, capsys: Capture
+) -> None:
+    frame = pytest.importorskip("sklearn.datasets").load_diabetes(as_frame=True).frame
+    frame.to_csv(tmp_path / "diabetes.csv", index=False)
+    f = dt.forecast(frame.drop(columns="target"), frame["target"])
+    expected = f.error(n_features=100, ridge=0.1)
+    shell = json_result(
+        f"forecast {tmp_path}/diabetes.csv --target target --n-features 100 --ridge 0.1", capsys
+    )
+    data = loaded(client, (tmp_path / "diabetes.csv").read_bytes())
+    choice = {"target": 10, "inputs": list(range(10))}
+    summary = ready(client, data, **choice)["summary"]
+    setting = {"n_features": 100, "ridge": 0.1, "n_members": 1, "n_samples": len(frame)}
+    page = post(client, "error", data, setting=setting)["here"]
+    (row,) = shell["rows"]
+    for name, part in (*expected.parts.items(), ("total", expected.total)):
+        numbers = [part.value, part.standard_error]
+        in_page = page["total"] if name == "total" else page["parts"][name]
+        in_shell = [row[f"error_{name}"], row[f"error_{name}_standard_error"]]
+        assert in_shell == pytest.approx(numbers, rel=1e-12), name
+        assert in_page == pytest.approx(numbers, rel=1e-9, abs=1e-9), name
+    assert float(expected.total) == pytest.approx(3084, abs=0.5)
+    assert shell["noise"]["high"] == pytest.approx(f.noise.upper, rel=1e-12)
+    assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-9)
 
 
 def test_limits_of_a_model_are_answered(client: FlaskClient) -> None:
     data = loaded(client)
     assert ready(client, data)["status"] == "ready"
     for change in (
-        {"width": "inf", "members": "inf"},
-        {"width": ROWS, "ridge": 0, "members": 1},
-        {"samples": 12},
-        {"samples": 5 * ROWS, "ridge": 1e-9},
+        {"n_features": "inf", "n_members": "inf"},
+        {"n_features": ROWS, "ridge": 0, "n_members": 1},
+        {"n_samples": 12},
+        {"n_samples": 5 * ROWS, "ridge": 1e-9},
     ):
         for action in ("error", "advice"):
             post(client, action, data, setting={**SETTING, **change})
     for name, wrong in (
-        ("samples", 6 * ROWS),
-        ("samples", 20.5),
-        ("width", 0),
+        ("n_samples", 6 * ROWS),
+        ("n_samples", 20.5),
+        ("n_features", 0),
         ("ridge", "1"),
-        ("members", None),
+        ("n_members", None),
     ):
         body = {"action": "error", "data": data, "setting": {**SETTING, name: wrong}}
         response = client.post("/api/forecast", json=body)
@@ -180,20 +208,18 @@ def test_missing_values_are_named_and_left_out_on_request(client: FlaskClient) -
     message = (response.json or {})["message"]
     assert "got 2 rows with 1 in column 'first' (first in line 7), 1 in column 'second'" in message
     answer = ready(client, data, drop_missing=True)
-    assert answer["summary"]["rows"] == ROWS - 2
+    assert answer["summary"]["n_samples"] == ROWS - 2
     assert answer["notes"][0] == "2 rows with missing values are left out."
 
 
 def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_forecasts, "MOST_ROWS", 50)
     table = DataTable.from_csv(csv_of())
-    choice = ForecastChoice.from_json({"target": 4, "inputs": [1, 3], "standardize": False}, table)
+    choice = ForecastChoice.from_json({"target": 4, "inputs": [1, 3]}, table)
     rows = choice.rows(table)
     assert (rows.inputs.shape, rows.labels.shape) == ((50, 2), (50,))
     assert rows.notes[0].startswith("50 of 60 rows are used")
     assert np.isin(rows.inputs[:, 0], table.columns[1].values).all()
-    standardized = ForecastChoice(target=4, inputs=(1, 3)).rows(table).inputs
-    np.testing.assert_allclose(standardized.std(axis=0), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +232,7 @@ def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"inputs": [4]}, "inputs must not have the target"),
         ({"inputs": [1, "x"]}, "inputs must be the number of a column"),
         ({"activation": "os.system"}, "activation must be one of"),
-        ({"standardize": 1}, "standardize must be true or false"),
+        ({"scale": 1}, "scale must be true or false"),
         ({"inputs": [1, 2]}, "inputs must have numbers or few classes, got 60 different values"),
         ({"groups": 9}, "groups must be the number of a column"),
         ({"groups": 4}, "groups must be another column than the target"),

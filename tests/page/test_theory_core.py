@@ -23,6 +23,7 @@ from doubletrouble.ensembles import SCHEMES, Scheme, named_ensemble
 from doubletrouble.page._declarations import STATIC
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.problems import noise_at
+from doubletrouble.theory import psi_terms
 from tests.schemes import ensemble, supported
 from tests.test_no_nan import random_members, random_problem, random_shares
 
@@ -109,7 +110,7 @@ FUNCTIONS: dict[str, Callable[..., Arrays]] = {
     "exactError": lambda *setting: parts(dt.exact_error(*setting)),
     "anova": lambda *setting: parts(dt.anova(*setting)),
     "trainingError": lambda *setting: {"value": np.asarray(dt.training_error(*setting))},
-    "psiTerms": lambda problem, _: asdict(dt.psi_terms(problem)),
+    "psiTerms": lambda problem, _: asdict(psi_terms(problem)),
 }
 
 

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.simulation import Simulation
 from doubletrouble.simulation._fits import RidgeFit, feature_learner, gains
 from tests.simulation.literal import errors
 
 OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
 
 
-def of_divided(run: dt.Simulation) -> dict[str, Any]:
+def of_divided(run: Simulation) -> dict[str, Any]:
     """Every term of two members on divided data."""
     return run.terms_of(dt.Divide(2)).named()
 

@@ -18,6 +18,7 @@ from conformance.losses import (
     of_problem,
     unlikely,
 )
+from doubletrouble.convex import order_parameters
 from doubletrouble.losses import LOSSES, loss
 from doubletrouble.simulation import ConvexSimulation
 from doubletrouble.simulation._overlaps import majority
@@ -196,7 +197,7 @@ def test_labels_without_a_signal_are_drawn() -> None:
     problem = replace(CLASSES, signal=0.0, flips=0.0)
     run: Any = simulated(problem, dim=60, n_data=20)
     assert run.error().total.value == 0.5
-    assert abs(run.q.z_score(dt.order_parameters(run.problem).q)) < 4
+    assert abs(run.q.z_score(order_parameters(run.problem).q)) < 4
 
 
 def test_votes_are_those_of_every_choice_of_members() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.results import Committee
 from tests.messages import message_of
 
 WIDE = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
@@ -45,7 +46,7 @@ def test_equal_members_are_an_ensemble(weights: str) -> None:
 
 
 def test_best_weights_do_not_depend_on_the_size_of_the_target() -> None:
-    def best(size: float, signal: float) -> dt.Committee:
+    def best(size: float, signal: float) -> Committee:
         target: dict[str, Any] = {"signal": signal * size, "noise": 0.5 * size}
         return dt.committee([WIDE, PEAK, NARROW], weights="optimal", **target)
 

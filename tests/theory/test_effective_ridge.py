@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.theory import effective_ridge
 
 COUNT = 400
 
@@ -32,7 +33,7 @@ def random_problem(activation: str) -> dt.Problem:
 @pytest.mark.parametrize("activation", ["relu", "tanh", "sign"])
 def test_infinitely_many_models_are_a_kernel_regression(activation: str) -> None:
     problem = random_problem(activation)
-    effective = np.asarray(dt.effective_ridge(problem))
+    effective = np.asarray(effective_ridge(problem))
     ensemble = dt.exact_error(problem, math.inf)
     kernel = dt.exact_error(replace(problem, features_per_dim=math.inf, ridge=effective))
     for name, value in ensemble.parts.items():
@@ -44,12 +45,12 @@ def test_infinitely_many_models_are_a_kernel_regression(activation: str) -> None
 
 def test_effective_ridge_equals_the_published_value() -> None:
     narrow = dt.Problem(features_per_dim=0.5, samples_per_dim=1.0, ridge=1e-5)
-    assert dt.effective_ridge(narrow) == pytest.approx(0.259612, abs=5e-7)
+    assert effective_ridge(narrow) == pytest.approx(0.259612, abs=5e-7)
 
 
 def test_effective_ridge_has_its_known_limits() -> None:
     def at(**changes: Any) -> Any:
-        return dt.effective_ridge(
+        return effective_ridge(
             dt.Problem(**{"features_per_dim": 2.0, "samples_per_dim": 1.0, **changes})
         )
 

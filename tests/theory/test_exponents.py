@@ -9,8 +9,9 @@ import pytest
 from scipy.optimize import brentq
 
 import doubletrouble as dt
+from doubletrouble.results import Exponents, PartExponents
 
-PARTS = [f.name for f in fields(dt.PartExponents)]
+PARTS = [f.name for f in fields(PartExponents)]
 SIZES = {"by_n_samples": "n_samples", "by_n_features": "n_features"}
 SOURCES = np.array([0.25, 0.4, 0.75, 0.9, 1.4])
 
@@ -22,7 +23,7 @@ def law(
     return dt.SpectralProblem.from_law(power, **sizes)
 
 
-def table(exponents: dt.Exponents) -> np.ndarray:
+def table(exponents: Exponents) -> np.ndarray:
     """All exponents of the four parts, (direction, part, ...)."""
     directions = (exponents.by_n_samples, exponents.by_n_features, exponents.by_n_members)
     return np.array([[getattr(one, part) for part in PARTS[:-1]] for one in directions])

@@ -10,6 +10,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.ensembles import named_ensemble
+from doubletrouble.theory import psi_terms
 from doubletrouble.theory._filters import talbot_poles
 from tests import pair_oracle
 from tests.messages import message_of
@@ -264,7 +265,7 @@ def test_poles_of_a_filter_are_validated() -> None:
 def test_incomplete_filter_is_continuous_at_infinite_time(ridge: float, width: float) -> None:
     """The weights sum to 1/2: the limit is half of the predictor."""
     half, at = dt.Filter(ridges=[1.0], weights=[0.5]), problem(width, 0.8, ridge)
-    whole, psi = dt.exact_error(at), dt.psi_terms(at)
+    whole, psi = dt.exact_error(at), psi_terms(at)
     end = dt.gradient_flow(at, math.inf, filter=half)
     late = dt.gradient_flow(at, 1e13, filter=half)
     assert end.bias == pytest.approx(1.44 * (1 - psi.psi1 + psi.psi2_divide / 4) + 0.09, rel=1e-12)

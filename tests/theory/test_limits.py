@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.theory import psi_terms
 
 ACTIVATIONS = ("relu", "sign")
 
@@ -23,7 +24,7 @@ def test_ridgeless_initialization_beyond_the_peak_is_in_closed_form(activation: 
     """For P > N initialization is F² (1 - Ψ₁) N/(P - N) exactly, the rest does not depend on P."""
     features, samples = np.array([(2.0, 1.0), (1.0001, 1.0), (30.0, 0.4), (7.0, 3.0)]).T
     problem = ridgeless(features, samples, activation)
-    psi, error = dt.psi_terms(problem), dt.exact_error(problem)
+    psi, error = psi_terms(problem), dt.exact_error(problem)
     excess = samples / (features - samples)
     assert error.initialization == pytest.approx((1 - np.asarray(psi.psi1)) * excess, rel=1e-13)
     own = np.asarray(psi.psi3_vanilla) - psi.psi3_ensemble
@@ -39,7 +40,7 @@ def test_ridgeless_error_below_the_peak_is_that_of_least_squares(activation: str
     """For P < N the model is misspecified."""
     features, samples = np.array([(0.5, 1.0), (0.9999, 1.0), (0.4, 30.0), (3.0, 7.0)]).T
     problem = ridgeless(features, samples, activation, noise=0.5)
-    psi, error = dt.psi_terms(problem), dt.exact_error(problem)
+    psi, error = psi_terms(problem), dt.exact_error(problem)
     missed = 1 - np.asarray(psi.psi1) + 0.25
     inflation = samples / (samples - features)
     assert error.noise == pytest.approx(0.25 * features / (samples - features), rel=1e-13)
@@ -54,13 +55,13 @@ def test_ridgeless_overlap_solves_a_quadratic_in_the_smaller_of_features_and_sam
         small = min(features, samples)
         b = 1 + zeta + small * zeta
         expected = (b - math.sqrt(b * b - 4 * small * zeta**2)) / (2 * zeta)
-        assert dt.psi_terms(problem).psi1 == pytest.approx(expected, rel=1e-13)
+        assert psi_terms(problem).psi1 == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_noise_and_initialization_diverge_at_the_peak(activation: str) -> None:
     problem = ridgeless(1.5, 1.5, activation)
-    error, psi = dt.exact_error(problem), dt.psi_terms(problem)
+    error, psi = dt.exact_error(problem), psi_terms(problem)
     near = dt.exact_error(replace(problem, features_per_dim=1.5 * (1 + 1e-12)))
     assert error.noise == error.initialization == error.total == math.inf
     assert error.sampling == pytest.approx(near.sampling, rel=1e-10)
@@ -87,7 +88,7 @@ def test_divergence_is_inverse_in_the_distance_from_the_peak() -> None:
     for offset in (1e-12, -1e-12, 1e-9, -1e-6):
         problem = ridgeless(1.0 + offset, 1.0)
         distance = abs((1.0 + offset) - 1.0)  # of the rounded sizes
-        psi = dt.psi_terms(problem)
+        psi = psi_terms(problem)
         assert psi.psi3_vanilla * distance == pytest.approx(1.0, abs=2 * distance + 1e-14)
 
 
@@ -176,7 +177,7 @@ def test_even_activations_learn_no_linear_signal(activation: str) -> None:
     problem = dt.Problem(
         features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3, activation=activation
     )
-    psi, error = dt.psi_terms(problem), dt.exact_error(problem)
+    psi, error = psi_terms(problem), dt.exact_error(problem)
     assert psi.psi1 == psi.psi2_ensemble == psi.psi3_ensemble == psi.psi2_divide == 0.0
     assert error.bias == 1.0
     assert error.noise == pytest.approx(error.initialization, rel=1e-14)  # F = τ: fitted alike
@@ -194,7 +195,7 @@ def test_nonlinear_teacher_adds_bias_sampling_and_initialization() -> None:
     """F⋆² is bias, and its response splits into sampling and initialization."""
     plain = dt.Problem(features_per_dim=2.0, samples_per_dim=1.5, ridge=1e-2, noise=0.8)
     bent = replace(plain, nonlinear_signal=0.6)
-    a, b, psi = dt.exact_error(plain), dt.exact_error(bent), dt.psi_terms(plain)
+    a, b, psi = dt.exact_error(plain), dt.exact_error(bent), psi_terms(plain)
     assert b.noise == a.noise
     assert b.bias - a.bias == pytest.approx(0.36, rel=1e-14)
     assert b.sampling - a.sampling == pytest.approx(0.36 * psi.psi3_ensemble, rel=1e-12)

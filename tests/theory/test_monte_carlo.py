@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.theory import psi_terms
 from tests.selection import full_beyond
 from tests.theory import features, traces
 from tests.theory.traces import FloatArray, Setting
@@ -119,7 +120,7 @@ def check_psi_terms(case: Case) -> None:
         return
     problem = problem_of(case)
     assert isinstance(problem, dt.Problem)
-    z = z_scores(case, vars(dt.psi_terms(problem)), lambda table: table)
+    z = z_scores(case, vars(psi_terms(problem)), lambda table: table)
     assert max(map(abs, z.values())) < LIMIT, z
 
 

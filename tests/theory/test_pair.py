@@ -9,6 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.activations import correlation
+from doubletrouble.theory import psi_terms
 from tests import pair_oracle
 from tests.theory import oracle
 
@@ -88,7 +89,7 @@ def test_schemes_are_special_cases_of_pairs() -> None:
     one = dt.Member(**sizes)
     powers: dict[str, Any] = {"noise": 0.5, "nonlinear_signal": 0.3}
     problem = dt.Problem(**sizes, **powers)
-    psi, single = dt.psi_terms(problem), dt.exact_error(problem)
+    psi, single = psi_terms(problem), dt.exact_error(problem)
 
     def same(result: Any, known: Any, name: str = "") -> None:
         np.testing.assert_allclose(result, known, rtol=1e-12, atol=1e-12, err_msg=name)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.theory import psi_terms
 from tests.selection import full_beyond
 from tests.theory import oracle
 
@@ -66,7 +67,7 @@ def deviations(
     psi = oracle.psi(features, samples, ridge, moments.linear, moments.nonlinear)
     parts = oracle.error(psi, members=3, scheme="ensemble", **powers)
     effects = oracle.anova(psi, **powers)
-    terms, error, split = dt.psi_terms(problem), dt.exact_error(problem, 3), dt.anova(problem)
+    terms, error, split = psi_terms(problem), dt.exact_error(problem, 3), dt.anova(problem)
     return {
         **{name: deviation(getattr(terms, name), psi[name]) for name in psi},
         **{name: deviation(getattr(error, name), parts[name]) for name in PARTS},
@@ -127,7 +128,7 @@ def test_terms_equal_high_precision_with_exact_moments(activation: str) -> None:
         star = mpmath.sqrt(power)
     for features, samples, ridge in random_points(99, 10):
         psi = oracle.psi(features, samples, ridge, mu1, star)
-        got = dt.psi_terms(
+        got = psi_terms(
             dt.Problem(
                 features_per_dim=features,
                 samples_per_dim=samples,

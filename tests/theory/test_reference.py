@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.theory import psi_terms
 
 FOLDER = Path(dt.__file__).parent / "figures" / "reference"
 
@@ -54,7 +55,7 @@ def problem_at(columns: dict[str, FloatArray]) -> dt.Problem:
 )
 def test_terms_equal_sixty_digits(name: str) -> None:
     columns = table(f"oracle_mp60_{name}")
-    got = dt.psi_terms(problem_at(columns))
+    got = psi_terms(problem_at(columns))
     for theirs, ours in PSI.items():
         # grid points in the table have more digits than a float: next to P = N that shows
         np.testing.assert_allclose(getattr(got, ours), columns[theirs], rtol=1e-12, err_msg=ours)
@@ -70,7 +71,7 @@ def test_terms_equal_sixty_digits(name: str) -> None:
 )
 def test_terms_equal_the_authors_values(name: str, tolerance: float) -> None:
     columns = table(name)
-    got = dt.psi_terms(problem_at(columns))
+    got = psi_terms(problem_at(columns))
     compared = [theirs for theirs in PSI if theirs in columns]
     assert len(compared) >= 5
     for theirs in compared:

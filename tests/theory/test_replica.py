@@ -57,7 +57,7 @@ def grid_of(points: list[tuple[float, float, float]], activation: str) -> dt.Pro
 
 
 def assert_equals_the_closed_form(problem: dt.Problem, rounding: float = 0.0) -> None:
-    result, known = psi_terms(problem), dt.psi_terms(problem)
+    result, known = psi_terms(problem), dt.theory.psi_terms(problem)
     for name in TERMS:
         np.testing.assert_allclose(
             getattr(result, name), getattr(known, name), rtol=1e-12, atol=rounding, err_msg=name
@@ -120,9 +120,9 @@ def test_overlap_and_effective_ridge_at_the_saddle_point() -> None:
         problem = problem_at(point, "relu")
         result = saddle_point(problem)
         overlap = 1 - result.r / result.q
-        assert overlap == pytest.approx(dt.psi_terms(problem).psi1, rel=1e-12)
+        assert overlap == pytest.approx(dt.theory.psi_terms(problem).psi1, rel=1e-12)
         effective = 1 / (point[0] * point[1] * result.q)
-        assert effective == pytest.approx(dt.effective_ridge(problem), rel=1e-12)
+        assert effective == pytest.approx(dt.theory.effective_ridge(problem), rel=1e-12)
 
 
 def test_printed_gradient_is_the_gradient_of_the_printed_action() -> None:
@@ -348,7 +348,7 @@ def test_mei_and_montanari_formulas_agree(
 ) -> None:
     problem = problem_at(point, activation)
     bias, variance = mei_montanari(problem)
-    for terms, tolerance in ((psi_terms(problem), 1e-8), (dt.psi_terms(problem), 1e-10)):
+    for terms, tolerance in ((psi_terms(problem), 1e-8), (dt.theory.psi_terms(problem), 1e-10)):
         signal = np.asarray(1 - 2 * terms.psi1 + terms.psi2_vanilla)
         assert float(signal) == pytest.approx(bias, rel=tolerance)
         assert terms.psi3_vanilla == pytest.approx(variance, rel=tolerance)

@@ -9,6 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES, Scheme
+from doubletrouble.theory import psi_terms
 from tests import pair_oracle
 from tests.schemes import ensemble, supported
 
@@ -104,7 +105,7 @@ def test_infinitely_many_subsamples_equal_linear_ridge_regression() -> None:
     """Width, subsample and ridge act as one effective ridge, ψ₂ u/s - u."""
     width, fraction = np.array([0.2, 1.0, 3.0]), np.array([0.3, 0.8, 1.0])[:, None]
     ridge, samples = np.array([0.0, 0.2])[:, None, None], 1.5
-    s = np.asarray(dt.psi_terms(problem(width, samples * fraction, ridge)).psi1)
+    s = np.asarray(psi_terms(problem(width, samples * fraction, ridge)).psi1)
     rho = samples * (1 - s) / s - (1 - s)
     members = dt.Subsample(math.inf, fraction=fraction)
     result = dt.exact_error(problem(width, samples, ridge), members)

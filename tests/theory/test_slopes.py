@@ -11,6 +11,7 @@ from mpmath import mpf
 
 import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES
+from doubletrouble.theory import psi_terms
 from doubletrouble.theory._optimum import Slopes, error_slopes
 from tests.schemes import AnyProblem
 from tests.theory import oracle
@@ -122,7 +123,7 @@ def test_slopes_of_a_spectrum_equal_high_precision_differences(
 def test_ridgeless_slopes_equal_the_closed_form(ratio: float, members: int) -> None:
     """R_K = R_inf + (F² (1 - Ψ1) + σ²)/(K (P/N - 1)), and R_inf does not depend on P."""
     problem = dt.Problem(features_per_dim=ratio, samples_per_dim=1.0, ridge=0.0, noise=0.5)
-    psi1 = float(np.asarray(dt.psi_terms(problem).psi1))
+    psi1 = float(np.asarray(psi_terms(problem).psi1))
     expected = -(1 - psi1 + 0.25) / (members * (ratio - 1) ** 2)
     result = error_slopes(problem, members).by_n_features
     assert result == pytest.approx(expected, rel=1e-12)

@@ -1,4 +1,4 @@
-"""The exact error after changes of width, models, ridge or data, and the best allocation."""
+"""The exact error after changes of features, models, ridge or data, and the best allocation."""
 
 from doubletrouble.advice._advise import advise as advise
 from doubletrouble.advice._frontier import FrontierExponents as FrontierExponents

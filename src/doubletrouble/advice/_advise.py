@@ -1,6 +1,6 @@
 """`advise`: the error after each change, and the best allocation of a budget.
 
-Of a problem the errors are exact; of a decomposition or a diagnosis they are measured.
+Of a problem the errors are exact; of a forecast, a diagnosis or a decomposition they are estimates.
 """
 
 from __future__ import annotations  # help() shows names instead of unions
@@ -10,12 +10,19 @@ from typing import Any, overload
 
 from doubletrouble.advice._allocation import (
     best_allocation,
-    best_width_of_many,
+    best_features_of_many,
     count_unit,
     round_many,
 )
 from doubletrouble.advice._frontier import scaling_frontier
-from doubletrouble.advice._options import AdviceOption, single_changes
+from doubletrouble.advice._options import (
+    FRONTIER,
+    MANY_AT_BEST,
+    NOW,
+    RIDGE,
+    AdviceOption,
+    single_changes,
+)
 from doubletrouble.advice._result import Advice, MarginalValue
 from doubletrouble.costs import Measure as CostMeasure
 from doubletrouble.costs import check_measure
@@ -24,18 +31,21 @@ from doubletrouble.diagnosis import (
     MEASURED,
     WITHHELD,
     Diagnosis,
+    DiagnosisAdvice,
+    DiagnosisOption,
     LearnerComparison,
-    Remedies,
-    Remedy,
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
+from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.losses import Logistic, MaxMargin, Measure
 from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, optimal_ridge
 
-_AVERAGED = (10, math.inf)  # seeds, in the remedies of a decomposition
+_AVERAGED = (10, math.inf)  # seeds, in the advice on a decomposition
+_DEFAULTS: dict[str, object] = {"ensemble": 1, "cost": "features"}  # others are None
+_OF_A_FORECAST = ("n_features", "ridge", "ensemble", "n_samples", "budget", "cost")
 _ONE_SIZE = (
     "a decomposition has one size of training sets, which does not determine the error at "
     "another; dt.diagnose(model, X, y) extrapolates it"
@@ -55,28 +65,42 @@ def advise(
 
 
 @overload
-def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> Remedies: ...
+def advise(
+    problem: Forecast,
+    ensemble: float = 1,
+    *,
+    n_features: float,
+    ridge: float = DEFAULT_RIDGE,
+    n_samples: float | None = None,
+    budget: float | None = None,
+    cost: CostMeasure = "features",
+) -> ForecastAdvice: ...
+
+
+@overload
+def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> DiagnosisAdvice: ...
 
 
 def advise(
-    problem: AnyProblem | Decomposition | Diagnosis | LearnerComparison,
+    problem: AnyProblem | Forecast | Diagnosis | LearnerComparison | Decomposition,
     ensemble: EnsembleLike = 1,
     *,
     budget: float | None = None,
     cost: CostMeasure = "features",
     dim: float | None = None,
     measure: Measure | None = None,
-) -> Advice | Remedies:
-    """Compute the exact error now, after every single change, and at its best under a budget.
+    **model: float | None,
+) -> Advice | ForecastAdvice | DiagnosisAdvice:
+    """Compute the error now, after every single change, and at its best under a budget.
 
-    The remedies of a result of `diagnose` or `decompose` have measured errors. A decomposition
-    determines that of averaged seeds, and not that of more data. The remedies of `compare` are the
-    other learners.
+    Of a problem the errors are exact. Of a result it is the `advise` of that result: of a forecast,
+    the forecast errors of a model and its changes; of a diagnosis, measured errors; of a
+    comparison, the other learners. A decomposition determines the error of averaged seeds, and not
+    that of more data.
 
-    The single changes are twice the width ("widen"; "widen_a_little" is a tenth more, or half of
-    P - N where that is less), twice the models ("ensemble"), the data divided among twice the
-    models ("divide"), the best ridge ("regularize"), twice the data ("collect") and infinitely many
-    models ("many"). "widen", "ensemble" and "divide" cost the same in features.
+    The single changes of a problem are "2x features"; "slightly more features" (a tenth more, or
+    half of P - N where that is less); "2x models"; "divided data" (among twice the models); "best
+    ridge"; "2x data"; and "∞ models". The first, third and fourth cost the same in features.
 
     The best allocation is over P, K and λ, for models that share the data and for divided data. For
     a `SpectralProblem` the option "frontier" is that of `scaling_frontier`: the best n ≤ N, P, K
@@ -84,9 +108,9 @@ def advise(
 
     Parameters
     ----------
-    problem : Problem, SpectralProblem, Diagnosis, LearnerComparison or Decomposition
-        A single problem, or a result of `diagnose`, `compare`, `decompose` or
-        `decompose_predictions`, which takes no further arguments.
+    problem : Problem, SpectralProblem, Forecast, Diagnosis, LearnerComparison or Decomposition
+        A single problem, or a result of `forecast`, `diagnose`, `compare` or `decompose`. The last
+        three take no further arguments.
     ensemble : int, Ensemble or Divide, default: 1
         The present models.
     budget : float or None, default: None
@@ -101,12 +125,16 @@ def advise(
         number, the best allocations have whole numbers of features, as for a `SpectralProblem`.
     measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
         The error of classification, "zero_one" unless given, as for `exact_error`.
+    **model : float or None
+        Of a forecast, `n_features` (required), `ridge` and `n_samples` of the present model, as
+        for `Forecast.advise`.
 
     Returns
     -------
-    Advice or Remedies
-        Of a problem, an `Advice` with every option, its error by cause and its cost. Of another
-        result, its `Remedies`: the error after each, with intervals.
+    Advice, ForecastAdvice or DiagnosisAdvice
+        Of a problem, an `Advice` with every option, its error by cause and its cost. Of a forecast,
+        a `ForecastAdvice`, and of another result a `DiagnosisAdvice`: the error and the gain of
+        each option, with intervals.
 
     Raises
     ------
@@ -123,33 +151,31 @@ def advise(
     Notes
     -----
     With losses other than the squared loss of regression the best allocation is the best of up to
-    1024 models, at widths of a fiftieth of N or more; the marginal values are central differences.
+    1024 models, of N/50 features or more each; the marginal values are central differences.
 
     Examples
     --------
     >>> import doubletrouble as dt
     >>> advice = dt.advise(dt.Problem(features_per_dim=1.2, samples_per_dim=1.0, ridge=1e-5))
     >>> advice.choice.name, round(advice.now.total, 3), round(advice.choice.total, 3)
-    ('regularize', 7.94, 0.841)
-    >>> advice["ensemble"].total < advice["widen_a_little"].total
+    ('best ridge', 7.94, 0.841)
+    >>> advice["2x models"].total < advice["slightly more features"].total
     True
     >>> advice.best.n_members, round(advice.best.ridge, 3)
     (1.0, 0.78)
     """
-    if isinstance(problem, Diagnosis | LearnerComparison | Decomposition):
-        values: dict[str, Any] = {"ensemble": ensemble, "budget": budget, "dim": dim}
-        values |= {"cost": cost, "measure": measure}
-        for name, value in values.items():
-            default = {"ensemble": 1, "cost": "features"}.get(name)
-            if value != default:
-                kind = type(problem).__name__
-                raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
-        return _remedies(problem) if isinstance(problem, Decomposition) else problem.remedies()
+    values: dict[str, Any] = {"ensemble": ensemble, "budget": budget, "cost": cost}
+    values |= {"dim": dim, "measure": measure, **model}
+    if isinstance(problem, Forecast | Diagnosis | LearnerComparison | Decomposition):
+        return _own_advice(problem, values)
     if not isinstance(problem, Problem | SpectralProblem):
         raise TypeError(
-            "problem must be a Problem, a SpectralProblem, or the result of diagnose, compare or "
-            f"decompose, got {type(problem).__name__}"
+            "problem must be a Problem, a SpectralProblem, or the result of forecast, diagnose, "
+            f"compare or decompose, got {type(problem).__name__}"
         )
+    for name, value in model.items():
+        kind = type(problem).__name__
+        raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
     if problem.shape:
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
     scheme = as_ensemble(ensemble, "advise")
@@ -172,14 +198,14 @@ def advise(
         )
 
     unit = count_unit(problem, dim)
-    now = AdviceOption._of("now", "now", problem, scheme, measure)
+    now = AdviceOption._of(NOW, problem, scheme, measure)
     budget = now.cost(cost) if budget is None else budget
     best_ridge = float(optimal_ridge(problem, scheme, measure).ridge)
     changes = single_changes(now, best_ridge, unit)
-    label, width = "K → ∞ at its best P", best_width_of_many(problem, measure)
-    many = now._moved("many_at_best_width", label, Ensemble(math.inf), width=width)
+    most = best_features_of_many(problem, measure)
+    many = now._moved(MANY_AT_BEST, Ensemble(math.inf), n_features=most)
     many = round_many(many, unit)
-    regularized = next(option for option in changes if option.name == "regularize")
+    regularized = next(option for option in changes if option.name == RIDGE)
 
     def best(known: AdviceOption, *, free_ridge: bool) -> AdviceOption:
         return best_allocation(
@@ -191,7 +217,7 @@ def advise(
         changes=changes,
         best=best(regularized, free_ridge=True),
         best_at_this_ridge=best(now, free_ridge=False),
-        many_at_best_width=many,
+        many_at_best_features=many,
         marginal=MarginalValue._of(now, best_ridge),
         budget=budget,
         cost=cost,
@@ -205,46 +231,64 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
     compute = now.training_cost
     if not isinstance(now.problem, SpectralProblem) or not 1 <= compute < math.inf:
         return None
-    best = scaling_frontier(now.problem, compute, max_n_samples=now.samples)
-    sizes = {"width": best.n_features, "samples": best.n_samples, "ridge": best.gram_ridge}
+    best = scaling_frontier(now.problem, compute, max_n_samples=now.n_samples)
+    sizes = {"n_features": best.n_features, "n_samples": best.n_samples, "ridge": best.gram_ridge}
     return now._moved(
-        "frontier",
-        "best n ≤ N, P, K, λ for this training",
+        FRONTIER,
         Ensemble(float(best.n_members[0])),
         **{name: float(value[0]) for name, value in sizes.items()},
     )
 
 
-def _remedies(result: Decomposition) -> Remedies:
+def _own_advice(
+    result: Forecast | Diagnosis | LearnerComparison | Decomposition, values: dict[str, Any]
+) -> ForecastAdvice | DiagnosisAdvice:
+    """The advice of a result, with the arguments that it takes."""
+    kind = type(result).__name__
+    taken = _OF_A_FORECAST if isinstance(result, Forecast) else ()
+    given = {k: v for k, v in values.items() if v != _DEFAULTS.get(k)}
+    for name, value in given.items():
+        if name not in taken:
+            raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
+    if isinstance(result, Forecast):
+        if "n_features" not in given:
+            raise ValueError(f"n_features must be given for a {kind}, got None")
+        return result.advise(**given)
+    return _averaging(result) if isinstance(result, Decomposition) else result.advise()
+
+
+def _averaging(result: Decomposition) -> DiagnosisAdvice:
     """The error of averaged seeds, and why that of more data is not determined."""
-    now, design, loss = result.error().total, result.design, result.loss
+    now, design, measure = result.error().total, result.design, result.measure
+    if (missing := design.lacks("total", ("target",))) is not None:
+        raise ValueError(missing)
     reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"
     elif math.isinf(float(now)):
         reason = "the error is infinite"
     rows = []
-    # other losses do not fall as 1/K
-    for K in _AVERAGED if loss == "brier" or design.deterministic else (design.n_init,):
+    # other measures do not fall as 1/K
+    for K in _AVERAGED if measure == "squared" or design.deterministic else (design.n_init,):
         total = None if reason else result.error(K).total
-        how = "voting" if loss == "zero_one" else "averaged"
+        models = f"{'∞' if math.isinf(K) else K} models"
         rows.append(
-            Remedy(
-                name=f"{'∞' if math.isinf(K) else K} seeds {how}",
+            DiagnosisOption(
+                name=f"vote of {models}" if measure == "zero_one" else models,
                 status=WITHHELD if total is None else MEASURED,
-                error=total,
-                change=None if total is None else total / now - 1,
+                total=total,
+                gain=None if total is None else 1 - total / now,
                 fits=K,
                 reason=reason,
             )
         )
-    more = Remedy(
+    more = DiagnosisOption(
         name="2x data",
         status=WITHHELD,
-        error=None,
-        change=None,
+        total=None,
+        gain=None,
         fits=1,
         growth=2,
         reason=_ONE_SIZE,
     )
-    return Remedies(remedies=(*rows, more), confidence=result.confidence)
+    return DiagnosisAdvice(options=(*rows, more), confidence=result.confidence)

@@ -1,19 +1,19 @@
 r"""The best P, K and λ under a budget, over ratios and over whole counts.
 
-For each number of models K the budget gives a largest width. The search then is, for each K, over
+For each number of models K the budget gives a largest P. The search then is, for each K, over
 
 - **the ridge**, if it is free: at the best ridge more features never increase the error (proven for
-  one model in [simon2023], observed for several and for divided data), and P is the largest width;
-- **the width**, if the ridge is fixed: near P = N more features may increase the error. More models
-  that share the data never do, so that widths which K + 1 models can have are left out for these;
-  for divided data all widths are searched.
+  one model in [simon2023], observed for several and for divided data), and P is the largest;
+- **P**, if the ridge is fixed: near P = N more features may increase the error. More models
+  that share the data never do, so that P which K + 1 models can have are left out for these; for
+  divided data all are searched.
 
 K starts from a geometric grid of whole numbers, refined around the best ones. For large budgets the
-grid is extended by the numbers of models that leave a width of the order of N. On a plateau the
+grid is extended by the numbers of models that leave P of the order of N. On a plateau the
 cheapest point is chosen: the fewest models, then the fewest features.
 
 Losses other than the squared loss of regression cost a thousand times as much per point, so that
-`coarse_search` has fewer of them: K up to 1024, refined once. All their widths are a fiftieth of N
+`coarse_search` has fewer of them: K up to 1024, refined once. All their P are a fiftieth of N
 or more.
 
 The theory depends on ratios. Where features and samples are counted, `round_to_counts` takes the
@@ -28,6 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.advice._options import (
+    BEST,
+    BEST_AT_THIS_RIDGE,
     ERROR_TOLERANCE,
     WHOLE_TOLERANCE,
     AdviceOption,
@@ -36,12 +38,12 @@ from doubletrouble.advice._options import (
     is_whole,
     less,
     most_parts,
+    n_features_of,
+    n_samples_of,
     ridge_of,
-    samples_of,
     scalar,
-    width_of,
 )
-from doubletrouble.costs import Measure, cost_of, most_members, widest
+from doubletrouble.costs import Measure, cost_of, most_features, most_members
 from doubletrouble.ensembles import SCHEMES, SUPPORT, Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES
 from doubletrouble.losses import Measure as ErrorMeasure
@@ -55,7 +57,7 @@ Values: TypeAlias = Callable[[npt.NDArray[np.int_], FloatArray], FloatArray]
 _MEMBERS = np.concatenate([[1.0, 2, 3, 4, 5, 6, 7, 8, 10, 12], 2.0 ** np.arange(4, 41)])
 _MOST_PARTS = 1e6  # parts per unit of samples
 _RIDGES = np.geomspace(1e-16, 1e12, 29)  # in units of the kernel's weight per sample
-_WIDTHS = np.unique(  # in units of N, denser around the peak
+_FEATURES = np.unique(  # in units of N, denser around the peak
     np.concatenate(
         [
             np.geomspace(1e-12, 1e-5, 8),
@@ -70,7 +72,7 @@ _FEW_MEMBERS = np.array([1.0, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024
 _NARROWEST = 0.02  # in units of N, in a coarse search
 _RIDGE_ENDS = (1e-6, 1e3)  # of the centre of its ridges
 _FACTORS = np.geomspace(1e-3, 1e3, 11)
-_SHARES = np.geomspace(_NARROWEST, 1.0, 13)  # of the largest width
+_SHARES = np.geomspace(_NARROWEST, 1.0, 13)  # of the largest P
 _STEPS = np.linspace(0.0, 1.0, 9)  # of grids between two ends: each zoom is four times finer
 
 
@@ -85,18 +87,17 @@ def best_allocation(
 ) -> AdviceOption:
     """The best affordable option over both schemes; `known` if it is affordable and none is better.
 
-    `many` is the option of infinitely many models at their best width, for an infinite budget.
+    `many` is the option of infinitely many models at their best P, for an infinite budget.
     """
-    name = "best" if free_ridge else "best_at_this_ridge"
-    label = "best P, K, λ" if free_ridge else "best P, K at this λ"
+    name = BEST if free_ridge else BEST_AT_THIS_RIDGE
     problem, present = known.problem, type(known.ensemble)
 
-    def option_of(members: float, width: float, kind: type[Scheme]) -> AdviceOption:
-        ensemble, there = kind(members), changed(problem, width=width)
-        changes: dict[str, Any] = {"width": width}
+    def option_of(n_members: float, n_features: float, kind: type[Scheme]) -> AdviceOption:
+        ensemble, there = kind(n_members), changed(problem, n_features=n_features)
+        changes: dict[str, Any] = {"n_features": n_features}
         if free_ridge:
             changes["ridge"] = optimal_ridge(there, ensemble, known.measure).ridge
-        option = known._moved(name, label, ensemble, **changes)
+        option = known._moved(name, ensemble, **changes)
         return round_to_counts(option, budget, cost, unit, free_ridge=free_ridge)
 
     options = []
@@ -105,37 +106,37 @@ def best_allocation(
         most = most_parts(problem, unit)
         models = Models(problem, kind, budget, cost, most, known.measure)
         if free_ridge and kind is present:  # the ridge of the search is not precise enough for ties
-            options.append(option_of(1.0, float(models.widest(np.ones(1))[0]), kind))
+            options.append(option_of(1.0, float(models.most_features(np.ones(1))[0]), kind))
         best = search(models, free_ridge=free_ridge)
-        if best.members > 1 or not free_ridge:
-            options.append(option_of(best.members, best.width, kind))
+        if best.n_members > 1 or not free_ridge:
+            options.append(option_of(best.n_members, best.n_features, kind))
     if np.isinf(budget):
-        options.append(replace(many, name=name, label=label))
+        options.append(replace(many, name=name))
     least = options[0]
     for option in options[1:]:
         least = option if less(option.total, least.total) else least
     if affordable(known.cost(cost), budget) and not less(least.total, known.total):
-        least = replace(known, name=name, label=label)
+        least = replace(known, name=name)
     return least
 
 
 class Allocation(NamedTuple):
-    """A number of models, and the width of each."""
+    """A number of models, and the features of each."""
 
-    members: float
-    width: float
+    n_members: float
+    n_features: float
 
 
 class Least(NamedTuple):
-    """The least error of each number of models, and its width."""
+    """The least error of each number of models, and its P."""
 
-    members: FloatArray
+    n_members: FloatArray
     error: FloatArray
-    width: FloatArray
+    n_features: FloatArray
 
     def merged(self, other: "Least") -> "Least":
         """Both, in the order of the number of models."""
-        order = np.argsort(np.append(self.members, other.members))
+        order = np.argsort(np.append(self.n_members, other.n_members))
         return Least(*(np.append(a, b)[order] for a, b in zip(self, other, strict=True)))
 
 
@@ -151,85 +152,87 @@ class Models:
     measure: ErrorMeasure | None = None
 
     @property
-    def samples(self) -> float:
+    def n_samples(self) -> float:
         """N in the units of the problem."""
-        return samples_of(self.problem)
+        return n_samples_of(self.problem)
 
-    def widest(self, members: FloatArray) -> FloatArray:
-        """Largest width of each number of models."""
-        return _valid(widest(self.budget, self.samples, members, self.kind.name, self.cost))
+    def most_features(self, n_members: FloatArray) -> FloatArray:
+        """Largest P of each number of models."""
+        return _valid(
+            most_features(self.budget, self.n_samples, n_members, self.kind.name, self.cost)
+        )
 
-    def errors(self, members: FloatArray, **changes: FloatArray) -> FloatArray:
-        """Errors after a change of `width` or `ridge`."""
-        return total_of(changed(self.problem, **changes), self.kind(members), self.measure)
+    def errors(self, n_members: FloatArray, **changes: FloatArray) -> FloatArray:
+        """Errors after a change of `n_features` or `ridge`."""
+        return total_of(changed(self.problem, **changes), self.kind(n_members), self.measure)
 
     def first_members(self) -> FloatArray:
         """Numbers of models of the first grid, up to very narrow ones or very small parts."""
         if np.isinf(self.budget) and self.kind is Ensemble:  # one infinitely wide model
             return _MEMBERS[:1]
         if self.kind is Divide:
-            most = min(self.most_parts, _MOST_PARTS * max(self.samples, 1.0))
-            members = _MEMBERS[most >= _MEMBERS]
+            most = min(self.most_parts, _MOST_PARTS * max(self.n_samples, 1.0))
+            n_members = _MEMBERS[most >= _MEMBERS]
             if self.most_parts == most:
-                members = np.union1d(members, np.floor([most]))
+                n_members = np.union1d(n_members, np.floor([most]))
         else:
-            many = most_members(self.budget, self.samples, _WIDTHS * self.samples, self.cost)
+            many = most_members(self.budget, self.n_samples, _FEATURES * self.n_samples, self.cost)
             beyond = np.isfinite(many) & (many > _MEMBERS[-1])
-            members = np.union1d(_MEMBERS, np.floor(many[beyond]))
-        wide = self.widest(members)
-        enough = wide > max(N_FEATURES.low, 1e-6 * min(self.samples, float(wide[0])))
+            n_members = np.union1d(_MEMBERS, np.floor(many[beyond]))
+        wide = self.most_features(n_members)
+        enough = wide > max(N_FEATURES.low, 1e-6 * min(self.n_samples, float(wide[0])))
         enough[0] = True
-        return members[enough]
+        return n_members[enough]
 
-    def least_over_ridges(self, members: FloatArray, so_far: float) -> Least:
-        """The least error over all ridges, at the largest width."""
-        width = self.widest(members)
+    def least_over_ridges(self, n_members: FloatArray, so_far: float) -> Least:
+        """The least error over all ridges, at the largest P."""
+        n_features = self.most_features(n_members)
         # a kernel of few features or samples is weak, and its best ridge large
-        small = np.minimum(np.minimum(width, self.samples), 1.0)[:, None]
-        ridges = spectrum_of(self.problem).own_ridge(_RIDGES / small, np.array([self.samples]))
-        none = np.zeros_like(width)
+        small = np.minimum(np.minimum(n_features, self.n_samples), 1.0)[:, None]
+        ridges = spectrum_of(self.problem).own_ridge(_RIDGES / small, np.array([self.n_samples]))
+        none = np.zeros_like(n_features)
         if not isinstance(self.problem, Problem):
-            none = np.asarray(self.problem._least_ridge(width, self.samples))
+            none = np.asarray(self.problem._least_ridge(n_features, self.n_samples))
         ends = none[:, None], np.full_like(small, np.inf)
         grid = np.concatenate([ends[0], np.maximum(ridges, ends[0]), ends[1]], axis=1)
         _, error = self._least_on(
-            grid, lambda i, x: self.errors(members[i], width=width[i], ridge=x), so_far
+            grid, lambda i, x: self.errors(n_members[i], n_features=n_features[i], ridge=x), so_far
         )
-        return Least(members, error, width)
+        return Least(n_members, error, n_features)
 
-    def least_over_widths(self, members: FloatArray, so_far: float) -> Least:
-        """The least error over all affordable widths, at the ridge of the problem."""
-        most = self.widest(members)[:, None]
+    def least_over_features(self, n_members: FloatArray, so_far: float) -> Least:
+        """The least error over all affordable P, at the ridge of the problem."""
+        most = self.most_features(n_members)[:, None]
         if self.kind is Ensemble and np.isinf(self.budget):
             grid = most
         elif self.kind is Ensemble:
-            least = self.widest(members + 1)[:, None]
+            least = self.most_features(n_members + 1)[:, None]
             grid = np.hstack([least * (most / least) ** _STEPS[:-1], most])
         else:
-            some = _valid(_WIDTHS * self.samples / members[:, None])
+            some = _valid(_FEATURES * self.n_samples / n_members[:, None])
             grid = np.sort(np.hstack([np.minimum(some, most), most]))
-        width, error = self._least_on(
-            grid, lambda i, x: self.errors(members[i], width=_valid(x)), so_far
+        n_features, error = self._least_on(
+            grid, lambda i, x: self.errors(n_members[i], n_features=_valid(x)), so_far
         )
-        return Least(members, error, np.minimum(width, most[:, 0]))
+        return Least(n_members, error, np.minimum(n_features, most[:, 0]))
 
     def few_members(self) -> FloatArray:
         """Numbers of models of the first grid of `coarse_search`."""
         if np.isinf(self.budget) and self.kind is Ensemble:
             return _FEW_MEMBERS[:1]
-        wide = self.widest(_FEW_MEMBERS)
-        enough = wide >= _NARROWEST * min(self.samples, float(wide[0]))
+        wide = self.most_features(_FEW_MEMBERS)
+        enough = wide >= _NARROWEST * min(self.n_samples, float(wide[0]))
         if self.kind is Divide:
             enough &= self.most_parts >= _FEW_MEMBERS
         enough[0] = True
         return _FEW_MEMBERS[enough]
 
-    def least_over_some_ridges(self, members: FloatArray) -> Least:
-        """The least error over ridges around that of the problem, at the largest width."""
-        width = self.widest(members)
+    def least_over_some_ridges(self, n_members: FloatArray) -> Least:
+        """The least error over ridges around that of the problem, at the largest P."""
+        n_features = self.most_features(n_members)
         ridges = np.clip(ridge_of(self.problem), *_RIDGE_ENDS) * _FACTORS
-        tried = self.errors(members[:, None], width=width[:, None], ridge=ridges)
-        rows = np.arange(members.size)
+        tried = self.errors(n_members[:, None], n_features=n_features[:, None], ridge=ridges)
+        rows = np.arange(n_members.size)
         i = np.clip(np.argmin(tried, axis=1), 1, _FACTORS.size - 2)
         below, middle, above = (tried[rows, i + k] for k in (-1, 0, 1))
         # the minimum of the parabola through three values at equal distances in log λ
@@ -237,26 +240,26 @@ class Models:
         gain = (above - below) ** 2 / np.where(curvature > 0, 8 * curvature, np.inf)
         inside = (middle <= below) & (middle <= above)
         least = np.where(inside, middle - gain, tried.min(axis=1))
-        return Least(members, least, width)
+        return Least(n_members, least, n_features)
 
-    def least_at_some_widths(self, members: FloatArray) -> Least:
-        """The least error over affordable widths, at the ridge of the problem."""
-        most = self.widest(members)
+    def least_at_some_features(self, n_members: FloatArray) -> Least:
+        """The least error over affordable P, at the ridge of the problem."""
+        most = self.most_features(n_members)
         if np.isinf(most).any():
-            return Least(members, self.errors(members, width=most), most)
+            return Least(n_members, self.errors(n_members, n_features=most), most)
         grid = _valid(most[:, None] * _SHARES)
-        tried = self.errors(members[:, None], width=grid)
-        rows, i = np.arange(members.size), np.argmin(tried, axis=1)
+        tried = self.errors(n_members[:, None], n_features=grid)
+        rows, i = np.arange(n_members.size), np.argmin(tried, axis=1)
         low, high = (grid[rows, np.clip(i + k, 0, _SHARES.size - 1)] for k in (-1, 1))
-        width, error = zoom(
-            lambda i, x: self.errors(members[i], width=_valid(x)),
+        n_features, error = zoom(
+            lambda i, x: self.errors(n_members[i], n_features=_valid(x)),
             low,
             high,
             grid[rows, i],
             tried[rows, i],
             stages=3,
         )
-        return Least(members, error, np.minimum(width, most))
+        return Least(n_members, error, np.minimum(n_features, most))
 
     def _least_on(
         self, grid: FloatArray, values: Values, so_far: float
@@ -287,33 +290,37 @@ def search(models: Models, *, free_ridge: bool) -> Allocation:
     """The best allocation, at the best ridge or at that of the problem."""
     if has_any_loss(models.problem):
         return coarse_search(models, free_ridge=free_ridge)
-    least_at = models.least_over_ridges if free_ridge else models.least_over_widths
+    least_at = models.least_over_ridges if free_ridge else models.least_over_features
     found = least_at(models.first_members(), np.inf)
-    for members in _minima(found):
-        found = _refine(found, members, least_at)
+    for n_members in _minima(found):
+        found = _refine(found, n_members, least_at)
     i = [int(np.argmax(_minimal(found.error, _power(models.problem))))]
-    K, width = found.members[i], found.width[i]
-    most = models.widest(K)
-    if width[0] < most[0]:  # at the ridge of the problem: the width to more digits
-        low, high = width * 0.999, np.minimum(width * 1.001, most)
-        width, _ = zoom(
-            lambda i, x: models.errors(K[i], width=_valid(x)), low, high, width, found.error[i]
+    K, n_features = found.n_members[i], found.n_features[i]
+    most = models.most_features(K)
+    if n_features[0] < most[0]:  # at the ridge of the problem: P to more digits
+        low, high = n_features * 0.999, np.minimum(n_features * 1.001, most)
+        n_features, _ = zoom(
+            lambda i, x: models.errors(K[i], n_features=_valid(x)),
+            low,
+            high,
+            n_features,
+            found.error[i],
         )
-        width = np.minimum(width, most)
-    return Allocation(float(K[0]), float(width[0]))
+        n_features = np.minimum(n_features, most)
+    return Allocation(float(K[0]), float(n_features[0]))
 
 
 def coarse_search(models: Models, *, free_ridge: bool) -> Allocation:
     """The best allocation of a few numbers of models, for losses without a closed form."""
-    least_at = models.least_over_some_ridges if free_ridge else models.least_at_some_widths
+    least_at = models.least_over_some_ridges if free_ridge else models.least_at_some_features
     found = least_at(models.few_members())
     i = int(np.argmin(found.error))
-    low, high = found.members[[max(i - 1, 0), min(i + 1, len(found.members) - 1)]]
-    between = np.setdiff1d(np.rint(np.geomspace(low, high, 6)), found.members)
+    low, high = found.n_members[[max(i - 1, 0), min(i + 1, len(found.n_members) - 1)]]
+    between = np.setdiff1d(np.rint(np.geomspace(low, high, 6)), found.n_members)
     if between.size:
         found = found.merged(least_at(between))
     i = int(np.argmax(_minimal(found.error, 0.0)))
-    return Allocation(float(found.members[i]), float(found.width[i]))
+    return Allocation(float(found.n_members[i]), float(found.n_features[i]))
 
 
 def _minima(found: Least) -> list[float]:
@@ -322,41 +329,43 @@ def _minima(found: Least) -> list[float]:
     minima = np.flatnonzero((error[1:-1] <= error[:-2]) & (error[1:-1] <= error[2:]))
     order = minima[np.argsort(found.error[minima], kind="stable")]
     good = found.error[order] <= 1.1 * found.error.min()
-    return [float(members) for members in found.members[order[good][:2]]]
+    return [float(n_members) for n_members in found.n_members[order[good][:2]]]
 
 
-def _refine(found: Least, members: float, least_at: Callable[[FloatArray, float], Least]) -> Least:
+def _refine(
+    found: Least, n_members: float, least_at: Callable[[FloatArray, float], Least]
+) -> Least:
     """Add numbers of models between the neighbours of a minimum until there are none left."""
     for _ in range(12):
-        i = int(np.searchsorted(found.members, members))
+        i = int(np.searchsorted(found.n_members, n_members))
         near = slice(max(i - 1, 0), i + 2)
-        low, high = found.members[near][[0, -1]]
+        low, high = found.n_members[near][[0, -1]]
         flat = found.error[near].max() <= found.error[near].min() * (1 + ERROR_TOLERANCE)
-        if flat or high - low <= 1e-4 * members:  # errors then agree to eight digits
+        if flat or high - low <= 1e-4 * n_members:  # errors then agree to eight digits
             break
-        tried = np.setdiff1d(np.rint(np.geomspace(low, high, 9)), found.members)
+        tried = np.setdiff1d(np.rint(np.geomspace(low, high, 9)), found.n_members)
         if tried.size == 0:
             break
         found = found.merged(least_at(tried, found.error.min()))
-        between = (found.members >= low) & (found.members <= high)
-        members = float(found.members[between][np.argmin(found.error[between])])
+        between = (found.n_members >= low) & (found.n_members <= high)
+        n_members = float(found.n_members[between][np.argmin(found.error[between])])
     return found
 
 
-def best_width_of_many(problem: AnyProblem, measure: ErrorMeasure | None = None) -> float:
-    """The width at which infinitely many models that share the data are best, at this ridge.
+def best_features_of_many(problem: AnyProblem, measure: ErrorMeasure | None = None) -> float:
+    """P at which infinitely many models that share the data are best, at this ridge.
 
-    Of equally good widths, the least that is not below N: a plateau without ridge begins there.
+    Of equally good ones, the least that is not below N: a plateau without ridge begins there.
     """
-    P, N = width_of(problem), samples_of(problem)
-    ratios = _WIDTHS[_WIDTHS >= _NARROWEST] if has_any_loss(problem) else _WIDTHS
+    P, N = n_features_of(problem), n_samples_of(problem)
+    ratios = _FEATURES[_FEATURES >= _NARROWEST] if has_any_loss(problem) else _FEATURES
     grid = np.unique(np.append(_valid(ratios * N), [P, np.inf]))
 
-    def total(_: object, widths: FloatArray) -> FloatArray:
-        return total_of(changed(problem, width=_valid(widths)), Ensemble(np.inf), measure)
+    def total(_: object, sizes: FloatArray) -> FloatArray:
+        return total_of(changed(problem, n_features=_valid(sizes)), Ensemble(np.inf), measure)
 
     totals = total(None, grid)
-    if totals.max() <= totals.min() * (1 + ERROR_TOLERANCE):  # every width is as good
+    if totals.max() <= totals.min() * (1 + ERROR_TOLERANCE):  # every P is as good
         return max(P, N)
     good = _minimal(totals, _power(problem))
     broad = good & (grid >= N)
@@ -402,19 +411,19 @@ def count_unit(problem: AnyProblem, dim: float | None) -> float | None:
     if isinstance(problem, Problem) and dim is None:
         return None
     unit = 1.0 if dim is None else 1 / dim
-    return unit if is_whole(samples_of(problem) / unit) else None
+    return unit if is_whole(n_samples_of(problem) / unit) else None
 
 
 def round_many(option: AdviceOption, unit: float | None) -> AdviceOption:
-    """Infinitely many models of the better of the two whole numbers next to the best width."""
-    if unit is None or np.isinf(option.width) or is_whole(option.width / unit):
+    """Infinitely many models of the better of the two whole numbers next to the best P."""
+    if unit is None or np.isinf(option.n_features) or is_whole(option.n_features / unit):
         return option
-    below = np.floor(option.width / unit)
-    widths = np.maximum(np.array([below, below + 1]), 1.0) * unit
-    there = changed(option.problem, width=widths)
+    below = np.floor(option.n_features / unit)
+    sizes = np.maximum(np.array([below, below + 1]), 1.0) * unit
+    there = changed(option.problem, n_features=sizes)
     totals = total_of(there, Ensemble(np.inf), option.measure)
-    width = float(widths[np.argmin(totals)])
-    counted = option._moved(option.name, option.label, option.ensemble, width=width)
+    n_features = float(sizes[np.argmin(totals)])
+    counted = option._moved(option.name, option.ensemble, n_features=n_features)
     return replace(counted, ideal=option)
 
 
@@ -422,24 +431,24 @@ def round_to_counts(
     option: AdviceOption, budget: float, cost: Measure, unit: float | None, *, free_ridge: bool
 ) -> AdviceOption:
     """The best affordable whole allocation near an option; the option itself if there is none."""
-    if unit is None or np.isinf(option.width) or is_whole(option.width / unit):
+    if unit is None or np.isinf(option.n_features) or is_whole(option.n_features / unit):
         return option
     problem, kind = option.problem, type(option.ensemble)
     pairs = _integer_pairs(option, budget, cost, unit)
     if not pairs:
         return option
-    members, counts = np.array(sorted(pairs)).T
-    total = total_of(changed(problem, width=counts * unit), kind(members), option.measure)
+    n_members, counts = np.array(sorted(pairs)).T
+    total = total_of(changed(problem, n_features=counts * unit), kind(n_members), option.measure)
     ridges = np.full_like(total, option.ridge)
     if free_ridge:  # slow, and the best ridges are close to each other: only for the good ones
         good = np.sort(np.argsort(total, kind="stable")[:8])
-        members, counts = members[good], counts[good]
-        there = changed(problem, width=counts * unit)
-        best = optimal_ridge(there, kind(members), option.measure)
+        n_members, counts = n_members[good], counts[good]
+        there = changed(problem, n_features=counts * unit)
+        best = optimal_ridge(there, kind(n_members), option.measure)
         total, ridges = np.asarray(best.error.total), np.asarray(best.ridge)
     i = int(np.argmax(total <= total.min() * (1 + ERROR_TOLERANCE)))  # the fewest models of these
-    changes = {"width": float(counts[i] * unit), "ridge": float(ridges[i])}
-    counted = option._moved(option.name, option.label, kind(float(members[i])), **changes)
+    changes = {"n_features": float(counts[i] * unit), "ridge": float(ridges[i])}
+    counted = option._moved(option.name, kind(float(n_members[i])), **changes)
     return replace(counted, ideal=option)
 
 
@@ -447,17 +456,19 @@ def _integer_pairs(
     option: AdviceOption, budget: float, cost: Measure, unit: float
 ) -> set[tuple[float, float]]:
     """Affordable whole numbers of models and features near those of an option."""
-    K, P, N = option.n_members, option.width / unit, option.samples
+    K, P, N = option.n_members, option.n_features / unit, option.n_samples
     divided = option.scheme == "divide"
-    members = _integers_near(K, most_parts(option.problem, unit) if divided else np.inf)
-    widths = _integers_near(P, np.inf)
-    wide = np.floor(widest(budget, N, members, option.scheme, cost) / unit * (1 + WHOLE_TOLERANCE))
-    tried = [(k, p) for k in members.tolist() for p in (np.floor(P), np.ceil(P))]
-    tried += zip(members.tolist(), wide.tolist(), strict=True)
+    n_members = _integers_near(K, most_parts(option.problem, unit) if divided else np.inf)
+    sizes = _integers_near(P, np.inf)
+    wide = np.floor(
+        most_features(budget, N, n_members, option.scheme, cost) / unit * (1 + WHOLE_TOLERANCE)
+    )
+    tried = [(k, p) for k in n_members.tolist() for p in (np.floor(P), np.ceil(P))]
+    tried += zip(n_members.tolist(), wide.tolist(), strict=True)
     if not divided or cost == "features":  # as many models as the budget allows
-        many = np.floor(most_members(budget, N, widths * unit, cost) * (1 + WHOLE_TOLERANCE))
-        many = np.minimum(many, members[-1] if divided else np.inf)
-        tried += zip(many.tolist(), widths.tolist(), strict=True)
+        many = np.floor(most_members(budget, N, sizes * unit, cost) * (1 + WHOLE_TOLERANCE))
+        many = np.minimum(many, n_members[-1] if divided else np.inf)
+        tried += zip(many.tolist(), sizes.tolist(), strict=True)
     return {
         (k, p)
         for k, p in tried
@@ -492,6 +503,6 @@ def _power(problem: AnyProblem) -> float:
     return linear + scalar(problem.nonlinear_signal) ** 2 or scalar(problem.noise_sd) ** 2
 
 
-def _valid(widths: FloatArray) -> FloatArray:
+def _valid(sizes: FloatArray) -> FloatArray:
     """Widths within the domain, after rounding."""
-    return np.where(np.isinf(widths), widths, np.clip(widths, N_FEATURES.low, N_FEATURES.high))
+    return np.where(np.isinf(sizes), sizes, np.clip(sizes, N_FEATURES.low, N_FEATURES.high))

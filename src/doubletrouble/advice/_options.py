@@ -9,10 +9,13 @@ A ridge fit on n samples forms the smaller of the two Gram matrices and solves w
 n P min(n, P) operations up to a constant. One factorization serves every ridge, so that choosing
 λ costs nothing.
 
-**A little more width.** Beyond the peak at P = n, n samples per model, and without ridge, the error
-of K models is R∞ + c/(K (P/n - 1)): twice the models are equivalent to twice the distance P - n.
-"widen_a_little" is less than that: a tenth of P, or half of P - n where that is less.
+**Slightly more features.** Beyond the peak at P = n, n samples per model, and without ridge, the
+error of K models is R∞ + c/(K (P/n - 1)): twice the models are equivalent to twice the distance
+P - n. "slightly more features" is less than that: a tenth of P, or half of P - n where that is
+less.
 """
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
@@ -33,7 +36,13 @@ from doubletrouble.theory import AnyProblem, exact_error
 ERROR_TOLERANCE = 1e-10  # relative difference of equal errors, the tolerance of the search
 WHOLE_TOLERANCE = 1e-9  # relative distance of a whole number from its integer
 _COST_TOLERANCE = 1e-12  # relative difference of equal costs
-_LITTLE_WIDER = 1.1
+_SLIGHTLY_MORE = 1.1
+NOW, RIDGE, DATA = "now", "best ridge", "2x data"
+FEATURES, SLIGHTLY, MODELS = "2x features", "slightly more features", "2x models"
+DIVIDED, MANY, MANY_AT_BEST = "divided data", "∞ models", "∞ models, best features"
+BEST, BEST_AT_THIS_RIDGE = "best allocation", "best at this ridge"
+FRONTIER = "frontier"
+"""Names of options."""
 
 
 def affordable(cost: float, budget: float) -> bool:
@@ -77,12 +86,12 @@ def scalar(value: Numeric) -> float:
     return float(np.asarray(value))
 
 
-def width_of(problem: AnyProblem) -> float:
+def n_features_of(problem: AnyProblem) -> float:
     """P in the units of the problem."""
     return scalar(problem.features_per_dim if isinstance(problem, Problem) else problem.n_features)
 
 
-def samples_of(problem: AnyProblem) -> float:
+def n_samples_of(problem: AnyProblem) -> float:
     """N in the units of the problem."""
     return scalar(problem.samples_per_dim if isinstance(problem, Problem) else problem.n_samples)
 
@@ -93,11 +102,11 @@ def ridge_of(problem: AnyProblem) -> float:
 
 
 def changed(problem: AnyProblem, **changes: Any) -> AnyProblem:
-    """The problem with another `width`, `samples` or `ridge`."""
+    """The problem with other `n_features` or `n_samples`, in its units, or another `ridge`."""
     isotropic = isinstance(problem, Problem)
     names = {
-        "width": "features_per_dim" if isotropic else "n_features",
-        "samples": "samples_per_dim" if isotropic else "n_samples",
+        "n_features": "features_per_dim" if isotropic else "n_features",
+        "n_samples": "samples_per_dim" if isotropic else "n_samples",
         "ridge": ridge_name(problem),
     }
     return replace(problem, **{names[name]: value for name, value in changes.items()})
@@ -107,32 +116,30 @@ def changed(problem: AnyProblem, **changes: Any) -> AnyProblem:
 class AdviceOption:
     """A setting by name, with its exact error and its cost."""
 
-    name: str  # "widen"
-    label: str  # "P → 2P"
-    problem: Problem | SpectralProblem  # with its width, samples and ridge
+    name: str  # "2x features"
+    problem: Problem | SpectralProblem  # with its features, samples and ridge
     ensemble: Scheme  # the models
     error: ErrorTerms[Any]  # the exact error by cause
     measure: Measure | None = None  # of the error of classification
-    ideal: "AdviceOption | None" = None  # the optimum over ratios, if this one is over counts
+    ideal: AdviceOption | None = None  # the optimum over ratios, if this one is over counts
 
     @classmethod
     def _of(
         cls,
         name: str,
-        label: str,
         problem: AnyProblem,
         ensemble: Scheme,
         measure: Measure | None = None,
-    ) -> "AdviceOption":
+    ) -> AdviceOption:
         """Evaluate the error of a setting."""
         error = exact_error(problem, ensemble, measure)
         values: dict[str, Any] = {"problem": problem, "ensemble": ensemble, "measure": measure}
-        return cls(name=name, label=label, error=error, **values)
+        return cls(name=name, error=error, **values)
 
-    def _moved(self, name: str, label: str, ensemble: Scheme, **changes: Any) -> "AdviceOption":
+    def _moved(self, name: str, ensemble: Scheme, **changes: Any) -> AdviceOption:
         """The option after a change of its problem or its ensemble."""
         problem = changed(self.problem, **changes) if changes else self.problem
-        return AdviceOption._of(name, label, problem, ensemble, self.measure)
+        return AdviceOption._of(name, problem, ensemble, self.measure)
 
     @property
     def n_members(self) -> float:
@@ -150,14 +157,14 @@ class AdviceOption:
         return float(self.error.total)
 
     @property
-    def width(self) -> float:
+    def n_features(self) -> float:
         """Features P of each model, in the units of the problem."""
-        return width_of(self.problem)
+        return n_features_of(self.problem)
 
     @property
-    def samples(self) -> float:
+    def n_samples(self) -> float:
         """Samples N, in the same units."""
-        return samples_of(self.problem)
+        return n_samples_of(self.problem)
 
     @property
     def ridge(self) -> float:
@@ -187,7 +194,7 @@ class AdviceOption:
         float
             The cost, in the units of the problem.
         """
-        return cost_of(self.width, self.samples, self.n_members, self.scheme, measure)
+        return cost_of(self.n_features, self.n_samples, self.n_members, self.scheme, measure)
 
 
 def single_changes(
@@ -198,39 +205,35 @@ def single_changes(
     An infinite number does not change when it is doubled. Counted data have at most as many parts
     as there are samples.
     """
-    P, N, K, ensemble = now.width, now.samples, now.n_members, now.ensemble
-    all_data = "" if isinstance(ensemble, Ensemble) else ", all data each"
+    P, N, K, ensemble = now.n_features, now.n_samples, now.n_members, now.ensemble
     twice = min(2.0 * N, N_SAMPLES.high)
-    label, little = _a_little(P, N, K if isinstance(ensemble, Divide) else 1.0, unit)
+    more = _slightly_more(P, N / K if isinstance(ensemble, Divide) else N, unit)
     parts = min(2 * K, most_parts(now.problem, unit))
     return (
-        now._moved("widen", "P → 2P", ensemble, width=_wider(P, 2.0)),
-        now._moved("widen_a_little", label, ensemble, width=little),
-        now._moved("ensemble", f"K → 2K{all_data}", Ensemble(2 * K)),
-        now._moved("divide", f"divide among {rounded(parts, 6)}", Divide(parts)),
-        now._moved("regularize", "λ → λ*", ensemble, ridge=best_ridge),
-        now._moved("collect", "N → 2N", ensemble, samples=twice),
-        now._moved("many", f"K → ∞{all_data}", Ensemble(math.inf)),
+        now._moved(FEATURES, ensemble, n_features=_times(P, 2.0)),
+        now._moved(SLIGHTLY, ensemble, n_features=more),
+        now._moved(MODELS, Ensemble(2 * K)),
+        now._moved(DIVIDED, Divide(parts)),
+        now._moved(RIDGE, ensemble, ridge=best_ridge),
+        now._moved(DATA, ensemble, n_samples=twice),
+        now._moved(MANY, Ensemble(math.inf)),
     )
 
 
 def most_parts(problem: AnyProblem, unit: float | None) -> float:
     """Largest number of parts of the data: each has at least one sample."""
-    return math.inf if unit is None else float(round(samples_of(problem) / unit))
+    return math.inf if unit is None else float(round(n_samples_of(problem) / unit))
 
 
-def _wider(P: float, factor: float) -> float:
+def _times(P: float, factor: float) -> float:
     return P if math.isinf(P) else min(factor * P, N_FEATURES.high)
 
 
-def _a_little(P: float, N: float, parts: float, unit: float | None) -> tuple[str, float]:
-    """Label and value of a slightly larger width, for models on N/parts samples."""
-    n = N / parts
-    near_peak = math.isfinite(P) and 0 < (P - n) / 2 < (_LITTLE_WIDER - 1) * P
-    more = P + (P - n) / 2 if near_peak else _wider(P, _LITTLE_WIDER)
-    if unit is not None and math.isfinite(more):
-        steps = (more - P) / unit
-        if steps < 0.5 or not is_whole(steps):
-            steps = max(1.0, float(round(steps)))
-            return f"P → P + {rounded(steps, 6)}", _wider(P + steps * unit, 1.0)
-    return f"P → P + (P-N{'/K' if parts > 1 else ''})/2" if near_peak else "P → 1.1P", more
+def _slightly_more(P: float, n: float, unit: float | None) -> float:
+    """Slightly more features, for models on n samples each."""
+    near_peak = math.isfinite(P) and 0 < (P - n) / 2 < (_SLIGHTLY_MORE - 1) * P
+    more = P + (P - n) / 2 if near_peak else _times(P, _SLIGHTLY_MORE)
+    if unit is None or math.isinf(more):
+        return more
+    steps = (more - P) / unit
+    return _times(P + max(1.0, float(round(steps))) * unit, 1.0)

@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.advice._options import AdviceOption, changed, is_whole, less, rounded
+from doubletrouble.advice._options import (
+    DATA,
+    DIVIDED,
+    FEATURES,
+    MODELS,
+    RIDGE,
+    AdviceOption,
+    changed,
+    is_whole,
+    less,
+    rounded,
+)
 from doubletrouble.costs import Measure, relative_cost
 from doubletrouble.decomposition import COLORS
 from doubletrouble.errors import require
@@ -84,21 +95,21 @@ class MarginalValue:
 class Advice:
     """The exact error now, after every single change, and at its best under a budget.
 
-    `advice["widen"]` is an option by name; `print(advice)` shows the table and the summary.
+    `advice["2x features"]` is an option by name; `print(advice)` shows the table and the summary.
 
     Examples
     --------
     >>> import doubletrouble as dt
     >>> advice = dt.advise(dt.Problem(features_per_dim=1.2, samples_per_dim=1.0, ridge=1e-5))
-    >>> advice["widen"].label, round(advice["widen"].total, 3)
-    ('P → 2P', 1.761)
+    >>> advice["2x features"].n_features, round(advice["2x features"].total, 3)
+    (2.4, 1.761)
     """
 
     now: AdviceOption  # the present setting
     changes: tuple[AdviceOption, ...]  # every single change
     best: AdviceOption  # P, K and λ under the budget
     best_at_this_ridge: AdviceOption  # P and K under the budget, at the present λ
-    many_at_best_width: AdviceOption  # K → ∞ on all data, at the present λ
+    many_at_best_features: AdviceOption  # K → ∞ on all data, at the present λ
     marginal: MarginalValue  # the value of one more sample, and of one more feature
     budget: float  # the largest cost
     cost: Measure  # the measure of the budget
@@ -112,7 +123,7 @@ class Advice:
     @property
     def options(self) -> tuple[AdviceOption, ...]:
         """All options in the order of the table: now, the changes, the best allocations."""
-        best = (self.many_at_best_width, self.best_at_this_ridge, self.best)
+        best = (self.many_at_best_features, self.best_at_this_ridge, self.best)
         frontier = () if self.frontier is None else (self.frontier,)
         return (self.now, *self.changes, *best, *frontier)
 
@@ -123,20 +134,20 @@ class Advice:
         Of equal ones the cheapest: the ridge, then features, then samples. K → ∞ is not finite.
         """
         least = self.now
-        for name in ("regularize", "widen", "ensemble", "divide", "collect"):
+        for name in (RIDGE, FEATURES, MODELS, DIVIDED, DATA):
             if less(self[name].total, least.total):
                 least = self[name]
         return least if least.total <= (1 - WORTHWHILE) * self.now.total else self.now
 
     @property
-    def prefers_narrow(self) -> bool:
-        """Whether the best width of infinitely many models is below the threshold, P < N.
+    def prefers_few_features(self) -> bool:
+        """Whether the best P of infinitely many models is below the threshold, P < N.
 
         Without ridge, it is if and only if (τ² + F⋆²)/F² > μ⋆²/μ₁²: the nonlinear part of the
         teacher acts as noise.
         """
-        many = self.many_at_best_width
-        return (many.ideal or many).width < many.samples
+        many = self.many_at_best_features
+        return (many.ideal or many).n_features < many.n_samples
 
     @property
     def summary(self) -> str:
@@ -145,15 +156,15 @@ class Advice:
         if choice is now:
             error = f"{self._error} of {rounded(now.total)}"
             return f"No finite single change reduces the {error} by 1 % or more."
-        ridge = f" = {rounded(choice.ridge)}" if choice.name == "regularize" else ""
+        ridge = f" (λ = {rounded(choice.ridge)})" if choice.name == RIDGE else ""
         costs = {
             "features": relative_cost(choice.total_features, now.total_features),
-            "samples": relative_cost(choice.samples, now.samples),
+            "samples": relative_cost(choice.n_samples, now.n_samples),
             "training": relative_cost(choice.training_cost, now.training_cost),
         }
         paid = ", ".join(f"{name} ×{rounded(value)}" for name, value in costs.items() if value != 1)
         return (
-            f"Of the finite single changes, {choice.label}{ridge} reduces the {self._error} most, "
+            f"Of the finite single changes, {choice.name}{ridge} reduces the {self._error} most, "
             f"from {rounded(now.total)} to {rounded(choice.total)} ({paid or 'at no cost'})."
         )
 
@@ -181,14 +192,14 @@ class Advice:
         Parameters
         ----------
         text : callable, default: str
-            Replaces characters of a label, such as those outside an encoding.
+            Replaces characters of a name, such as those outside an encoding.
 
         Returns
         -------
         str
             One line per option, and a line with the letters of the parts.
         """
-        limit, labels = bar_limit(self), [text(option.label) for option in self.options]
+        limit, labels = bar_limit(self), [text(option.name) for option in self.options]
         size, lines = max(map(len, labels)), []
         for option, label in zip(self.options, labels, strict=True):
             row, end = "", 0.0
@@ -245,7 +256,7 @@ class Advice:
                 axes.fill(gap, row + 0.4 * np.array([1, -1, -1, 1]), color=axes.get_facecolor())
         for end in (1, 1 + len(self.changes)):  # now; single changes; best allocations
             axes.axhline(end - 0.5, color="#999999", linewidth=0.6, linestyle=(0, (4, 3)))
-        axes.set_yticks(rows, [option.label for option in self.options])
+        axes.set_yticks(rows, [option.name for option in self.options])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(0.0, 1.12 * limit)
         cut = any(option.total > limit for option in self.options)
@@ -272,7 +283,7 @@ class Advice:
                 "cost": self.cost,
                 "error": self._error,
                 "choice": self.choice.name,
-                "prefers_narrow": self.prefers_narrow,
+                "prefers_few_features": self.prefers_few_features,
                 "options": [self._row(option) for option in self.options],
                 "marginal": {
                     **{n: value / self._scale for n, value in asdict(self.marginal).items()},
@@ -351,10 +362,10 @@ class Advice:
         """One line of the table."""
         parts = "/K" if option.scheme == "divide" and option.n_members > 1 else ""
         return (
-            option.label,
+            option.name,
             rounded(option.total, 4),
-            self._size(option.width),
-            f"{self._size(option.samples)}{parts}",
+            self._size(option.n_features),
+            f"{self._size(option.n_samples)}{parts}",
             rounded(option.n_members, 6),
             rounded(option.ridge),
             f"×{rounded(relative_cost(option.total_features, self.now.total_features))}",
@@ -372,9 +383,8 @@ class Advice:
         ideal = option.ideal or option
         return {
             "name": option.name,
-            "label": option.label,
-            "features": option.width * self._scale,
-            "samples": option.samples * self._scale,
+            "n_features": option.n_features * self._scale,
+            "n_samples": option.n_samples * self._scale,
             "n_members": _whole(option.n_members),
             "scheme": option.scheme,
             ridge_name(option.problem): option.ridge,
@@ -384,7 +394,7 @@ class Advice:
             "relative_training": relative_cost(option.training_cost, self.now.training_cost),
             **{f"error_{name}": getattr(option.error, name) for name in _LETTERS},
             "error_total": option.total,
-            "ideal_features": ideal.width * self._scale,
+            "ideal_n_features": ideal.n_features * self._scale,
             "ideal_n_members": _whole(ideal.n_members),
             "ideal_error_total": ideal.total,
         }
@@ -405,5 +415,5 @@ def bar_lengths(option: AdviceOption, limit: float) -> dict[str, float]:
     return dict(zip(_LETTERS, lengths.tolist(), strict=True))
 
 
-def _whole(members: float) -> float:
-    return int(members) if members < _EXACT else members
+def _whole(n_members: float) -> float:
+    return int(n_members) if n_members < _EXACT else n_members

@@ -10,7 +10,7 @@ import typer
 
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Form, Report
-from doubletrouble.decomposition import LOSS_LABELS, LossName
+from doubletrouble.decomposition import MEASURE_LABELS, MeasureName
 from doubletrouble.results import Estimate, check_level
 
 _MEMBERS = AxisValues((1, 5, math.inf))
@@ -41,16 +41,16 @@ def decompose(
         float | None,
         option("Standard deviation of the noise in --y-test.", "NUMBER"),
     ] = None,
-    loss: Annotated[
+    measure: Annotated[
         str,
         option(
-            "Of probabilities of classes: 'brier', the squared error; 'log', the cross-entropy; or "
+            "Of probabilities of classes: 'squared', the Brier score; 'log', the cross-entropy; or "
             "'zero_one', the error rate.",
-            choices=get_args(LossName),
+            choices=get_args(MeasureName),
         ),
-    ] = "brier",
+    ] = "squared",
     n_members: Annotated[AxisValues, declared("n_members")] = _MEMBERS,
-    confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.95,
+    confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.9,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Data sets do not share initializations.")
     ] = False,
@@ -61,7 +61,7 @@ def decompose(
     The parts are noise (that of the training labels), initialization (the variance over seeds),
     sampling (the variance over training inputs) and bias (the error of the mean predictor), each ±
     its standard error; and the error of K averaged re-initializations. The error is the squared
-    one, or another --loss of a classifier.
+    one, or another --measure for a classifier.
     """
     check_level("confidence", confidence)
     from doubletrouble.decomposition import decompose_predictions
@@ -72,7 +72,10 @@ def decompose(
             arrays[name] = _array(path, name)
     try:
         split = decompose_predictions(
-            **arrays, label_noise=label_noise, crossed=not fresh, loss=cast("LossName", loss)
+            **arrays,
+            label_noise=label_noise,
+            crossed=not fresh,
+            measure=cast("MeasureName", measure),
         )
     except TypeError as refused:  # arrays of something else than numbers
         raise ValueError(str(refused)) from refused
@@ -80,11 +83,11 @@ def decompose(
     has_target = len(arrays) > 1
     averaged: dict[float, Estimate] = {}
     if has_target and sizes["n_init"] > 1:  # or else the design does not identify it
-        most = sizes["n_init"]  # of other losses than the squared one, by default
+        most = sizes["n_init"]  # of other measures than the squared one, by default
         chosen = [
             K
             for K in n_members
-            if loss == "brier" or n_members != _MEMBERS or most >= K or math.isinf(K)
+            if measure == "squared" or n_members != _MEMBERS or most >= K or math.isinf(K)
         ]
         averaged = {K: split.error(K).total for K in chosen}
     rows = dict(error.parts)
@@ -104,7 +107,7 @@ def decompose(
     ]
     form.show(
         Report(
-            title=LOSS_LABELS[split.loss].capitalize(),
+            title=MEASURE_LABELS[split.measure].capitalize(),
             parameters=sizes,
             columns=columns,
             text="\n".join(["", str(error), *(["", *lines] if lines else [])]),

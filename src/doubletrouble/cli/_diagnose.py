@@ -1,4 +1,4 @@
-"""The command diagnose: the error of an estimator on a table by cause, and the remedies."""
+"""The command diagnose: the error of an estimator on a table by cause, and the gain of options."""
 
 import json
 import warnings
@@ -47,15 +47,15 @@ def diagnose(
     workers: Annotated[int | None, option("Processes; none if left out.", "INTEGER")] = None,
     chart: Annotated[
         Path | None,
-        option("Write parts, remedies and learning curve to this .png, .pdf or .svg.", "FILE"),
+        option("Write parts, options and learning curve to this .png, .pdf or .svg.", "FILE"),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     form: Form,
 ) -> None:
-    """Print the test error of an estimator by cause, and what each remedy would bring.
+    """Print the test error of an estimator by cause, and the gain of each option.
 
     The error is that of the estimator trained on all rows of the table, from 120 fits: the squared
-    error, or the Brier score of a classifier. The remedies are averaged seeds, bags, the
+    error, or the Brier score of a classifier. The options are averaged seeds, bags, the
     alternatives, and more data.
     """
     check_level("confidence", confidence)

@@ -22,9 +22,9 @@ from doubletrouble.results import check_level
 from doubletrouble.tables import listed
 
 _RIDGE, _MEMBERS = AxisValues((DEFAULT_RIDGE,)), AxisValues((1,))
-_WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the table, in multiples of the rows
+_SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # P of the table, in multiples of the rows
 _SYMBOLS = {
-    "width": glossary.RANDOM_FEATURES.symbol,
+    "n_features": glossary.RANDOM_FEATURES.symbol,
     "ridge": glossary.RIDGE.symbol,
     "n_members": glossary.N_MEMBERS.symbol,
     "n_samples": glossary.ROWS.symbol,
@@ -36,9 +36,9 @@ _SYMBOLS = {
 def forecast(
     *,
     data: TableFlags,
-    width: Annotated[
+    n_features: Annotated[
         AxisValues | None,
-        declared("width", glossary.RANDOM_FEATURES, show_default="0.1 to 10 times the rows"),
+        declared("n_features", glossary.RANDOM_FEATURES, show_default="0.1 to 10 times the rows"),
     ] = None,
     ridge: Annotated[AxisValues, declared("ridge")] = _RIDGE,
     n_members: Annotated[AxisValues, declared("n_members")] = _MEMBERS,
@@ -50,7 +50,7 @@ def forecast(
         float | None,
         declared("noise", several=False, note="; estimated if left out", show_default=False),
     ] = None,
-    standardize: Annotated[
+    scale: Annotated[
         bool, typer.Option(help="Scale each input to mean 0 and variance 1, or not.")
     ] = True,
     fit_intercept: Annotated[
@@ -61,7 +61,7 @@ def forecast(
         declared(
             "budget",
             several=False,
-            note="; of the best allocation, for one width",
+            note="; of the best allocation, for one model",
             show_default="the present cost",
         ),
     ] = None,
@@ -70,7 +70,9 @@ def forecast(
         option("'features': P·K; 'training': K·N·P·min(N, P)", choices=COSTS),
     ] = COSTS[0],
     seed: Annotated[int, option("Of drawn features, splits and standard errors.", "INTEGER")] = 0,
-    device: Annotated[str, option("'cpu', or a device of torch", choices=("cpu", "cuda"))] = "cpu",
+    device: Annotated[
+        str, option("'auto', 'cpu', or a device of torch", choices=("auto", "cpu", "cuda"))
+    ] = "auto",
     confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.9,
     chart: Annotated[
         Path | None,
@@ -78,46 +80,44 @@ def forecast(
             "--chart",
             "--plot",
             metavar="FILE",
-            help="Write the error along the range given, or along the width, to this .png, .pdf "
-            "or .svg.",
+            help="Write the error along the range given, or along the number of features, to this "
+            ".png, .pdf or .svg.",
         ),
     ] = None,
     form: Form,
 ) -> None:
     """Print the test error of random-features ridge regression on a table, by cause.
 
-    No model is trained: the error at any width, ridge, number of averaged models and of training
-    rows, more than the table has included, follows from one kernel matrix. For one width, ridge,
-    number of models and of rows, the gain of each change is printed, too.
+    No model is trained: the error at any number of features, ridge, number of averaged models and
+    of training rows, more than the table has included, follows from one kernel matrix. For a single
+    model the gain of each change is printed, too.
 
     Errors are squared, in units of the target, summed over targets, and those of labels of new
     rows.
     """
     check_level("confidence", confidence)
     check_chart(chart)
-    one = width is not None and all(
-        values is None or len(values) == 1 for values in (width, ridge, n_members, n_samples)
+    one = n_features is not None and all(
+        values is None or len(values) == 1 for values in (n_features, ridge, n_members, n_samples)
     )
     if budget is not None and not one:
         raise ValueError(f"budget must be left out for several models, got {budget:g}")
     rows = data.rows()
-    if standardize:
-        rows = rows.standardized()
     y, names = rows.labels, data.target_names
-    constant = "with" if fit_intercept else "without"
     summed = ", summed" if len(names) > 1 else ""
     notes = (
         *rows.notes,
-        f"Models are fitted {constant} a constant. Errors are in squared units of {listed(names)}"
-        f"{summed}, whose variance is {np.var(y, axis=0).sum():.4g}.",
+        f"Errors are in squared units of {listed(names)}{summed}, whose variance is "
+        f"{np.var(y, axis=0).sum():.4g}.",
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # repeated rows are in the notes
         result = find_forecast(
             rows.inputs,
             y,
-            activation=activation,
+            scale=scale,
             fit_intercept=fit_intercept,
+            activation=activation,
             noise=noise,
             groups=rows.groups,
             seed=seed,
@@ -125,10 +125,12 @@ def forecast(
             confidence=confidence,
         )
     result = replace(result, notes=(*result.notes, *notes))
-    n = result.n_rows
+    n = result.n_samples
     settings = _grid(
         {
-            "width": tuple(round(n * share) for share in _WIDTHS) if width is None else width,
+            "n_features": tuple(round(n * share) for share in _SIZES)
+            if n_features is None
+            else n_features,
             "ridge": ridge,
             "n_members": n_members,
             "n_samples": (n,) if n_samples is None else n_samples,
@@ -138,14 +140,14 @@ def forecast(
     terms = result.error(P, lam, K, N)
     advice = result.advise(P, lam, K, N, budget=budget, cost=cost) if one else None
     if chart is not None:
-        _draw(result, settings, chart, dense=one or (width is None and len(terms.shape) == 1))
+        _draw(result, settings, chart, dense=one or (n_features is None and len(terms.shape) == 1))
     report = Report(
         parameters={
             "target": ", ".join(names),
             "activation": result.activation,
-            "standardize": standardize,
-            "fit_intercept": fit_intercept,
-            "n_rows": n,
+            "scale": result.scale,
+            "fit_intercept": result.fit_intercept,
+            "n_samples": n,
             "dim": result.dim,
         },
         columns=_columns(settings, terms),
@@ -194,19 +196,19 @@ def _document(result: Forecast, advice: ForecastAdvice | None) -> dict[str, Any]
     return {
         "noise": {"estimate": result.noise.estimate, "low": low, "high": high},
         "best_ridge": result.best_ridge(),
-        "checks": result.trust.records(),
+        "checks": result.checks.records(),
         "advice": None if advice is None else advice.records(),
         "notes": list(result.notes),
     }
 
 
 def _draw(result: Forecast, settings: Mapping[str, Any], file: Path, *, dense: bool) -> None:
-    """Write the error along the ranges, or along many widths if `dense`."""
+    """Write the error along the ranges, or along many P if `dense`."""
     drawn = dict(settings)
     if np.any((K := drawn.pop("n_members")) != 1):
         drawn["ensemble"] = K  # or else the limit of many models is drawn, too
     if dense:
-        del drawn["width"]
+        del drawn["n_features"]
     figure = new_chart(height=4.0)
     result.plot(figure.add_subplot(), **drawn)
     write_chart(figure, file)

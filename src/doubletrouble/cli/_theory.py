@@ -39,7 +39,7 @@ from doubletrouble.cli._output import (
 )
 from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
 from doubletrouble.conventions import TIME_UNITS, TimeUnit, convert_time
-from doubletrouble.costs import COSTS, widest
+from doubletrouble.costs import COSTS, most_features
 from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
 from doubletrouble.kernels import closed_form
 from doubletrouble.losses import MEASURES
@@ -530,7 +530,7 @@ def _with_features(context: typer.Context, values: Mapping[str, Any]) -> Problem
     if budget is not None and N is not None and D is not None and values["n_features"] is None:
         if math.isinf(K):
             raise ValueError("n_features must be given for n_members inf, got a budget only")
-        (P,) = widest(budget, N, np.array([K]), values["scheme"], cost).tolist()
+        (P,) = most_features(budget, N, np.array([K]), values["scheme"], cost).tolist()
         most = float(math.floor(P * (1 + _ROUNDING))) if 1 <= P < math.inf else P
         values = {**values, "n_features": number("n_features", most, SIZES["n_features"])}
     return ProblemGrid.of(context, values, "advise")
@@ -563,7 +563,7 @@ def advise(
     ] = None,
     form: Form,
 ) -> None:
-    """Print the error after each change: widen, ensemble, regularize, divide, or collect.
+    """Print the error after each change: of the features, models, ridge or data.
 
     Prints a table of the exact error and the cost of every single change and of the best P, K and λ
     under a budget, the errors as bars (a letter for each cause), and the best change.

@@ -46,7 +46,7 @@ class OrderParameters:
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> dt.order_parameters(dt.Problem(task="classification", loss="hinge", ridge=0.1))
+    >>> dt.convex.order_parameters(dt.Problem(task="classification", loss="hinge", ridge=0.1))
     OrderParameters(m=0.466534, q=0.877152, V=1.62646)
     """
 
@@ -99,7 +99,8 @@ class OrderParameters:
         Examples
         --------
         >>> import doubletrouble as dt
-        >>> one = dt.order_parameters(dt.Problem(task="classification", loss="hinge", ridge=0.1))
+        >>> problem = dt.Problem(task="classification", loss="hinge", ridge=0.1)
+        >>> one = dt.convex.order_parameters(problem)
         >>> round(one.overlap(), 6), round(one.overlap(shared_features=1.0), 6)
         (0.455906, 0.877152)
         """
@@ -177,7 +178,7 @@ def order_parameters(problem: Problem) -> OrderParameters:
     --------
     >>> import doubletrouble as dt
     >>> problem = dt.Problem(ridge=1e-4, task="classification", loss="logistic", flips=0.1)
-    >>> dt.order_parameters(problem)
+    >>> dt.convex.order_parameters(problem)
     OrderParameters(m=2.39102, q=37.3557, V=1548.76)
     """
     if not isinstance(problem, Problem):

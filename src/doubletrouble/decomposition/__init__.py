@@ -14,8 +14,8 @@ from doubletrouble.decomposition._fitting import TaskName as TaskName
 from doubletrouble.decomposition._fitting import checked_predictions as checked_predictions
 from doubletrouble.decomposition._fitting import recorded_warnings as recorded_warnings
 from doubletrouble.decomposition._fitting import summarized_warnings as summarized_warnings
-from doubletrouble.decomposition._losses import LOSS_LABELS as LOSS_LABELS
-from doubletrouble.decomposition._losses import LossName as LossName
+from doubletrouble.decomposition._losses import MEASURE_LABELS as MEASURE_LABELS
+from doubletrouble.decomposition._losses import MeasureName as MeasureName
 from doubletrouble.decomposition._losses import zero_one_loss as zero_one_loss
 from doubletrouble.decomposition._plan import RepeatPlan as RepeatPlan
 from doubletrouble.decomposition._plan import plan_repeats as plan_repeats
@@ -23,7 +23,6 @@ from doubletrouble.decomposition._predictions import check_option as check_optio
 from doubletrouble.decomposition._predictions import decompose_predictions as decompose_predictions
 from doubletrouble.decomposition._result import COLORS as COLORS
 from doubletrouble.decomposition._result import Decomposition as Decomposition
-from doubletrouble.decomposition._result import DecompositionDifference as DecompositionDifference
 from doubletrouble.decomposition._result import LearnerDecomposition as LearnerDecomposition
 from doubletrouble.decomposition._result import draw_bars as draw_bars
 from doubletrouble.decomposition._running import content_hash as content_hash

@@ -428,7 +428,7 @@ def mean_products(
     return statistics
 
 
-def products_by_point(
+def products_by_row(
     predictions: npt.NDArray[np.generic], targets: Mapping[str, Target], design: Design
 ) -> dict[str, FloatArray]:
     """Every mean product, and the level of each target, at each test point.
@@ -436,9 +436,9 @@ def products_by_point(
     `predictions` are (D, N, K, T C), as those of `mean_products`.
     """
     if design.injected is not None:
-        own = products_by_point(predictions[:, :1], targets, design.own_labels)
+        own = products_by_row(predictions[:, :1], targets, design.own_labels)
         fits = replace(design, injected=None)
-        added = products_by_point(predictions[:, 1:], {}, fits)
+        added = products_by_row(predictions[:, 1:], {}, fits)
         return own | {f"{ADDED}{name}": values for name, values in added.items()}
     points: dict[str, list[FloatArray]] = {}
     for block, f in _blocks(predictions):

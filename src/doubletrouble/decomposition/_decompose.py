@@ -1,4 +1,4 @@
-"""The error of any learner by cause, from fits of it on training sets of a source.
+"""The error of any learner by cause, from fits of it on training sets of a pool or a source.
 
 Every fit is a cell of its own: one that kills its worker takes no other with it, and with a store
 each is stored when it is done.
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.decomposition._components import digest
 from doubletrouble.decomposition._fitting import (
@@ -29,13 +30,18 @@ from doubletrouble.decomposition._fitting import (
     forget_training,
     summarized_warnings,
 )
-from doubletrouble.decomposition._losses import LossName, least_draws
+from doubletrouble.decomposition._losses import MeasureName, least_draws
 from doubletrouble.decomposition._predictions import check_option, decompose_predictions
 from doubletrouble.decomposition._result import LearnerDecomposition
 from doubletrouble.decomposition._running import content_hash, data_hash, run_fits
-from doubletrouble.decomposition._sources import DataSource, init_seed
+from doubletrouble.decomposition._sources import (
+    DataSource,
+    GeneratorSource,
+    PoolSource,
+    init_seed,
+)
 from doubletrouble.errors import FitError
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import MOST_SEEDS, FloatArray, shown, whole_number
 from doubletrouble.results import check_level
 from doubletrouble.runs import (
     Cell,
@@ -53,29 +59,35 @@ _SHOWN = 3  # failures in a message
 
 def decompose(
     model: Any,
-    source: DataSource,
+    X: Any,
+    y: Any = None,
     *,
+    n_samples: int | None = None,
+    noise: float | None = None,
+    groups: npt.ArrayLike | None = None,
+    n_test: int | None = None,
     n_data: int = 20,
     n_init: int = 5,
     n_noise: int | None = None,
     seed: int = 0,
+    measure: MeasureName = "squared",
     executor: Any = None,
     workers: int | None = None,
     scheduler: str | None = None,
     store: str | Path | None = None,
     name: str | None = None,
-    confidence: float = 0.95,
+    confidence: float = 0.9,
     task: TaskName = "auto",
     include_test: bool = True,
     errors: ErrorsName = "raise",
     progress: bool = True,
-    loss: LossName = "brier",
 ) -> LearnerDecomposition:
     """Split the test error of a learner into noise, initialization, sampling and bias.
 
-    On every training set and draw of label noise, the learner is fitted from the same
-    initializations. Estimates of two learners with the same source, `seed` and numbers of draws are
-    paired: `a - b` of two results is the difference on the same data, with its interval.
+    Training sets are drawn from a pool of rows, `decompose(model, X, y, n_samples=200)`, or from a
+    source, `decompose(model, source)`. On every training set and draw of label noise, the learner
+    is fitted from the same initializations. Estimates of two learners with the same data, `seed`
+    and numbers of draws are paired: `a.error() - b.error()` is the difference on the same data.
 
     Fits run one after the other with one thread of linear algebra, or in parallel with one of
     `executor`, `workers` and `scheduler`. Warnings of all fits are summarized in one warning, and
@@ -87,17 +99,34 @@ def decompose(
         A scikit-learn estimator or pipeline, which is cloned for every fit, all its `random_state`s
         set from the seed of the initialization; or a function `fit(X, y, seed)` that returns a
         function `predict(X)`.
-    source : GeneratorSource or PoolSource
-        The source of the training sets, of the draws of label noise, and of one test set.
+    X : array_like, DataFrame or sparse matrix of shape (n, ...), or GeneratorSource or PoolSource
+        Inputs of a pool of rows, which are cut into one test set and training sets without a common
+        row; or a source of both, and of the draws of label noise, in place of `X` and `y`.
+    y : array_like of shape (n,) or (n, outputs), default: None
+        The labels of the pool: numbers, or classes. To be left out with a source.
+    n_samples : int or None, default: None
+        The rows of each training set of the pool, required; to be left out with a source, as the
+        three arguments that follow. Further options of a pool are those of `PoolSource`.
+    noise : float or None, default: None
+        The standard deviation of the noise in `y`, where it is known; 0 for labels without noise.
+    groups : array_like of shape (n,) or None, default: None
+        The group of each row: rows of a group that is in the test set are in no training set.
+    n_test : int or None, default: None
+        The number of test rows; None for a quarter of the pool, at most 1000.
     n_data : int, default: 20
         The number of training sets, at least 1.
     n_init : int, default: 5
         The number of initializations, at least 1; a learner without a seed is fitted once.
     n_noise : int or None, default: None
         The draws of label noise on each training set, at least 1; None for 2 (3 with
-        `loss="zero_one"`) where noise can be drawn.
+        `measure="zero_one"`) where noise can be drawn.
     seed : int, default: 0
         The seed of all draws, in [0, 2³²).
+    measure : {"squared", "log", "zero_one"}, default: "squared"
+        The error of a classifier: the squared distance of its predicted probabilities to the
+        one-hot labels (Brier score); the cross-entropy, whose central predictor is the normalized
+        geometric mean of probabilities; or the 0/1 loss, whose parts are the effects of voting. A
+        regression has the squared error.
     executor : object or None, default: None
         Any object with a method `submit`, on which fits run.
     workers : int or None, default: None
@@ -106,13 +135,13 @@ def decompose(
         The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
     store : str or path or None, default: None
         A file in which every fit is stored when it is done: a later call with the same arguments,
-        or with more draws or another loss, computes only what is missing. Stored fits are
+        or with more draws or another measure, computes only what is missing. Stored fits are
         identified by the content of the estimator and of the source (of functions: their module and
         name), by the test set and the first training set, and by `name`.
     name : str or None, default: None
         The name of the learner and source in the store, required for those that cannot be hashed,
         such as a lambda or a function of a notebook; change it whenever the learner changes.
-    confidence : float, default: 0.95
+    confidence : float, default: 0.9
         The level of intervals in tables and plots, in (0, 1).
     task : {"auto", "regression", "classification"}, default: "auto"
         "auto" is that of the estimator, and regression for a function. With "classification" a
@@ -123,25 +152,21 @@ def decompose(
         Whether `FitError` is raised at once if the first three fits fail, or all fits are tried.
     progress : bool, default: True
         Whether progress is shown on stderr.
-    loss : {"brier", "log", "zero_one"}, default: "brier"
-        The loss of a classifier: the squared distance of its predicted probabilities to the one-hot
-        labels (Brier score); the cross-entropy, whose central predictor is the normalized geometric
-        mean of probabilities; or the 0/1 loss, whose parts are the effects of voting. A regression
-        has the squared error, "brier".
 
     Returns
     -------
     LearnerDecomposition
         Every part with its standard error, and all predictions: `error()`, `anova()`,
-        `per_point()`, `plot()`.
+        `by_row()`, `plot()`.
 
     Raises
     ------
     ValueError
-        If an option is not one of those listed, a number is out of range, the source has too few
-        samples, or fits without a `name` cannot be identified in a store.
+        If an option is not one of those listed, a number is out of range, the pool has too few
+        rows, `n_samples` or `y` is missing, an argument of a pool is given with a source, or fits
+        without a `name` cannot be identified in a store.
     TypeError
-        If `model`, `source` or the labels are not of the types above.
+        If `model`, `X` or the labels are not of the types above.
     FitError
         If fits raise an error, or predict something that is not a finite number; it has the result
         of the data sets without a failure.
@@ -162,17 +187,36 @@ def decompose(
     ...     features = np.random.default_rng(seed).standard_normal((2, 10))
     ...     weights = np.linalg.lstsq(np.tanh(X @ features), y, rcond=None)[0]
     ...     return lambda X: np.tanh(X @ features) @ weights
-    >>> source = dt.GeneratorSource(sample, n_train=30, noise=0.5, n_test=100)
+    >>> source = dt.GeneratorSource(sample, n_samples=30, noise=0.5, n_test=100)
     >>> error = dt.decompose(fit, source, n_data=8, n_init=4).error()
     >>> bool(error.noise.value > 0.05 > error.bias.value)
     True
+
+    Of a pool of rows, whose noise is not known:
+
+    >>> X, y = sample(np.random.default_rng(0), 400)
+    >>> result = dt.decompose(fit, X, y, n_samples=30, n_data=8, n_init=4)
+    >>> sorted(result.error().includes)
+    ['bias', 'initialization', 'sampling']
     """
     started = time.perf_counter()
     check_executor(executor, workers, scheduler)
     check_level("confidence", confidence)
     check_option("task", task, TaskName)
     check_option("errors", errors, ErrorsName)
-    check_option("loss", loss, LossName)
+    check_option("measure", measure, MeasureName)
+    n_data = whole_number("n_data", n_data, 1)
+    seed = whole_number("seed", seed, 0, MOST_SEEDS)
+    source = _source(
+        X,
+        y,
+        n_data=n_data,
+        seed=seed,
+        n_samples=n_samples,
+        noise=noise,
+        groups=groups,
+        n_test=n_test,
+    )
     fits = Fits.of(
         model,
         source,
@@ -181,10 +225,10 @@ def decompose(
         n_data=n_data,
         n_init=n_init,
         n_noise=n_noise,
-        default_noise=least_draws(loss),
+        default_noise=least_draws(measure),
     )
-    if loss != "brier" and fits.classes is None:
-        raise ValueError(f"loss must be 'brier', the squared error, in a regression, got {loss!r}")
+    if measure != "squared" and fits.classes is None:
+        raise ValueError(f"measure must be 'squared' in a regression, got {measure!r}")
     predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
     failures: list[Failure] = []
     warned: list[list[FitWarning]] = []
@@ -226,7 +270,7 @@ def decompose(
             confidence=confidence,
             include_test=include_test,
             started=started,
-            loss=loss,
+            measure=measure,
         )
 
     if not failures:
@@ -248,6 +292,37 @@ def decompose(
 
 def _listed(failures: Sequence[Failure]) -> str:
     return "; ".join(map(str, failures[:_SHOWN])) + ("; ..." if len(failures) > _SHOWN else "")
+
+
+def _source(X: Any, y: Any, *, n_data: int, seed: int, **options: Any) -> DataSource:
+    """The source in place of `X` and `y`, or a pool of these rows with its options."""
+    if isinstance(X, GeneratorSource | PoolSource):
+        for name, value in {"y": y, **options}.items():
+            if value is not None:
+                raise ValueError(f"{name} must be left out with a source, got {shown(value)}")
+        return X
+    if callable(X):
+        given = getattr(X, "__name__", type(X).__name__)
+        raise TypeError(
+            f"X must be rows or a source, got {given}; a function that draws data is the argument "
+            "of one, dt.GeneratorSource(sample, n_samples=...)"
+        )
+    if y is None:
+        got = "a pair as X" if isinstance(X, tuple) and len(X) == 2 else "None"
+        raise ValueError(
+            "y must be given with the rows X, as in decompose(model, X, y, n_samples=...), unless "
+            f"X is a GeneratorSource or a PoolSource, got {got}"
+        )
+    if options["n_samples"] is not None:
+        return PoolSource(X, y, **options)
+    pool = PoolSource(X, y, **options | {"n_samples": 1})
+    pool._check(n_data, seed=seed, classification=False)
+    most = len(pool._split(seed)[1]) // n_data
+    raise ValueError(
+        f"n_samples must be given, at most {most} of the {pool.X.shape[0]} rows for n_data = "
+        f"{n_data} training sets, got None; dt.diagnose(model, X, y) is for the learner trained on "
+        "all rows"
+    )
 
 
 # --- cells ---
@@ -278,7 +353,7 @@ def _result(
     confidence: float,
     include_test: bool,
     started: float,
-    loss: LossName,
+    measure: MeasureName,
 ) -> LearnerDecomposition:
     """The decomposition of the predictions of all fits on some data sets."""
     source, n_noise = fits.source, predictions.shape[1]
@@ -295,7 +370,7 @@ def _result(
         noiseless=source.is_noiseless and not fits.hidden_noise,
         hidden_noise=fits.hidden_noise,
         injected=source.injected if n_noise > 1 else None,
-        loss=loss,
+        measure=measure,
     )
     key: tuple[Any, ...] = (
         ("source", _fingerprint(fits, predictions)),
@@ -306,13 +381,13 @@ def _result(
         ("task", "regression" if fits.classes is None else "classification"),
         ("include_test", include_test),
     )
-    if loss != "brier":
-        key = (*key, ("loss", loss))
+    if measure != "squared":
+        key = (*key, ("measure", measure))
     return LearnerDecomposition(
         design=split.design,
         notes=(*split.notes, *_notes(fits, predictions), *notes),
         confidence=confidence,
-        loss=loss,
+        measure=measure,
         statistics={name: replace(s, key=key) for name, s in split.statistics.items()},
         predictions=predictions,
         y_test=fits.target,

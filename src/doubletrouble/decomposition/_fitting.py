@@ -21,16 +21,14 @@ import numpy as np
 from doubletrouble.decomposition._components import LARGEST
 from doubletrouble.decomposition._sources import (
     DataSource,
-    GeneratorSource,
     Labels,
-    PoolSource,
     TestSet,
     TrainingSet,
     init_seed,
     one_hot,
 )
 from doubletrouble.errors import require
-from doubletrouble.parameters import MOST_SEEDS, FloatArray, refuse_masked, whole_number
+from doubletrouble.parameters import FloatArray, refuse_masked, whole_number
 
 _N_NOISE = 2  # draws of label noise by default
 _SEED_NAMES = ("random_state", "random_seed", "seed")
@@ -232,7 +230,7 @@ class Fits:
     def of(
         cls,
         model: Any,
-        source: Any,
+        source: DataSource,
         task: TaskName,
         *,
         seed: int,
@@ -242,11 +240,7 @@ class Fits:
         default_noise: int = _N_NOISE,
     ) -> Self:
         """Validate the arguments of `decompose`; nothing is fitted yet."""
-        if not isinstance(source, GeneratorSource | PoolSource):
-            given = source.__name__ if isinstance(source, type) else type(source).__name__
-            raise TypeError(f"source must be a GeneratorSource or a PoolSource, got {given}")
-        learner, seed = Learner.of(model), whole_number("seed", seed, 0, MOST_SEEDS)
-        n_data, n_init = whole_number("n_data", n_data, 1), whole_number("n_init", n_init, 1)
+        learner, n_init = Learner.of(model), whole_number("n_init", n_init, 1)
         draws = whole_number("n_noise", default_noise if n_noise is None else n_noise, 1)
         classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
         if classification and learner.is_classifier is False:
@@ -335,7 +329,7 @@ def _target(test: TestSet, classes: Labels | None) -> FloatArray:
     """The target of the predictions, one-hot for classes."""
     if classes is not None:
         if test.y.ndim != 1:
-            raise ValueError(f"y must have one class for each sample, got shape {test.y.shape}")
+            raise ValueError(f"y must have one class for each row, got shape {test.y.shape}")
         if len(classes) < 2:
             raise ValueError(f"y must have 2 or more classes, got only {classes[0]!s}")
         return one_hot(test.y, classes)
@@ -361,7 +355,7 @@ def _check_classes(y: Labels, classes: Labels) -> None:
     seen = np.unique(y)
     if len(seen) < 2:
         raise ValueError(
-            f"a training set must have 2 or more classes, got only {seen[0]!s}; a larger n_train "
+            f"a training set must have 2 or more classes, got only {seen[0]!s}; a larger n_samples "
             "makes that unlikely"
         )
     if unknown := sorted({str(c) for c in seen} - {str(c) for c in classes}):

@@ -56,9 +56,9 @@ from doubletrouble.decomposition._components import ProductWeights, Statistic
 from doubletrouble.decomposition._design import Design
 from doubletrouble.parameters import FloatArray, refuse_masked
 
-LossName: TypeAlias = Literal["brier", "log", "zero_one"]
+MeasureName: TypeAlias = Literal["squared", "log", "zero_one"]
 
-LOSS_LABELS = {"brier": "squared error", "log": "cross-entropy", "zero_one": "error rate"}
+MEASURE_LABELS = {"squared": "squared error", "log": "cross-entropy", "zero_one": "error rate"}
 
 SINGLE, OVER_NOISE, OVER_INIT, OVER_NOISE_INIT, OVER_ALL = (
     "single",
@@ -83,14 +83,14 @@ _TIE = 1e-9  # of votes
 # --- parts as weights of losses ---
 
 
-def least_draws(loss: LossName) -> int:
+def least_draws(measure: MeasureName) -> int:
     """The number of draws of a factor that identifies its effect: the vote of two is one's."""
-    return 3 if loss == "zero_one" else 2
+    return 3 if measure == "zero_one" else 2
 
 
-def missing_parts(design: Design, loss: LossName) -> dict[str, str]:
+def missing_parts(design: Design, measure: MeasureName) -> dict[str, str]:
     """The reasons why parts are not identified, by their names."""
-    least = least_draws(loss)
+    least = least_draws(measure)
     why = ": the majority of two votes has the error of one" if least > 2 else ""
     counts = {
         "noise": (design.n_noise, design.noiseless, "draws of label noise on each data set"),
@@ -109,11 +109,11 @@ def missing_parts(design: Design, loss: LossName) -> dict[str, str]:
 
 
 def parts_of_losses(
-    design: Design, loss: LossName, n_members: float = 1.0
+    design: Design, measure: MeasureName, n_members: float = 1.0
 ) -> dict[str, ProductWeights]:
     """The parts and their total for one member or infinitely many, as weights of losses."""
     many = n_members > 1 and not design.deterministic
-    missing, first = missing_parts(design, loss), OVER_INIT if many else SINGLE
+    missing, first = missing_parts(design, measure), OVER_INIT if many else SINGLE
     steps = {
         "noise": None if design.noiseless else OVER_NOISE_INIT if many else OVER_NOISE,
         "initialization": None if design.deterministic or many else OVER_NOISE_INIT,
@@ -136,10 +136,10 @@ def parts_of_losses(
     return parts
 
 
-def absorbed_causes(design: Design, loss: LossName) -> dict[str, str]:
+def absorbed_causes(design: Design, measure: MeasureName) -> dict[str, str]:
     """Causes that are not separated, by the name of the part that contains them."""
     absorbed = design.absorbed
-    missing = missing_parts(design, loss)
+    missing = missing_parts(design, measure)
     if design.n_noise > 1 and "noise" in missing:
         where = next((k for k in ("initialization", "sampling") if k not in missing), "bias")
         absorbed[where] = "label noise"
@@ -149,27 +149,29 @@ def absorbed_causes(design: Design, loss: LossName) -> dict[str, str]:
 # --- arguments ---
 
 
-def class_predictions(array: npt.NDArray[np.generic], loss: LossName) -> npt.NDArray[np.generic]:
+def class_predictions(
+    array: npt.NDArray[np.generic], measure: MeasureName
+) -> npt.NDArray[np.generic]:
     """Predictions of classes, which are probabilities for cross-entropy, or ValueError."""
     if array.ndim != 5 or array.shape[-1] < 2:
         raise ValueError(
-            f"loss must be 'brier' for predictions without an axis of 2 or more classes, "
-            f"[data, noise, init, test, class], got {loss!r} and shape {array.shape}"
+            f"measure must be 'squared' for predictions without an axis of 2 or more classes, "
+            f"[data, noise, init, test, class], got {measure!r} and shape {array.shape}"
         )
     if not np.isfinite(array).all():
         raise ValueError("predictions must be finite numbers, got some that are not")
-    if loss == "log":
+    if measure == "log":
         off = float(np.abs(array.sum(axis=-1, dtype=np.float64) - 1).max())
         if array.min() < 0 or off > _NORMALIZED:
             raise ValueError(
-                "predictions must be probabilities of classes with sum 1 for loss='log', got "
+                "predictions must be probabilities of classes with sum 1 for measure='log', got "
                 f"a smallest one of {float(array.min()):.3g} and sums that deviate by {off:.2g}"
             )
     return array
 
 
 def class_target(
-    name: str, value: npt.ArrayLike, shape: tuple[int, ...], loss: LossName
+    name: str, value: npt.ArrayLike, shape: tuple[int, ...], measure: MeasureName
 ) -> FloatArray:
     """A target as probabilities (T, C), from class indices, one-hot rows or, if true, others."""
     refuse_masked(name, value)
@@ -182,7 +184,7 @@ def class_target(
     if target.shape != shape or target.dtype.kind not in "iufb":
         raise ValueError(f"{wanted}, got shape {target.shape} of {target.dtype}")
     probabilities = target.astype(np.float64)
-    soft = name == "truth" and loss == "log"
+    soft = name == "truth" and measure == "log"
     allowed = (probabilities >= 0) if soft else (probabilities == 0) | (probabilities == 1)
     if not allowed.all() or np.abs(probabilities.sum(axis=1) - 1).max() > _NORMALIZED:
         raise ValueError(f"{wanted}, got rows that are not")
@@ -204,14 +206,14 @@ def central_losses(
     predictions: npt.NDArray[np.generic],
     targets: Mapping[str, FloatArray],
     design: Design,
-    loss: LossName,
+    measure: MeasureName,
     *,
     by_point: bool,
     key: Any,
 ) -> CentralLosses:
     """The losses of central predictors by name, from predictions (D, N, K, T, C)."""
     sums = _Sums(design, by_point=by_point)
-    kind = _central(design, loss)
+    kind = _central(design, measure)
     for block, f in _blocks(predictions):
         here = {name: y[block] for name, y in targets.items()}
         kind.add(f, here, sums)
@@ -219,18 +221,18 @@ def central_losses(
     return CentralLosses(statistics=statistics, notes=tuple(kind.notes(statistics)))
 
 
-def _central(design: Design, loss: LossName) -> "_Votes | _Logarithms":
-    return _Votes(design) if loss == "zero_one" else _Logarithms(design)
+def _central(design: Design, measure: MeasureName) -> "_Votes | _Logarithms":
+    return _Votes(design) if measure == "zero_one" else _Logarithms(design)
 
 
-def losses_by_point(
+def losses_by_row(
     predictions: npt.NDArray[np.generic],
     targets: Mapping[str, FloatArray],
     design: Design,
-    loss: LossName,
+    measure: MeasureName,
 ) -> dict[str, FloatArray]:
     """The losses of central predictors at every test point."""
-    kind = _central(design, loss)
+    kind = _central(design, measure)
     points: dict[str, list[FloatArray]] = {}
     for block, f in _blocks(predictions):
         here = {name: y[block] for name, y in targets.items()}
@@ -524,7 +526,7 @@ class _Logarithms(_Loss):
                     where = "test points have no class of positive probability in all fits"
                 yield (
                     f"The cross-entropy is infinite: {share / self._counted:.1%} of the "
-                    f"{where}. Smooth the probabilities, or use loss='brier'."
+                    f"{where}. Smooth the probabilities, or use measure='squared'."
                 )
                 return
             yield (

@@ -6,6 +6,8 @@ precise, which is not counted, and fewer than the present ones are not considere
 conservative.
 """
 
+from __future__ import annotations  # help() then shows names, not their definitions
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -118,7 +120,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
         if need.is_limited
     ]
     if (most := getattr(result, "most_data", math.inf)) < D:
-        notes.append(f"the pool has {most:g} training sets: use smaller ones, or more samples")
+        notes.append(f"the pool has {most:g} training sets: use smaller ones, or more rows")
     draws = design.n_noise + (design.injected is not None)  # and the labels without added noise
     return RepeatPlan(
         n_data=D,

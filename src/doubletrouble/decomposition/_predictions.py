@@ -1,5 +1,7 @@
 """The error of a learner by cause, from its predictions."""
 
+from __future__ import annotations  # help() then shows names, not their definitions
+
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, get_args
@@ -17,7 +19,7 @@ from doubletrouble.decomposition._components import (
 )
 from doubletrouble.decomposition._design import Design
 from doubletrouble.decomposition._losses import (
-    LossName,
+    MeasureName,
     central_losses,
     class_predictions,
     class_target,
@@ -54,8 +56,8 @@ def decompose_predictions(
     noiseless: bool = False,
     hidden_noise: bool = False,
     injected: float | None = None,
-    confidence: float = 0.95,
-    loss: LossName = "brier",
+    measure: MeasureName = "squared",
+    confidence: float = 0.9,
 ) -> Decomposition:
     """Return unbiased estimates of the squared error and its parts by cause.
 
@@ -94,11 +96,11 @@ def decompose_predictions(
     injected : float or None, default: None
         The variance of the labels' own noise over that of the added noise, where it is known; the
         first of the noise draws is then the labels without added noise.
-    confidence : float, default: 0.95
-        The level of intervals in tables and plots, in (0, 1).
-    loss : {"brier", "log", "zero_one"}, default: "brier"
+    measure : {"squared", "log", "zero_one"}, default: "squared"
         For probabilities of classes: the Brier score, which is the squared error, the cross-entropy
         or the 0/1 loss.
+    confidence : float, default: 0.9
+        The level of intervals in tables and plots, in (0, 1).
 
     Returns
     -------
@@ -131,16 +133,16 @@ def decompose_predictions(
     2.06
     """
     check_level("confidence", confidence)
-    check_option("loss", loss, LossName)
+    check_option("measure", measure, MeasureName)
     array = _as_predictions(predictions)
     *draws, n_test = array.shape[:4]
     n_data, n_noise, n_init = draws
-    if loss != "brier":
-        array = class_predictions(array, loss)
+    if measure != "squared":
+        array = class_predictions(array, measure)
     targets: dict[str, Any] = (
         _targets(truth, y_test, label_noise, array.shape[3:])
-        if loss == "brier"
-        else _class_targets(truth, y_test, label_noise, injected, array.shape[3:], loss)
+        if measure == "squared"
+        else _class_targets(truth, y_test, label_noise, injected, array.shape[3:], measure)
     )
     if deterministic and n_init > 1:
         raise ValueError(f"deterministic must be False for {n_init} initializations, got True")
@@ -170,14 +172,14 @@ def decompose_predictions(
         injected=None if injected is None else number("injected", injected, _RATIO),
     )
     own: tuple[str, ...] = ()
-    if loss == "brier":
+    if measure == "squared":
         statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
     else:
-        key = (*_key(array, design, by_point=include_test), ("loss", loss))
-        split = central_losses(array, targets, design, loss, by_point=include_test, key=key)
+        key = (*_key(array, design, by_point=include_test), ("measure", measure))
+        split = central_losses(array, targets, design, measure, by_point=include_test, key=key)
         statistics, own = split.statistics, split.notes
     result = Decomposition(
-        design=design, notes=(), confidence=confidence, statistics=statistics, loss=loss
+        design=design, notes=(), confidence=confidence, statistics=statistics, measure=measure
     )
     notes = [*design.notes, *own]
     if identical:
@@ -187,7 +189,7 @@ def decompose_predictions(
             "Standard errors are infinite: they need 2 or more test points (include_test=False is "
             "for one fixed test point)."
         )
-    if loss == "brier":
+    if measure == "squared":
         notes += _negative_parts(result.error().parts, design)
     return replace(result, notes=tuple(notes))
 
@@ -295,17 +297,17 @@ def _class_targets(
     label_noise: npt.ArrayLike | None,
     injected: float | None,
     shape: tuple[int, ...],
-    loss: LossName,
+    measure: MeasureName,
 ) -> dict[str, FloatArray]:
     """The targets as probabilities of classes."""
     if label_noise is not None:
-        raise ValueError(f"label_noise must be left out for {loss=}, got {label_noise!r}")
+        raise ValueError(f"label_noise must be left out for {measure=}, got {label_noise!r}")
     if injected is not None:  # the response to added noise is not proportional to it
-        raise ValueError(f"injected must be None for {loss=}, got {injected!r}")
+        raise ValueError(f"injected must be None for {measure=}, got {injected!r}")
     given = {"truth": truth, "y_test": y_test}
-    targets = {k: class_target(k, y, shape, loss) for k, y in given.items() if y is not None}
-    if not targets and loss == "zero_one":
-        raise ValueError(f"truth or y_test must be given for {loss=}, got neither")
+    targets = {k: class_target(k, y, shape, measure) for k, y in given.items() if y is not None}
+    if not targets and measure == "zero_one":
+        raise ValueError(f"truth or y_test must be given for {measure=}, got neither")
     return targets
 
 

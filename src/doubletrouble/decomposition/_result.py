@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.decomposition._components import (
     ANOVA,
@@ -19,18 +20,18 @@ from doubletrouble.decomposition._components import (
     Target,
     anova,
     mean_squares,
-    products_by_point,
+    products_by_row,
     sequential,
     weighted_sum,
 )
 from doubletrouble.decomposition._design import Design
 from doubletrouble.decomposition._losses import (
-    LOSS_LABELS,
+    MEASURE_LABELS,
     MEMBERS_OF,
     SINGLE,
-    LossName,
+    MeasureName,
     absorbed_causes,
-    losses_by_point,
+    losses_by_row,
     missing_parts,
     parts_of_losses,
 )
@@ -38,7 +39,7 @@ from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.palette import BLACK, CAUSES, HATCHES, YELLOW
-from doubletrouble.parameters import FloatArray, number
+from doubletrouble.parameters import FloatArray, Value, number
 from doubletrouble.results import (
     AnovaTerms,
     ErrorTerms,
@@ -64,11 +65,11 @@ class Decomposition:
     """The error of a learner by cause, from predictions: `error()`, `anova()`.
 
     The error is the squared one (for probabilities of classes, the Brier score), or with another
-    `loss` the cross-entropy or the 0/1 loss of a classifier.
+    `measure` the cross-entropy or the 0/1 loss of a classifier.
 
     All estimates of one decomposition are of the same draws: their sums and differences have the
-    standard errors of paired draws. The difference `a - b` of two decompositions on the same draws
-    is a `DecompositionDifference`.
+    standard errors of paired draws, as has the difference `a.error() - b.error()` of two
+    decompositions of the same data, seed and numbers of draws; others are independent.
 
     Examples
     --------
@@ -92,16 +93,16 @@ class Decomposition:
     notes: tuple[str, ...]  # on what each part contains, and on standard errors
     confidence: float  # of the intervals in tables and plots
     statistics: Mapping[str, Statistic]  # mean products, with keys of pairs (name, value)
-    loss: LossName = "brier"
+    measure: MeasureName = "squared"
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The error of K averaged re-initializations on the same data, in the sequential order.
 
-        Initialization falls as 1/K, and so does the part of noise that depends on it. Other losses
-        than the squared one do not fall as 1/K. For `loss="log"`, K = inf is the limit of geometric
-        means of probabilities; for `loss="zero_one"`, the vote of all initializations. For other K,
-        up to their number, the total alone is given: that of K averaged probabilities, or of K
-        votes.
+        Initialization falls as 1/K, and so does the part of noise that depends on it. Measures
+        other than the squared error do not fall as 1/K. For `measure="log"`, K = inf is the limit
+        of geometric means of probabilities; for `measure="zero_one"`, the vote of all
+        initializations. For other K, up to their number, the total alone is given: that of K
+        averaged probabilities, or of K votes.
 
         Parameters
         ----------
@@ -118,7 +119,7 @@ class Decomposition:
         ------
         ValueError
             If `ensemble` is another scheme, is above 1 with a single initialization, or is not
-            available for the loss.
+            available for the measure.
         TypeError
             If `ensemble` is neither a number nor a scheme.
 
@@ -131,7 +132,7 @@ class Decomposition:
         (1.0, 0.09)
         """
         design, K = self.design, self._size(ensemble, "Decomposition.error")
-        if self.loss != "brier":
+        if self.measure != "squared":
             return self._other_loss(1.0 if design.deterministic else K)
         parts = self._estimates(sequential(design, K), mean_squares(design, K))
         total = parts.pop("total", None)
@@ -140,7 +141,7 @@ class Decomposition:
 
     def _other_loss(self, K: float) -> ErrorTerms[Estimate]:
         """The cross-entropy or the 0/1 loss by cause."""
-        design, loss = self.design, self.loss
+        design, measure = self.design, self.measure
         if 1 < K < math.inf:
             name = f"{MEMBERS_OF}{K:g}"
             if (reason := design.lacks("total", ("target",))) is not None:
@@ -148,24 +149,24 @@ class Decomposition:
             if name not in self.statistics:
                 raise ValueError(
                     f"ensemble must be inf or an integer up to {design.n_init}, the number of "
-                    f"initializations, for loss={loss!r}, got {K:g}"
+                    f"initializations, for measure={measure!r}, got {K:g}"
                 )
-            reason = f"the causes are identified for ensemble = 1 and inf with loss={loss!r}"
+            reason = f"the causes are identified for ensemble = 1 and inf with measure={measure!r}"
             missing = dict.fromkeys(ErrorTerms.names(), reason)
             return ErrorTerms(reasons=missing, separate_total=self._estimate({name: 1.0}))
-        missing, weights = missing_parts(design, loss), parts_of_losses(design, loss, K)
+        missing, weights = missing_parts(design, measure), parts_of_losses(design, measure, K)
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
             missing |= {n: f"{n} {reason}" for n in ErrorTerms.names() if n != "bias"}
             weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
         parts: dict[str, Any] = {name: self._estimate(part) for name, part in weights.items()}
         total = parts.pop("total", None)
-        includes = absorbed_causes(design, loss)
+        includes = absorbed_causes(design, measure)
         return ErrorTerms(**parts, reasons=missing, includes=includes, separate_total=total)
 
     @property
     def _is_infinite(self) -> bool:
-        return self.loss == "log" and math.isinf(self.statistics[SINGLE].table[0, 0])
+        return self.measure == "log" and math.isinf(self.statistics[SINGLE].table[0, 0])
 
     def _estimate(self, weights: ProductWeights) -> Estimate:
         """A weighted sum of statistics; one of an infinite one is infinite."""
@@ -175,8 +176,8 @@ class Decomposition:
 
     def _weights(self) -> dict[str, ProductWeights]:
         """The parts and the total of one member, as weights of statistics."""
-        if self.loss != "brier":
-            return parts_of_losses(self.design, self.loss)
+        if self.measure != "squared":
+            return parts_of_losses(self.design, self.measure)
         return sequential(self.design)
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
@@ -195,13 +196,13 @@ class Decomposition:
         Raises
         ------
         ValueError
-            If the loss is not "brier", or `ensemble` is another scheme or is above 1 with a single
-            initialization.
+            If the measure is not "squared", or `ensemble` is another scheme or is above 1 with a
+            single initialization.
         TypeError
             If `ensemble` is neither a number nor a scheme.
         """
-        if self.loss != "brier":
-            raise ValueError(f"loss must be 'brier' for main effects, got {self.loss!r}")
+        if self.measure != "squared":
+            raise ValueError(f"measure must be 'squared' for main effects, got {self.measure!r}")
         design, K = self.design, self._size(ensemble, "Decomposition.anova")
         parts = self._estimates(anova(design, K), mean_squares(design, K, effects=True))
         total = parts.pop("total", None)
@@ -247,33 +248,12 @@ class Decomposition:
         identified = self.design.lacks("total", ("target", "init")) is None
         if not identified or self.design.deterministic:
             return {}
-        if self.loss != "brier":
+        if self.measure != "squared":
             sizes: list[float] = [min(_FEW_MEMBERS, self.design.n_init)]
-            if self.loss == "log" and not self._is_infinite:
+            if self.measure == "log" and not self._is_infinite:
                 sizes.append(math.inf)
             return {K: self.error(K).total for K in sizes}
         return {K: self.error(K).total for K in MEMBERS}
-
-    # --- comparison ---
-
-    def __sub__(self, other: object) -> DecompositionDifference:
-        """The difference of two decompositions on the same draws, part by part."""
-        if not isinstance(other, Decomposition):
-            return NotImplemented
-        mine, theirs = (dict(_key(result.statistics)) for result in (self, other))
-        differing = [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
-        if differing:
-            raise ValueError(
-                "two decompositions must be of the same draws to be compared, got other "
-                f"{', '.join(differing)}"
-            )
-        if self._is_infinite or other._is_infinite:
-            raise ValueError("two decompositions must be finite to be compared, got infinite ones")
-        rows, others = self._rows(), other._rows()
-        return DecompositionDifference(
-            parts={name: rows[name] - others[name] for name in rows if name in others},
-            confidence=self.confidence,
-        )
 
     # --- shown ---
 
@@ -320,8 +300,8 @@ class Decomposition:
             "averaged": averaged,
             "notes": list(self.notes),
         }
-        if self.loss != "brier":
-            content = strict_json({"loss": self.loss, **content})
+        if self.measure != "squared":
+            content = strict_json({"measure": self.measure, **content})
         return json.dumps(_finite(content), ensure_ascii=False, allow_nan=False, indent=2)
 
     def _table(self) -> list[dict[str, Any]]:
@@ -329,7 +309,7 @@ class Decomposition:
         error = self.error()
         total = float(error.total) if self.design.targets else math.nan
         views = [("sequential", self._rows(), error.includes)]
-        if self.loss == "brier":
+        if self.measure == "squared":
             effects = self.anova()
             views.append(("anova", effects.parts, effects.includes))
         return [
@@ -378,19 +358,19 @@ class Decomposition:
             bars.append((label, part, *COLORS[name]))
         for K, total in self._averaged().items():
             bars.append((self._averaged_label(K), total, "#BBBBBB", ""))
-        return draw_bars(bars, self.confidence, axes, LOSS_LABELS[self.loss])
+        return draw_bars(bars, self.confidence, axes, MEASURE_LABELS[self.measure])
 
     def _averaged_label(self, K: float) -> str:
         """The label of K averaged members."""
-        how = "voting" if self.loss == "zero_one" else "averaged"
-        if self.loss == "log":
+        how = "voting" if self.measure == "zero_one" else "averaged"
+        if self.measure == "log":
             how += " (logarithms)" if math.isinf(K) else " (probabilities)"
         return f"{_members_label(K)} {how}"
 
     def __str__(self) -> str:
         """The parts with their shares of the total, the error of ensembles, and the notes."""
         averaged = [f"{self._averaged_label(K)}: {part}" for K, part in self._averaged().items()]
-        title = [] if self.loss == "brier" else [LOSS_LABELS[self.loss]]
+        title = [] if self.measure == "squared" else [MEASURE_LABELS[self.measure]]
         return "\n".join([*title, str(self.error()), *averaged, *self.notes])
 
     def _repr_html_(self) -> str:
@@ -414,59 +394,59 @@ class LearnerDecomposition(Decomposition):
 
     predictions: FloatArray  # [data, noise, init, test] or [data, noise, init, test, class]
     y_test: FloatArray  # the target of the predictions, one-hot for classes
-    classes: Any  # the sorted class labels, or None
+    classes: npt.NDArray[Any] | None  # the sorted class labels, or None
     n_fits: int
     most_data: float  # the largest number of training sets of the source
     seconds: float  # the time of the whole call
-    label_noise: Any = None  # the standard deviation of the noise in y_test, if known
+    label_noise: Value | None = None  # the standard deviation of the noise in y_test, if known
 
-    def per_point(self) -> RowErrors:
-        """The error at every test point by cause; the means over them are those of `error()`.
+    def by_row(self) -> RowErrors:
+        """The error at every test row by cause; the means over them are those of `error()`.
 
         Returns
         -------
         RowErrors
-            Every part, with a number for each test point.
+            Every part, with a number for each test row.
 
         Raises
         ------
         ValueError
-            If the loss is infinite.
+            If the error is infinite.
 
         Examples
         --------
         >>> import doubletrouble as dt, numpy as np
         >>> from sklearn.tree import ExtraTreeRegressor
         >>> X = np.random.default_rng(0).normal(size=(300, 3))
-        >>> source = dt.PoolSource(X, X[:, 0], n_train=30, n_test=60)
-        >>> result = dt.decompose(ExtraTreeRegressor(), source, n_data=6, progress=False)
-        >>> points = result.per_point()
-        >>> bool(np.isclose(points.sampling.mean(), result.error().sampling.value))
+        >>> tree = ExtraTreeRegressor()
+        >>> result = dt.decompose(tree, X, X[:, 0], n_samples=30, n_data=6, progress=False)
+        >>> rows = result.by_row()
+        >>> bool(np.isclose(rows.sampling.mean(), result.error().sampling.value))
         True
         """
         design, error = self.design, self.error()
         f = self.predictions[:, :, : design.n_init]
         known: dict[str, Any] = {}
-        if self.loss == "brier":
+        if self.measure == "squared":
             floor = np.zeros(self.y_test.shape)
             if self.label_noise is not None:
                 sigma = np.asarray(self.label_noise, dtype=float)
                 wide = sigma.reshape(sigma.shape + (1,) * (floor.ndim - 1)) if sigma.ndim else sigma
                 floor = floor + wide**2
             target = Target(self.y_test.ravel(), floor.ravel())
-            known = products_by_point(f.reshape(*f.shape[:3], -1), {design.target: target}, design)
+            known = products_by_row(f.reshape(*f.shape[:3], -1), {design.target: target}, design)
         elif not self._is_infinite:
-            known = losses_by_point(f, {design.target: self.y_test}, design, self.loss)
+            known = losses_by_row(f, {design.target: self.y_test}, design, self.measure)
         else:
-            raise ValueError("loss must be finite to be split by point, got an infinite one")
+            raise ValueError("measure must be finite to be split by row, got an infinite one")
         zero = np.zeros(design.n_test)
         parts: dict[str, Any] = {
             name: sum((w * known[one] for one, w in part.items() if w), start=zero)
             for name, part in self._weights().items()
             if name != "total"
         }
-        missing = missing_parts(design, self.loss)
-        if self.loss == "brier":
+        missing = missing_parts(design, self.measure)
+        if self.measure == "squared":
             missing = self._missing(SEQUENTIAL)
         return RowErrors(
             **parts,
@@ -474,83 +454,8 @@ class LearnerDecomposition(Decomposition):
             includes=error.includes,
             index=range(design.n_test),
             reasons=missing,
-            label=LOSS_LABELS[self.loss],
+            label=MEASURE_LABELS[self.measure],
         )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DecompositionDifference:
-    """The paired difference of two decompositions on the same draws, part by part.
-
-    Examples
-    --------
-    >>> import doubletrouble as dt, numpy as np
-    >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
-    >>> result = dt.decompose_predictions(f, truth=np.zeros(50))
-    >>> (result - result).total
-    Estimate(value=0.0, standard_error=0.0, n_draws=8)
-    """
-
-    parts: Mapping[str, Estimate]  # and the total, where both have one
-    confidence: float
-
-    @property
-    def total(self) -> Estimate:
-        """The difference of the total errors."""
-        if "total" not in self.parts:
-            raise ValueError("total needs truth or y_test, got neither")
-        return self.parts["total"]
-
-    def to_frame(self) -> Any:
-        """The differences as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each part and the total.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return require("pandas", "tables").DataFrame(self._table())
-
-    def to_json(self) -> str:
-        """The differences as JSON.
-
-        Returns
-        -------
-        str
-            Every difference with its interval.
-        """
-        content = {"confidence": self.confidence, "differences": self._table()}
-        return json.dumps(_finite(content), ensure_ascii=False, allow_nan=False, indent=2)
-
-    def _table(self) -> list[dict[str, Any]]:
-        """A row for each part and the total."""
-        return [
-            {"part": name, **_entry(part, self.confidence)} for name, part in self.parts.items()
-        ]
-
-    def __str__(self) -> str:
-        """The differences with their intervals."""
-        wide = max(map(len, self.parts), default=0) + 2
-        most = max((len(str(part)) for part in self.parts.values()), default=0)
-        lines = [f"paired differences, {self.confidence:.0%} intervals"]
-        for name, part in self.parts.items():
-            low, high = part.confidence_interval(self.confidence)
-            lines.append(f"{name:<{wide}} {part!s:>{most}}   [{low:.4g}, {high:.4g}]")
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={part}" for name, part in self.parts.items())
-        return f"{type(self).__name__}({shown})"
-
-
-def _key(statistics: Mapping[str, Statistic]) -> Any:
-    """The key of the draws, which all statistics have."""
-    return next(iter(statistics.values())).key
 
 
 def _entry(part: Estimate, confidence: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-r"""Sources of training sets: a function that draws them, or a pool of samples that exist.
+r"""Sources of training sets: a function that draws them, or a pool of rows that exist.
 
 Every draw has a seed of its own, which does not depend on the number of other draws: more data
 sets, noise draws or initializations leave the earlier ones unchanged, and stored fits remain valid.
@@ -8,6 +8,8 @@ of n has about 63 % distinct rows: a learner that interpolates n samples then in
 0.63 n, and every resample shares the noise and the inputs of the one set it came from, so that
 their effects are in "bias".
 """
+
+from __future__ import annotations  # help() then shows names, not their definitions
 
 import math
 import warnings
@@ -33,12 +35,12 @@ Resampling: TypeAlias = Literal["disjoint", "subsample", "bootstrap"]
 RESAMPLING: dict[Resampling, str] = {
     "disjoint": "",
     "subsample": (
-        "resampling='subsample' draws training sets that share samples: they are not independent, "
+        "resampling='subsample' draws training sets that share rows: they are not independent, "
         "and sampling is underestimated"
     ),
     "bootstrap": (
         "resampling='bootstrap' draws with replacement: a training set has about 63 % distinct "
-        "samples, which moves an interpolation peak by that factor, and effects that all resamples "
+        "rows, which moves an interpolation peak by that factor, and effects that all resamples "
         "share are in bias; resampling='disjoint' has neither problem"
     ),
 }
@@ -84,7 +86,7 @@ class TestSet:
     Examples
     --------
     >>> import doubletrouble as dt, numpy as np
-    >>> source = dt.PoolSource(np.eye(8), np.arange(8.0), n_train=2, n_test=4, noise=0.5)
+    >>> source = dt.PoolSource(np.eye(8), np.arange(8.0), n_samples=2, n_test=4, noise=0.5)
     >>> points = source.test(seed=0, classification=False)
     >>> points.X.shape, points.is_truth, points.noise
     ((4, 8), False, 0.5)
@@ -143,7 +145,7 @@ def as_inputs(name: str, X: Any) -> Any:
 
 
 def as_labels(name: str, y: Any, count: int) -> Labels:
-    """Labels as an array of one type, a row for each sample, without NaN."""
+    """Labels as an array of one type, one for each row, without NaN."""
     _refuse_masked_items(name, y)
     listed = isinstance(y, list | tuple)
     array = np.asarray(y, dtype=object) if listed else np.asarray(y)
@@ -157,7 +159,7 @@ def as_labels(name: str, y: Any, count: int) -> Labels:
             array = np.array(array.tolist())
     if array.ndim not in (1, 2) or len(array) != count:
         raise ValueError(
-            f"{name} must have a label for each of {count} samples, got shape {array.shape}"
+            f"{name} must have a label for each of {count} rows, got shape {array.shape}"
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array))[0]
@@ -237,8 +239,8 @@ class GeneratorSource:
         A function `sample(rng, n)` that returns n rows `X` and their clean labels `y`. It must draw
         everything from `rng`: inputs that differ between two calls with the same state of `rng`
         raise ValueError.
-    n_train : int
-        The samples of each training set, at least 1.
+    n_samples : int
+        The rows of each training set, at least 1.
     noise : float or callable, default: 0.0
         The standard deviation of the label noise; for class labels, the share in [0, 1] that is
         replaced by another class drawn at random; or a function `noise(rng, y)` that returns noisy
@@ -254,16 +256,16 @@ class GeneratorSource:
     >>> def sample(rng, n):
     ...     X = rng.standard_normal((n, 3))
     ...     return X, X[:, 0] ** 2
-    >>> source = dt.GeneratorSource(sample, n_train=50, noise=0.5, n_test=200)
+    >>> source = dt.GeneratorSource(sample, n_samples=50, noise=0.5, n_test=200)
     >>> source.training(0, n_noise=2, seed=0, classes=None).X.shape
     (50, 3)
     """
 
     sample: SampleFunction
-    n_train: int
+    n_samples: int
     noise: Noise = 0.0
     n_test: int = 1000
-    classes: Any = field(default=None, kw_only=True)
+    classes: npt.ArrayLike | None = field(default=None, kw_only=True)
 
     injected: ClassVar[float | None] = None  # see PoolSource
     most_data: ClassVar[float] = math.inf  # the largest number of training sets
@@ -273,7 +275,7 @@ class GeneratorSource:
             raise TypeError(
                 f"sample must be a function rng, n -> X, y, got {type(self.sample).__name__}"
             )
-        whole_number("n_train", self.n_train, 1)
+        whole_number("n_samples", self.n_samples, 1)
         whole_number("n_test", self.n_test, 1)
         _check_noise("noise", self.noise)
 
@@ -294,7 +296,7 @@ class GeneratorSource:
             return self._labels_differ(seed)
 
     def _labels_differ(self, seed: int) -> bool:
-        n = int(self.n_train)
+        n = int(self.n_samples)
         try:
             (X, y), (other_X, other_y) = (
                 self._drawn(generator(seed, _DATA, 0), n) for _ in range(2)
@@ -391,7 +393,7 @@ class GeneratorSource:
         Returns
         -------
         TrainingSet
-            `n_train` samples.
+            `n_samples` rows.
 
         Raises
         ------
@@ -400,7 +402,7 @@ class GeneratorSource:
         TypeError
             If `sample` does not return a pair of inputs and labels.
         """
-        X, clean = self._drawn(generator(seed, _DATA, number), int(self.n_train))
+        X, clean = self._drawn(generator(seed, _DATA, number), int(self.n_samples))
         if self.is_noiseless:
             return TrainingSet(X=X, y=(clean,))
         draws = (generator(seed, _NOISE, number, n) for n in range(n_noise))
@@ -454,7 +456,7 @@ def _equal(left: Any, right: Any) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PoolSource:
-    """Samples that exist, cut into a test set and training sets without a common sample.
+    """Rows that exist, cut into a test set and training sets without a common row.
 
     Noise of unknown size is in sampling (that of training labels) and in bias (that of test
     labels), and the result has a note.
@@ -462,17 +464,17 @@ class PoolSource:
     Parameters
     ----------
     X : array_like or DataFrame or sparse matrix of shape (n, ...)
-        Inputs of all samples.
+        Inputs of all rows.
     y : array_like of shape (n,) or (n, outputs)
         Their labels: finite numbers, or classes.
-    n_train : int
-        The samples of each training set, at least 1.
+    n_samples : int
+        The rows of each training set, at least 1.
     noise : float or None, default: None
         The standard deviation of the noise in `y`, where it is known; 0 for labels without noise.
         As much is added to training labels, and the response of the learner separates noise from
         sampling.
     n_test : int or None, default: None
-        The number of test samples; None for a quarter of the pool, at most 1000.
+        The number of test rows; None for a quarter of the pool, at most 1000.
     inject : float or callable or None, default: None
         The standard deviation of noise that is added to training labels on top (for classes, the
         share flipped), or a function `inject(rng, y)` that returns noisy labels, to measure how the
@@ -481,18 +483,18 @@ class PoolSource:
         Further measurements of all labels, each like `y`: they separate noise without knowledge of
         its size.
     resampling : {"disjoint", "subsample", "bootstrap"}, default: "disjoint"
-        How training sets are drawn. Those of "subsample" and "bootstrap" share samples: a warning
+        How training sets are drawn. Those of "subsample" and "bootstrap" share rows: a warning
         and a note of the result have the consequences.
     groups : array_like of shape (n,) or None, default: None
-        The group of each sample: samples of a group that is in the test set are in no training set.
+        The group of each row: rows of a group that is in the test set are in no training set.
 
     Examples
     --------
     >>> import doubletrouble as dt, numpy as np
     >>> X = np.arange(100.0)[:, None]
-    >>> source = dt.PoolSource(X, X[:, 0], n_train=20, n_test=40)
+    >>> source = dt.PoolSource(X, X[:, 0], n_samples=20, n_test=40)
     >>> source
-    PoolSource(100 samples of shape (1,), n_train=20, n_test=40)
+    PoolSource(100 rows of shape (1,), n_samples=20, n_test=40)
     >>> sets = [source.training(d, n_noise=1, seed=0, classes=None) for d in range(3)]
     >>> len({float(x) for some in sets for x in some.X[:, 0]})
     60
@@ -500,29 +502,34 @@ class PoolSource:
 
     X: Any
     y: Any
-    n_train: int
+    n_samples: int
     noise: float | None = None
     n_test: int | None = None
     inject: Noise | None = field(default=None, kw_only=True)
-    repeated: Sequence[Any] = field(default=(), kw_only=True)
+    repeated: Sequence[npt.ArrayLike] = field(default=(), kw_only=True)
     resampling: Resampling = field(default="disjoint", kw_only=True)
-    groups: Any = field(default=None, kw_only=True)
+    groups: npt.ArrayLike | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         X = as_inputs("X", self.X)
         count = X.shape[0]
         y = as_labels("y", self.y, count)
-        repeated = self.repeated
+        repeated: Any = self.repeated
         if getattr(repeated, "shape", None) == y.shape:  # one more measurement, not a list of them
             repeated = (repeated,)
         again = tuple(as_labels("repeated, a list of labels like y,", z, count) for z in repeated)
         groups = None if self.groups is None else _as_groups(self.groups, count)
-        whole_number("n_train", self.n_train, 1)
+        whole_number("n_samples", self.n_samples, 1)
         share = max(1, min(_MOST_TEST, int(_TEST_SHARE * count)))
         n_test = whole_number("n_test", share if self.n_test is None else self.n_test, 1)
-        if n_test + self.n_train > count:
+        if self.n_test is None and self.n_samples > count - n_test:
             raise ValueError(
-                f"n_test must leave n_train = {self.n_train} of {count} samples for training, "
+                f"n_samples must be at most {count - n_test}, the {count} rows less {n_test} for "
+                f"testing, got {self.n_samples}"
+            )
+        if n_test + self.n_samples > count:
+            raise ValueError(
+                f"n_test must leave n_samples = {self.n_samples} of {count} rows for training, "
                 f"got {n_test}"
             )
         for name, value in (("X", X), ("y", y), ("repeated", again), ("groups", groups)):
@@ -545,7 +552,7 @@ class PoolSource:
 
     def __repr__(self) -> str:
         """The sizes and the options that are not the default, on one line."""
-        shown = [f"n_train={self.n_train}", f"n_test={self.n_test}"]
+        shown = [f"n_samples={self.n_samples}", f"n_test={self.n_test}"]
         if self.noise is not None:
             shown.append(f"noise={self.noise}")
         if self.inject is not None:
@@ -557,7 +564,7 @@ class PoolSource:
         if self.groups is not None:
             shown.append(f"{len(np.unique(self.groups))} groups")
         count, *shape = self.X.shape
-        return f"PoolSource({count} samples of shape {tuple(shape)}, {', '.join(shown)})"
+        return f"PoolSource({count} rows of shape {tuple(shape)}, {', '.join(shown)})"
 
     @property
     def is_noiseless(self) -> bool:
@@ -586,10 +593,10 @@ class PoolSource:
         assert self.n_test is not None
         if self.resampling != "disjoint":
             return math.inf
-        groups = np.arange(self.X.shape[0]) if self.groups is None else self.groups
+        groups = np.arange(self.X.shape[0]) if self.groups is None else np.asarray(self.groups)
         largest = int(np.unique(groups, return_counts=True)[1].max())
         left = len(groups) - self.n_test - largest + 1
-        return max(0, left) // self.n_train
+        return max(0, left) // self.n_samples
 
     def _noise_draws(self, n_noise: int) -> int:
         """The number of versions of the labels of a training set."""
@@ -600,15 +607,15 @@ class PoolSource:
         return n_noise + (self.injected is not None)  # and the labels without added noise
 
     def _check(self, n_data: int, *, seed: int, classification: bool) -> None:
-        """Raise ValueError for more data sets than the pool has samples for."""
+        """Raise ValueError for more data sets than the pool has rows for."""
         left = len(self._split(seed)[1])
         n_sets = n_data if self.resampling == "disjoint" else 1
-        if n_sets * self.n_train > left:
-            sets, size = left // self.n_train, left // n_sets
-            fitting = f"n_data={sets}" if sets > 1 else f"n_train={size}"
+        if n_sets * self.n_samples > left:
+            sets, size = left // self.n_samples, left // n_sets
+            fitting = f"n_data={sets}" if sets > 1 else f"n_samples={size}"
             raise ValueError(
-                f"n_data = {n_data} training sets of {self.n_train} samples need "
-                f"{n_sets * self.n_train} samples beside the test set, got {left}; {fitting} would "
+                f"n_data = {n_data} training sets of {self.n_samples} rows need "
+                f"{n_sets * self.n_samples} rows beside the test set, got {left}; {fitting} would "
                 "fit, and dt.diagnose(model, X, y) needs no smaller training sets"
             )
         if classification and self.inject is not None and not callable(self.inject):
@@ -636,23 +643,24 @@ class PoolSource:
                 "initialization, sampling and bias."
             )
         if self.groups is not None and self.resampling == "disjoint":
-            sets = [set(self.groups[self._training_index(d, seed)]) for d in range(n_data)]
+            groups = np.asarray(self.groups)
+            sets = [set(groups[self._training_index(d, seed)]) for d in range(n_data)]
             counts = Counter(group for some in sets for group in some)
             if shared := sum(count > 1 for count in counts.values()):
                 notes.append(
-                    f"{shared} of {len(counts)} groups have samples in more than one training "
+                    f"{shared} of {len(counts)} groups have rows in more than one training "
                     "set: data sets are then not independent."
                 )
         return [*notes, *self._duplicates(seed)]
 
     def _duplicates(self, seed: int) -> list[str]:
-        """A note on samples, or inputs alone, that occur more than once."""
+        """A note on rows, or inputs alone, that occur more than once."""
         test, left = self._split(seed)
         equal_test, equal_training = [], []
         for labels in (True, False):
             of_test, of_training = self._hashes(test, labels), self._hashes(left, labels)
             training = set(of_training)
-            equal_test.append(sum(sample in training for sample in of_test))
+            equal_test.append(sum(row in training for row in of_test))
             equal_training.append(len(of_training) - len(training))
         if not (equal_test[1] or equal_training[1]):
             return []
@@ -661,14 +669,14 @@ class PoolSource:
             for whole, inputs in (equal_test, equal_training)
         ]
         return [
-            f"The pool has duplicates: {equal_test[0]} of {len(test)} test points are equal to a "
-            f"training sample{by_inputs[0]}, and {equal_training[0]} of {len(left)} training "
-            f"samples to another one{by_inputs[1]}; if these are copies, data sets are not "
-            "independent, and the error on new samples is larger."
+            f"The pool has duplicates: {equal_test[0]} of {len(test)} test rows are equal to a "
+            f"training row{by_inputs[0]}, and {equal_training[0]} of {len(left)} training "
+            f"rows to another one{by_inputs[1]}; if these are copies, data sets are not "
+            "independent, and the error on new rows is larger."
         ]
 
     def _hashes(self, index: Index, labels: bool) -> list[int]:
-        """Of some samples, inputs and label, or inputs; none for inputs that are not numbers."""
+        """Of some rows, inputs and label, or inputs; none for inputs that are not numbers."""
         X = self.X.to_numpy() if hasattr(self.X, "to_numpy") else self.X
         if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf" or self.y.dtype.kind == "O":
             return []
@@ -691,12 +699,12 @@ class PoolSource:
         Returns
         -------
         TestSet
-            `n_test` samples.
+            `n_test` rows.
         """
         index = self._split(seed)[0]
         X = take_rows(self.X, index)
         if self.repeated and not classification and self.y.dtype.kind in "iuf":
-            labels = np.stack([y[index] for y in (self.y, *self.repeated)]).astype(np.float64)
+            labels = np.stack([self.y, *self.repeated])[:, index].astype(np.float64)
             left = labels.std(axis=0, ddof=1) / np.sqrt(len(labels))
             return TestSet(X=X, y=labels.mean(axis=0), is_truth=False, noise=left)
         return TestSet(X=X, y=self.y[index], is_truth=self.noise == 0, noise=self.noise)
@@ -720,7 +728,7 @@ class PoolSource:
         Returns
         -------
         TrainingSet
-            `n_train` samples.
+            `n_samples` rows.
 
         Raises
         ------
@@ -731,7 +739,7 @@ class PoolSource:
         X, y = take_rows(self.X, index), self.y[index]
         if self.repeated:
             labels = (self.y, *self.repeated)[:n_noise]
-            return TrainingSet(X=X, y=tuple(again[index] for again in labels))
+            return TrainingSet(X=X, y=tuple(np.asarray(again)[index] for again in labels))
         if self._added is None or n_noise == 1:
             return TrainingSet(X=X, y=(y,))
         own = () if self.injected is None else (y,)
@@ -740,14 +748,14 @@ class PoolSource:
         return TrainingSet(X=X, y=(*own, *added))
 
     def _training_index(self, number: int, seed: int) -> Index:
-        left, n = self._split(seed)[1], self.n_train
+        left, n = self._split(seed)[1], self.n_samples
         if self.resampling == "disjoint":
             return left[number * n : (number + 1) * n]
         rng = generator(seed, _DATA, number)
         return rng.choice(left, n, replace=self.resampling == "bootstrap")
 
     def _split(self, seed: int) -> tuple[Index, Index]:
-        """The test samples, and those for training; groups of the test set are left out of both."""
+        """The test rows, and those for training; groups of the test set are left out of both."""
         rng = generator(seed, _TEST)
         order = rng.permutation(self.X.shape[0])
         if self.groups is None:
@@ -762,7 +770,7 @@ class PoolSource:
 def _as_groups(groups: Any, count: int) -> Labels:
     array = as_labels("groups", groups, count)
     if array.ndim != 1:
-        raise ValueError(f"groups must have one group for each sample, got shape {array.shape}")
+        raise ValueError(f"groups must have one group for each row, got shape {array.shape}")
     if len(np.unique(array)) < 2:
         raise ValueError(f"groups must have 2 or more groups, got only {array[0]!s}")
     return array

@@ -1,4 +1,4 @@
-"""The error of a learner at the size of the data by cause, and what remedies would bring."""
+"""The error of a learner at the size of the data by cause, and the gain of each option."""
 
 from doubletrouble.diagnosis._diagnose import compare as compare
 from doubletrouble.diagnosis._diagnose import diagnose as diagnose
@@ -6,8 +6,8 @@ from doubletrouble.diagnosis._result import EXTRAPOLATED as EXTRAPOLATED
 from doubletrouble.diagnosis._result import MEASURED as MEASURED
 from doubletrouble.diagnosis._result import WITHHELD as WITHHELD
 from doubletrouble.diagnosis._result import Diagnosis as Diagnosis
+from doubletrouble.diagnosis._result import DiagnosisAdvice as DiagnosisAdvice
+from doubletrouble.diagnosis._result import DiagnosisOption as DiagnosisOption
 from doubletrouble.diagnosis._result import LearnerComparison as LearnerComparison
 from doubletrouble.diagnosis._result import LearningCurve as LearningCurve
-from doubletrouble.diagnosis._result import Remedies as Remedies
-from doubletrouble.diagnosis._result import Remedy as Remedy
 from doubletrouble.results import RowErrors as RowErrors

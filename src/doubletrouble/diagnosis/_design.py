@@ -100,7 +100,7 @@ CHECK = PROBES[0]._replace(again=True)
 
 
 def deal(
-    n_rows: int,
+    n_samples: int,
     *,
     seed: int,
     round: int,
@@ -115,11 +115,11 @@ def deal(
     rng = generator(seed, _ORDER, round)
     if groups is not None:
         return _whole_groups(groups, rng)
-    order = rng.permutation(n_rows)
+    order = rng.permutation(n_samples)
     if classes is not None:
         order = order[np.argsort(classes[order], kind="stable")]
-    blocks = np.empty(n_rows, dtype=np.intp)
-    blocks[order] = 3 * np.arange(n_rows) % N_BLOCKS  # few rows of a class: in distant blocks
+    blocks = np.empty(n_samples, dtype=np.intp)
+    blocks[order] = 3 * np.arange(n_samples) % N_BLOCKS  # few rows of a class: in distant blocks
     return blocks
 
 

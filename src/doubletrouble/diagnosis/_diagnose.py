@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble import glossary
 from doubletrouble.decomposition import (
     FitWarning,
     Learner,
-    LossName,
+    MeasureName,
     TaskName,
     check_option,
     summarized_warnings,
@@ -40,7 +41,7 @@ from doubletrouble.diagnosis._measurements import (
     log_loss,
     totals,
 )
-from doubletrouble.diagnosis._result import CONFIDENCE, REMEDIES, Diagnosis, LearnerComparison
+from doubletrouble.diagnosis._result import CONFIDENCE, OPTIONS, Diagnosis, LearnerComparison
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import check_level
 from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path
@@ -57,7 +58,7 @@ def diagnose(
     *,
     alternatives: Mapping[str, Any] | None = None,
     seed: int = 0,
-    groups: Any = None,
+    groups: npt.ArrayLike | None = None,
     cv: Any = None,
     noise: float | None = None,
     task: TaskName = "auto",
@@ -69,10 +70,10 @@ def diagnose(
     confidence: float = CONFIDENCE,
     progress: bool = True,
 ) -> Diagnosis:
-    """Decompose the test error of a learner on all rows by cause, and compare remedies.
+    """Decompose the test error of a learner on all rows by cause, and compare what reduces it.
 
     The result estimates the expected squared error of the learner trained on all rows, its parts by
-    cause, and the error after each remedy: averaging seeds, bagging, other learners, and more data.
+    cause, and the gain of each option: averaging seeds, bagging, other learners, and more data.
     It needs 120 fits, at the cost of 62 to 65 on all rows, and 20 more for each of `alternatives`.
 
     Parameters
@@ -121,7 +122,7 @@ def diagnose(
     Returns
     -------
     Diagnosis
-        `print` shows it; `error`, `remedies`, `learning_curve`, `per_point`, `plot`.
+        `print` shows it; `error`, `advise`, `learning_curve`, `by_row`, `plot`.
 
     Raises
     ------
@@ -152,7 +153,7 @@ def diagnose(
     >>> error = d.error()
     >>> bool(error.sampling.value > error.initialization.value)
     True
-    >>> [remedy.name for remedy in d.remedies()]
+    >>> [option.name for option in d.advise()]
     ['bag of 10', '2x data', '4x data']
     """
     run = _Learners.of(
@@ -177,7 +178,7 @@ def compare(
     y: Any,
     *,
     seed: int = 0,
-    groups: Any = None,
+    groups: npt.ArrayLike | None = None,
     cv: Any = None,
     noise: float | None = None,
     task: TaskName = "auto",
@@ -230,7 +231,7 @@ def compare(
     Returns
     -------
     LearnerComparison
-        The diagnosis of every learner; `difference` and `remedies` compare them.
+        The diagnosis of every learner; `difference` and `advise` compare them.
 
     Raises
     ------
@@ -323,7 +324,7 @@ class _Learners:
         models: Mapping[str, Any],
         *,
         task: TaskName,
-        groups: Any,
+        groups: npt.ArrayLike | None,
         cv: Any,
         noise: float | None,
         seed: int,
@@ -362,9 +363,9 @@ class _Learners:
         _check_names("alternatives", models)
         learners = {}
         for name, model in models.items():
-            if name in REMEDIES:
+            if name in OPTIONS:
                 raise ValueError(
-                    f"alternatives must have names other than those of remedies, got {name!r}"
+                    f"alternatives must have names other than those of options, got {name!r}"
                 )
             learners[name] = Learner.of(model, "alternatives")
             kind = self.table.classes is not None
@@ -392,7 +393,7 @@ class _Learners:
             design = table.design(seeded=seeded, rungs=_usable_rungs(fitted))
             compared, warned = self._compared(others, design, bar)
         measured = Measurements.of(design, fitted.predictions, table.target)
-        multipliers = RowMultipliers(table.n_rows, table.seed, table.groups)
+        multipliers = RowMultipliers(table.n_samples, table.seed, table.groups)
         too_large = (self.floor or 0.0) > measured.total[FULL].mean
         floor = None if too_large else self.floor
         extrapolation = Extrapolation.of(measured, multipliers, seed=table.seed, floor=floor)
@@ -406,9 +407,9 @@ class _Learners:
         if warning := summarized_warnings([*fitted.warned, *warned]):
             warnings.warn(warning, UserWarning, stacklevel=3)
             notes.append(f"{warning}.")
-        losses: dict[LossName, Loss] = {"log": log_loss, "zero_one": zero_one_loss}
+        losses: dict[MeasureName, Loss] = {"log": log_loss, "zero_one": zero_one_loss}
         return Diagnosis(
-            n_rows=table.n_rows,
+            n_samples=table.n_samples,
             n_fits=len(fitted.warned) + len(warned),
             seconds=time.perf_counter() - started,
             notes=tuple(notes),
@@ -417,7 +418,7 @@ class _Learners:
             index=table.index,
             design=design,
             measured=measured,
-            losses={
+            other_measures={
                 name: totals(design, fitted.predictions, table.target, loss)
                 for name, loss in losses.items()
                 if table.classes is not None

@@ -81,8 +81,10 @@ class RowMultipliers:
     group are equal; at most 400 differ.
     """
 
-    def __init__(self, n_rows: int, seed: int, groups: npt.NDArray[Any] | None = None) -> None:
-        units = np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
+    def __init__(self, n_samples: int, seed: int, groups: npt.NDArray[Any] | None = None) -> None:
+        units = (
+            np.arange(n_samples) if groups is None else np.unique(groups, return_inverse=True)[1]
+        )
         count = int(units.max()) + 1
         if count > _MOST_UNITS:
             units = (generator(seed, _UNITS).permutation(count) % _MOST_UNITS)[units]

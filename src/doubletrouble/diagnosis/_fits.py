@@ -63,14 +63,14 @@ class BlockedRows:
     seed: int
 
     @property
-    def n_rows(self) -> int:
+    def n_samples(self) -> int:
         """The number of rows."""
         return len(self.y)
 
     @property
     def index(self) -> Any:
         """The index of a DataFrame, or the numbers of the rows."""
-        return getattr(self.X, "index", np.arange(self.n_rows))
+        return getattr(self.X, "index", np.arange(self.n_samples))
 
     @property
     def fingerprint(self) -> str:
@@ -82,21 +82,21 @@ class BlockedRows:
         notes = []
         X = self.X.to_numpy() if hasattr(self.X, "to_numpy") else self.X
         if self.groups is None and isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-            copies = self.n_rows - len({row.tobytes() for row in np.ascontiguousarray(X)})
+            copies = self.n_samples - len({row.tobytes() for row in np.ascontiguousarray(X)})
             if copies:
                 notes.append(
-                    f"{copies} of {self.n_rows} rows repeat the inputs of another one: if these "
+                    f"{copies} of {self.n_samples} rows repeat the inputs of another one: if these "
                     "belong together, the error on new rows is larger; give groups."
                 )
         if self.groups is None and np.ptp(errors) > 0:
             from scipy.stats import rankdata
 
-            ranks = rankdata(errors) - (self.n_rows + 1) / 2
+            ranks = rankdata(errors) - (self.n_samples + 1) / 2
             for one in () if self.classes is None else self.classes:  # rows may be sorted by class
                 ranks[self.y == one] -= ranks[self.y == one].mean()
             spread = max(float(np.mean(ranks**2)), 1e-300)
             correlation = float(np.mean(ranks[1:] * ranks[:-1])) / spread
-            if correlation * np.sqrt(self.n_rows) > _NEIGHBOURS:
+            if correlation * np.sqrt(self.n_samples) > _NEIGHBOURS:
                 notes.append(
                     f"Errors of neighbouring rows are alike (rank correlation {correlation:.2f}): "
                     "if rows follow in time or come in groups, the error on new ones is larger; "
@@ -111,10 +111,10 @@ class BlockedRows:
         _check_columns(X)
         for name, table in (("X", X), ("y", y)):
             _refuse_times(name, table, groups, cv)
-        n_rows = X.shape[0]
-        y = as_labels("y", y, n_rows)
-        if n_rows < _FEWEST_ROWS:
-            raise ValueError(f"X must have {_FEWEST_ROWS} or more rows, got {n_rows}")
+        n_samples = X.shape[0]
+        y = as_labels("y", y, n_samples)
+        if n_samples < _FEWEST_ROWS:
+            raise ValueError(f"X must have {_FEWEST_ROWS} or more rows, got {n_samples}")
         classes = None
         if classification:
             if y.ndim != 1:
@@ -126,9 +126,9 @@ class BlockedRows:
         else:
             if y.dtype.kind not in "iufb":
                 raise TypeError(f"y must be numbers for a regression, got {y.dtype}")
-            target = y.astype(np.float64).reshape(n_rows, -1)
+            target = y.astype(np.float64).reshape(n_samples, -1)
         if groups is not None:
-            groups = _as_groups(groups, n_rows)
+            groups = _as_groups(groups, n_samples)
         if cv is not None:
             given = _blocks_of(cv, X, y, groups)
             if groups is not None and len({*zip(groups, given, strict=True)}) > len({*groups}):
@@ -137,14 +137,14 @@ class BlockedRows:
         else:
             strata = y if classes is not None else None
             first, second = (
-                deal(n_rows, seed=seed, round=r, classes=strata, groups=groups) for r in range(2)
+                deal(n_samples, seed=seed, round=r, classes=strata, groups=groups) for r in range(2)
             )
             blocks = (first, second)
         largest = int(np.bincount(blocks[0]).max())
-        if largest > _LARGEST_BLOCK * n_rows / N_BLOCKS:
+        if largest > _LARGEST_BLOCK * n_samples / N_BLOCKS:
             raise ValueError(
                 f"{'groups' if cv is None else 'cv'} must give {N_BLOCKS} blocks of about equal "
-                f"size, got one with {largest} of {n_rows} rows"
+                f"size, got one with {largest} of {n_samples} rows"
             )
         return cls(
             X=X,
@@ -169,8 +169,8 @@ class BlockedRows:
         )
 
 
-def _as_groups(groups: Any, n_rows: int) -> npt.NDArray[Any]:
-    array = as_labels("groups", groups, n_rows)
+def _as_groups(groups: Any, n_samples: int) -> npt.NDArray[Any]:
+    array = as_labels("groups", groups, n_samples)
     if array.ndim != 1:
         raise ValueError(f"groups must have one label for each row, got shape {array.shape}")
     count = len(np.unique(array))

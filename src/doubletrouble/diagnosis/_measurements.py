@@ -38,9 +38,9 @@ class Measurement:
     windows: FloatArray  # (windows,) the mean of each window or pair
 
     @classmethod
-    def of(cls, n_rows: int, parts: Iterator[tuple[Mask, FloatArray]]) -> Self:
+    def of(cls, n_samples: int, parts: Iterator[tuple[Mask, FloatArray]]) -> Self:
         """The mean of the values at some rows of each window or pair."""
-        sums, counts, windows = np.zeros(n_rows), np.zeros(n_rows), []
+        sums, counts, windows = np.zeros(n_samples), np.zeros(n_samples), []
         for rows, values in parts:
             sums[rows] += values
             counts[rows] += 1

@@ -1,10 +1,10 @@
-"""The result of a diagnosis: the error by cause, remedies, the learning curve, and single rows."""
+"""The result of a diagnosis: the error by cause, options, the learning curve, and single rows."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -12,8 +12,9 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from doubletrouble.decomposition import COLORS, LossName, check_option, draw_bars, generator
+from doubletrouble.decomposition import COLORS, MeasureName, check_option, draw_bars, generator
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
     LOSS_CURVE,
@@ -25,11 +26,11 @@ from doubletrouble.diagnosis._extrapolation import (
     total_curve,
 )
 from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
-from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, as_ensemble
+from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.palette import BLACK
-from doubletrouble.parameters import FloatArray, number
+from doubletrouble.parameters import FloatArray, Numeric, Value, number
 from doubletrouble.results import (
     WORTHWHILE,
     ConfidenceInterval,
@@ -46,12 +47,12 @@ LAW, EXTRAPOLATED, WITHHELD = "law", "extrapolated", "withheld"
 _NO_SEED, _GIVEN = "none", "given"  # the status of initialization without seeds, and of noise
 
 CONFIDENCE = 0.9  # of printed intervals
-_MEMBERS = 10  # of remedies
+_MEMBERS = 10  # of options
 _GROWTHS = (2, 4)
 _ROUNDING = 1e-12  # of the total: a smaller bias is 0
 _FARTHEST = 100  # times the rows: the error of more is not predicted
-_SEEDS, _BAG, _DATA = f"{_MEMBERS} seeds averaged", f"bag of {_MEMBERS}", "{}x data"
-REMEDIES = (_SEEDS, _BAG, *(_DATA.format(growth) for growth in _GROWTHS))
+_SEEDS, _BAG, _DATA = f"{_MEMBERS} models", f"bag of {_MEMBERS}", "{}x data"
+OPTIONS = (_SEEDS, _BAG, *(_DATA.format(growth) for growth in _GROWTHS))
 _INCLUDES = {"sampling": "label noise", "bias": "noise floor"}
 _NO_NOISE = (
     "label noise is not separated: that of training labels is in sampling, that of test labels in "
@@ -60,29 +61,25 @@ _NO_NOISE = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Remedy:
-    """What one change would bring: the error after it, and its ratio to the error now, less 1.
+class DiagnosisOption:
+    """One change of a learner or its data: the error after it, and the gain.
 
-    The gain is the share of the error that is removed, as in the advice of a forecast.
+    The gain is the share of the error that is removed, as in the advice of a forecast; it is
+    positive if the error falls.
     """
 
     name: str
     status: str  # measured, extrapolated or withheld
-    error: Estimate | None  # None where it is withheld
-    change: Estimate | None
+    total: Estimate | None  # the error; None where it is withheld
+    gain: Estimate | None  # 1 - error/error now
     fits: float  # to make the new learner
     growth: float = 1.0  # of the number of rows
     reason: str = ""  # why it is withheld
 
-    @property
-    def gain(self) -> Estimate | None:
-        """1 - error/error now, positive if the error falls; None where it is withheld."""
-        return None if self.change is None else -self.change
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Remedies:
-    """The remedies as a table; `remedies["2x data"]` is one of them.
+class DiagnosisAdvice:
+    """The options as a table; `advice["2x data"]` is one of them.
 
     Examples
     --------
@@ -91,37 +88,37 @@ class Remedies:
     >>> X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
     >>> def fit(X, y, seed):
     ...     return lambda X: np.full(len(X), y.mean())
-    >>> remedies = dt.diagnose(fit, X, y).remedies()
-    >>> [remedy.name for remedy in remedies], remedies["2x data"].status
+    >>> advice = dt.diagnose(fit, X, y).advise()
+    >>> [option.name for option in advice], advice["2x data"].status
     (['bag of 10', '2x data', '4x data'], 'extrapolated')
     """
 
-    remedies: tuple[Remedy, ...]
+    options: tuple[DiagnosisOption, ...]
     confidence: float = CONFIDENCE
 
-    def __getitem__(self, name: str) -> Remedy:
-        """A remedy by its name."""
-        return by_name("remedy", {one.name: one for one in self.remedies}, name)
+    def __getitem__(self, name: str) -> DiagnosisOption:
+        """An option by its name."""
+        return by_name("option", {one.name: one for one in self.options}, name)
 
-    def __iter__(self) -> Any:
-        """All remedies."""
-        return iter(self.remedies)
+    def __iter__(self) -> Iterator[DiagnosisOption]:
+        """All options."""
+        return iter(self.options)
 
     def __len__(self) -> int:
-        return len(self.remedies)
+        return len(self.options)
 
     def records(self) -> list[dict[str, Any]]:
-        """The remedies as rows.
+        """The options as rows.
 
         Returns
         -------
         list of dict
-            A row for each remedy: error and change with intervals, status, fits, growth and reason.
+            A row for each option: total and gain with intervals, status, fits, growth and reason.
         """
         table = []
-        for remedy in self.remedies:
-            record: dict[str, Any] = {"remedy": remedy.name, "status": remedy.status}
-            for name, estimate in (("error", remedy.error), ("change", remedy.change)):
+        for option in self.options:
+            record: dict[str, Any] = {"option": option.name, "status": option.status}
+            for name, estimate in (("total", option.total), ("gain", option.gain)):
                 interval = ConfidenceInterval(math.nan, math.nan)
                 if estimate is not None:
                     interval = estimate.confidence_interval(self.confidence)
@@ -129,17 +126,17 @@ class Remedies:
                 value = math.nan if estimate is None else float(estimate)
                 record |= {name: value, f"{name}_low": low, f"{name}_high": high}
             table.append(
-                record | {"fits": remedy.fits, "growth": remedy.growth, "reason": remedy.reason}
+                record | {"fits": option.fits, "growth": option.growth, "reason": option.reason}
             )
         return table
 
     def to_frame(self) -> Any:
-        """The remedies as a table.
+        """The options as a table.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each remedy.
+            A row for each option.
 
         Raises
         ------
@@ -149,20 +146,20 @@ class Remedies:
         return require("pandas", "tables").DataFrame(self.records())
 
     def __str__(self) -> str:
-        """One line for each remedy."""
-        wide = max([20, *(len(remedy.name) + 2 for remedy in self.remedies)])
-        head = f"{'What would change it':<{wide}} {'error':>8}  {'change':>7}   "
+        """One line for each option."""
+        wide = max([20, *(len(option.name) + 2 for option in self.options)])
+        head = f"{'What would change it':<{wide}} {'error':>8}  {'gain':>7}   "
         lines = [f"{head}{f'{self.confidence:.0%} interval':<16}  fits"]
-        for remedy in self.remedies:
-            if remedy.error is None or remedy.change is None:
-                lines.append(f"  {remedy.name:<{wide - 2}} withheld: {remedy.reason}")
+        for option in self.options:
+            if option.total is None or option.gain is None:
+                lines.append(f"  {option.name:<{wide - 2}} withheld: {option.reason}")
                 continue
-            low, high = remedy.change.confidence_interval(self.confidence)
+            low, high = option.gain.confidence_interval(self.confidence)
             interval = f"[{_percent(low)}, {_percent(high)}]"
             lines.append(
-                f"  {remedy.name:<{wide - 2}} {float(remedy.error):>8.3g}  "
-                f"{_percent(remedy.change):>7}   {interval:<16}  {_fits(remedy):<5} "
-                f"{remedy.status}"
+                f"  {option.name:<{wide - 2}} {float(option.total):>8.3g}  "
+                f"{_percent(option.gain):>7}   {interval:<16}  {_fits(option):<5} "
+                f"{option.status}"
             )
         return "\n".join(lines)
 
@@ -172,18 +169,18 @@ class Remedies:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def _percent(change: Any) -> str:
-    """A change in percent with its sign, which 0 has not.
+def _percent(gain: Estimate | Value) -> str:
+    """A gain in percent with its sign, which 0 has not.
 
     >>> _percent(0.2), _percent(-0.001)
     ('+20%', '0%')
     """
-    text = f"{float(change):+.0%}"
+    text = f"{float(gain):+.0%}"
     return "0%" if text in ("+0%", "-0%") else text
 
 
-def _fits(remedy: Remedy) -> str:
-    return "∞" if math.isinf(remedy.fits) else f"{remedy.fits:g}"
+def _fits(option: DiagnosisOption) -> str:
+    return "∞" if math.isinf(option.fits) else f"{option.fits:g}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -192,7 +189,7 @@ class LearningCurve:
 
     error: ErrorTerms[Estimate]  # arrays along `n_samples`
     withheld: str  # why no error beyond the rows is given, or ""
-    measure: str  # the name of the error
+    label: str  # the name of the error
     confidence: float = CONFIDENCE
 
     @property
@@ -289,7 +286,7 @@ class LearningCurve:
         axes.minorticks_off()
         axes.set_ylim(bottom=0.0)
         axes.set_xlabel("training rows")
-        axes.set_ylabel(self.measure)
+        axes.set_ylabel(self.label)
         axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         axes.spines[["top", "right"]].set_visible(False)
         return axes
@@ -307,7 +304,7 @@ class LearningCurve:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Diagnosis:
-    """The error of a learner on all rows by cause, and what remedies would bring.
+    """The error of a learner on all rows by cause, and the gain of each option.
 
     All estimates come from 4000 draws of their joint distribution: sums, differences and intervals
     take account of what they share. The totals of two diagnoses of the same data and seed share the
@@ -327,20 +324,20 @@ class Diagnosis:
     [6.0, 12.0, 24.0, 36.0, 54.0, 60.0, 120.0, 240.0]
     >>> bool(d.error(n_samples=120).total.value < d.error().total.value)
     True
-    >>> d.per_point().bias.shape
+    >>> d.by_row().bias.shape
     (60,)
     """
 
-    n_rows: int
+    n_samples: int
     n_fits: int
     seconds: float  # the time of the whole call
     notes: tuple[str, ...]
-    classes: Any  # the sorted class labels, or None
+    classes: npt.NDArray[Any] | None  # the sorted class labels, or None
     floor: float | None  # the variance of label noise, summed over outputs, if it is given
     index: Any  # of the rows
     design: WindowDesign
     measured: Measurements
-    losses: Mapping[LossName, Mapping[int, Measurement]]  # other losses of a classifier, by rung
+    other_measures: Mapping[MeasureName, Mapping[int, Measurement]]  # of a classifier, by rung
     extrapolation: Extrapolation
     multipliers: RowMultipliers
     alternatives: Mapping[str, Alternative]  # other learners on the same folds
@@ -353,7 +350,7 @@ class Diagnosis:
         return Estimate._of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
 
     @property
-    def measure(self) -> str:
+    def _label(self) -> str:
         """The name of the error."""
         return "squared test error" if self.classes is None else "Brier score"
 
@@ -366,8 +363,8 @@ class Diagnosis:
         self,
         ensemble: EnsembleLike = 1,
         *,
-        n_samples: Any = None,
-        loss: LossName = "brier",
+        n_samples: Numeric | None = None,
+        measure: MeasureName = "squared",
     ) -> ErrorTerms[Estimate]:
         """The expected test error by cause, of one learner or several, at any number of rows.
 
@@ -379,9 +376,9 @@ class Diagnosis:
         n_samples : float or array_like or None, default: None
             The number of training rows, up to 100 times those at hand; None for all. Beyond all
             rows the error is extrapolated.
-        loss : {"brier", "log", "zero_one"}, default: "brier"
-            "brier" is the squared error. Logarithmic and 0/1 loss of a classifier are given as a
-            whole.
+        measure : {"squared", "log", "zero_one"}, default: "squared"
+            "squared" is the squared error, of classes the Brier score. Logarithmic and 0/1 loss of
+            a classifier are given as a whole.
 
         Returns
         -------
@@ -393,38 +390,38 @@ class Diagnosis:
         ------
         ValueError
             If `n_samples` is out of range, or beyond all rows where the error there is withheld
-            (the message has the reason); if `ensemble` or `loss` is not available.
+            (the message has the reason); if `ensemble` or `measure` is not available.
         TypeError
             If `ensemble` or `n_samples` are not numbers.
         """
         scheme = as_ensemble(ensemble, "Diagnosis.error")
         K = number("ensemble", scheme.n_members, N_MEMBERS)
         sizes = self._shares(n_samples)
-        check_option("loss", loss, LossName)
-        if loss != "brier":
-            return self._total_of_loss(loss, scheme, sizes)
+        check_option("measure", measure, MeasureName)
+        if measure != "squared":
+            return self._total_of_measure(measure, scheme, sizes)
         if isinstance(scheme, Bootstrap):
             return self._bagged(scheme, K, sizes)
         return self._averaged(K, sizes)
 
-    def _shares(self, n_samples: Any) -> FloatArray:
+    def _shares(self, n_samples: Numeric | None) -> FloatArray:
         """The numbers of rows as shares of all; those of a rung, to half a row, exactly."""
-        given = self.n_rows if n_samples is None else n_samples
+        given = self.n_samples if n_samples is None else n_samples
         try:
             sizes = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
             raise TypeError(f"n_samples must be numbers, got {n_samples!r}") from None
-        shares = sizes / self.n_rows
+        shares = sizes / self.n_samples
         measured = np.zeros(sizes.shape, dtype=bool)
         for rung in self.design.rungs:
-            here = np.abs(sizes - rung / N_BLOCKS * self.n_rows) <= 0.5
+            here = np.abs(sizes - rung / N_BLOCKS * self.n_samples) <= 0.5
             shares, measured = np.where(here, rung / N_BLOCKS, shares), measured | here
         least = self.extrapolation.total.least
         if not np.all(measured | ((shares >= least) & (shares <= _FARTHEST))):
-            fewest, most = math.ceil(least * self.n_rows), _FARTHEST * self.n_rows
+            fewest, most = math.ceil(least * self.n_samples), _FARTHEST * self.n_samples
             raise ValueError(f"n_samples must be in [{fewest}, {most}], got {n_samples!r}")
         if self.withheld and np.any(shares > 1):
-            raise ValueError(f"n_samples beyond {self.n_rows} is withheld: {self.withheld}")
+            raise ValueError(f"n_samples beyond {self.n_samples} is withheld: {self.withheld}")
         return shares
 
     def _parts(self, x: float) -> dict[str, FloatArray]:
@@ -522,19 +519,19 @@ class Diagnosis:
         status = {"total": PAIRED}
         return ErrorTerms(reasons=missing, separate_total=self._estimate(total), status=status)
 
-    def _total_of_loss(
-        self, loss: LossName, scheme: Any, sizes: FloatArray
+    def _total_of_measure(
+        self, measure: MeasureName, scheme: Scheme, sizes: FloatArray
     ) -> ErrorTerms[Estimate]:
-        """The total of another loss, from the same fits; its causes are not identified."""
+        """The total of another measure, from the same fits; its causes are not identified."""
         if self.classes is None:
-            raise ValueError(f"loss must be left out for a regression, got {loss!r}")
+            raise ValueError(f"measure must be left out for a regression, got {measure!r}")
         if scheme != Ensemble(1):
             raise ValueError(
-                f"ensemble must be 1 for loss={loss!r}, got {scheme!r}: two fits do not determine "
-                "the loss of an average"
+                f"ensemble must be 1 for measure={measure!r}, got {scheme!r}: two fits do not "
+                "determine the loss of an average"
             )
-        measured = self.losses[loss]
-        reason = f"loss={loss!r} is measured as a whole; decompose splits it by cause"
+        measured = self.other_measures[measure]
+        reason = f"measure={measure!r} is measured as a whole; decompose splits it by cause"
         missing = dict.fromkeys(ErrorTerms.names(), reason)
         draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
@@ -558,31 +555,31 @@ class Diagnosis:
             return self.multipliers.positive_draws(here)
         if infinite:
             raise ValueError(
-                f"n_samples must be left out, got {x * self.n_rows:g}: the loss is infinite at "
+                f"n_samples must be left out, got {x * self.n_samples:g}: the loss is infinite at "
                 f"{infinite[-1] / N_BLOCKS:.0%} of the rows"
             )
         falls = Falls.of(measured, self.multipliers)
         if x > 1 and falls.rise():
             raise ValueError(
-                f"n_samples beyond {self.n_rows} is withheld: this loss rises with the rows"
+                f"n_samples beyond {self.n_samples} is withheld: this loss rises with the rows"
             )
         own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
         return total_curve(falls, measured[FULL], self.multipliers, own, self.floor).at(x)
 
     def _coordinates(self, sizes: FloatArray) -> dict[str, FloatArray]:
         """The numbers of rows, if there are several."""
-        return {"n_samples": np.round(sizes * self.n_rows)} if sizes.shape else {}
+        return {"n_samples": np.round(sizes * self.n_samples)} if sizes.shape else {}
 
-    # --- remedies, curves, rows ---
+    # --- options, curves, rows ---
 
-    def remedies(self) -> Remedies:
-        """The error after each remedy, and the change it brings; measured ones first.
+    def advise(self) -> DiagnosisAdvice:
+        """The error after each change, and its gain; measured ones first.
 
-        Changes are ratios to the error now, less 1: the noise of the labels cancels in them.
+        A gain is 1 less the ratio to the error now: the noise of the labels cancels in it.
 
         Returns
         -------
-        Remedies
+        DiagnosisAdvice
             The alternatives, averaged seeds, a bag, and more data.
         """
         now, seeds, _ = self.extrapolation.parts(1.0)
@@ -599,16 +596,16 @@ class Diagnosis:
             reason: str = zero,
         ) -> None:
             draws = None if reason else ratio()
-            change = None
-            if draws is not None:  # the change of the mean, with the spread of the ratio
+            gain = None
+            if draws is not None:  # the gain of the mean, with the spread of the ratio
                 mean = float(np.mean(now * draws) / np.mean(now))
-                change = self._estimate(draws - float(np.mean(draws)) + mean - 1)
+                gain = self._estimate(1 - mean + float(np.mean(draws)) - draws)
             rows.append(
-                Remedy(
+                DiagnosisOption(
                     name=name,
                     status=WITHHELD if draws is None else status,
-                    error=None if draws is None else self._estimate(now * draws),
-                    change=change,
+                    total=None if draws is None else self._estimate(now * draws),
+                    gain=gain,
                     fits=fits,
                     growth=growth,
                     reason=reason,
@@ -624,7 +621,7 @@ class Diagnosis:
         for x in _GROWTHS:
             more = partial(self._growth_ratio, x)
             add(_DATA.format(x), more, EXTRAPOLATED, growth=x, reason=self.withheld or zero)
-        return Remedies(remedies=tuple(rows), confidence=self.confidence)
+        return DiagnosisAdvice(options=tuple(rows), confidence=self.confidence)
 
     def learning_curve(self) -> LearningCurve:
         """The error by cause at the sizes of the design, all rows, and more unless withheld.
@@ -637,15 +634,15 @@ class Diagnosis:
         shares = [rung / N_BLOCKS for rung in self.design.rungs] + [1.0]
         if not self.withheld:
             shares += map(float, _GROWTHS)
-        sizes = np.round(np.array(shares) * self.n_rows)
+        sizes = np.round(np.array(shares) * self.n_samples)
         return LearningCurve(
             error=self.error(n_samples=sizes),
             withheld=self.withheld,
-            measure=self.measure,
+            label=self._label,
             confidence=self.confidence,
         )
 
-    def per_point(self) -> RowErrors:
+    def by_row(self) -> RowErrors:
         """The error at every row by cause, of a learner trained on the other rows.
 
         Returns
@@ -656,7 +653,7 @@ class Diagnosis:
         measured, now = self.measured, self.error()
         few = [measured.sampling[rung].by_row for rung in (2, 4) if rung in measured.sampling]
         total = _with_mean(measured.total[FULL].by_row, float(now.total))
-        seeds = np.zeros(self.n_rows)
+        seeds = np.zeros(self.n_samples)
         if self.design.seeded:
             seeds = _with_mean(measured.initialization[FULL].by_row, float(now.initialization))
         sets = _with_mean(np.nanmean(few, axis=0), float(now.sampling))
@@ -664,15 +661,15 @@ class Diagnosis:
         bias = np.where(np.abs(bias) < _ROUNDING * total, 0.0, bias)
         parts: dict[str, Any] = {"initialization": seeds, "sampling": sets, "bias": bias}
         if self.floor is not None:
-            parts["bayes"] = np.full(self.n_rows, self.floor)
+            parts["bayes"] = np.full(self.n_samples, self.floor)
         missing = {name: _NO_NOISE for name in ("noise", "bayes") if name not in parts}
         return RowErrors(
             **parts,
-            coordinates={"row": np.arange(self.n_rows, dtype=np.float64)},
+            coordinates={"row": np.arange(self.n_samples, dtype=np.float64)},
             includes=now.includes,
             index=self.index,
             reasons=missing,
-            label=self.measure,
+            label=self._label,
         )
 
     # --- shown ---
@@ -737,7 +734,7 @@ class Diagnosis:
         Returns
         -------
         pandas.DataFrame
-            A row for the total, for each part, and for each remedy.
+            A row for the total, for each part, and for each option.
 
         Raises
         ------
@@ -745,18 +742,18 @@ class Diagnosis:
             If pandas is not installed.
         """
         pandas = require("pandas", "tables")
-        remedies = [
+        options = [
             {
-                "part": remedy["remedy"],
-                "value": remedy["error"],
-                "low": remedy["error_low"],
-                "high": remedy["error_high"],
-                **{name: remedy[name] for name in ("change", "change_low", "change_high")},
-                **{name: remedy[name] for name in ("status", "fits", "growth", "reason")},
+                "part": option["option"],
+                "value": option["total"],
+                "low": option["total_low"],
+                "high": option["total_high"],
+                **{name: option[name] for name in ("gain", "gain_low", "gain_high")},
+                **{name: option[name] for name in ("status", "fits", "growth", "reason")},
             }
-            for remedy in self.remedies().records()
+            for option in self.advise().records()
         ]
-        kinds = [("part", self.records()), ("remedy", remedies)]
+        kinds = [("part", self.records()), ("option", options)]
         return pandas.DataFrame([{"kind": kind, **row} for kind, rows in kinds for row in rows])
 
     def to_json(self) -> str:
@@ -765,14 +762,14 @@ class Diagnosis:
         Returns
         -------
         str
-            The parts, the remedies, the learning curve, the summary and the notes.
+            The parts, the options, the learning curve, the summary and the notes.
         """
         content = {
-            "n_rows": self.n_rows,
+            "n_samples": self.n_samples,
             "n_fits": self.n_fits,
             "confidence": self.confidence,
             "parts": self.records(),
-            "remedies": self.remedies().records(),
+            "options": self.advise().records(),
             "learning_curve": self.learning_curve().records(),
             "withheld": self.withheld,
             "summary": self.summary,
@@ -781,7 +778,7 @@ class Diagnosis:
         return json.dumps(strict_json(content), ensure_ascii=False, allow_nan=False, indent=2)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the parts and the errors after each remedy with intervals.
+        """Draw the parts and the error of each option with intervals.
 
         Parameters
         ----------
@@ -807,18 +804,18 @@ class Diagnosis:
             color, hatch = COLORS[name]
             bars.append((error._label(name), part, color, hatch))
         bars.append(("total", error.total, *COLORS["total"]))
-        for remedy in self.remedies():
-            if remedy.reason:
-                text = fill(f" withheld: {remedy.reason}", 50, subsequent_indent=" ")
+        for option in self.advise():
+            if option.reason:
+                text = fill(f" withheld: {option.reason}", 50, subsequent_indent=" ")
                 axes.text(0.0, len(bars), text, va="center", fontsize="x-small")
-            hatch = "////" if remedy.status == EXTRAPOLATED else ""
-            bars.append((f"{remedy.name} ({remedy.status})", remedy.error, "#BBBBBB", hatch))
-        return draw_bars(bars, self.confidence, axes, self.measure)
+            hatch = "////" if option.status == EXTRAPOLATED else ""
+            bars.append((f"{option.name} ({option.status})", option.total, "#BBBBBB", hatch))
+        return draw_bars(bars, self.confidence, axes, self._label)
 
     @property
     def summary(self) -> str:
-        """The largest part, and the remedy of largest gain."""
-        error, remedies = self.error(), self.remedies()
+        """The largest part, and the option of largest gain."""
+        error = self.error()
         if not float(error.total) > 0:
             return "The measured error is 0."
         shares = {name: float(part) / float(error.total) for name, part in error.parts.items()}
@@ -830,19 +827,23 @@ class Diagnosis:
             "bayes": "label noise",
         }[largest]
         size = "Most" if shares[largest] > 0.5 else "The largest part"
-        known = [r for r in remedies if r.gain is not None]
-        sure = [r for r in known if r.gain.confidence_interval(self.confidence).low > WORTHWHILE]
-        best = max(sure, key=lambda r: float(r.gain), default=None)
+        confidence = self.confidence
+        sure = [
+            (float(option.gain), option)
+            for option in self.advise()
+            if option.gain is not None
+            and option.gain.confidence_interval(confidence).low > WORTHWHILE
+        ]
         first = f"{size} of the error is {cause} ({shares[largest]:.0%})."
-        if best is None:
-            return f"{first} No remedy reduces it significantly; try other models as alternatives."
-        gain = f"{best.name}, {float(best.gain):.0%} ({best.status})"
-        return f"{first} The largest significant gain: {gain}."
+        if not sure:
+            return f"{first} No option reduces it significantly; try other models as alternatives."
+        gain, best = max(sure, key=lambda pair: pair[0])
+        return f"{first} The largest significant gain: {best.name}, {gain:.0%} ({best.status})."
 
     def __str__(self) -> str:
-        """The error by cause, the remedies, a summary, and notes."""
+        """The error by cause, the options, a summary, and notes."""
         design = f"{self.n_fits} fits, {self.confidence:.0%} intervals"
-        lines = [f"{self.measure.capitalize()}, trained on all {self.n_rows} rows ({design})"]
+        lines = [f"{self._label.capitalize()}, trained on all {self.n_samples} rows ({design})"]
         for row in self.records():
             name = row["part"] + (f" + {row['includes']}" if row["includes"] else "")
             interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
@@ -850,7 +851,7 @@ class Diagnosis:
             lines.append(
                 f"  {name:<22} {row['value']:>8.3g}   {interval:<18} {share:>4}   {row['status']}"
             )
-        lines += ["", str(self.remedies()), "", self.summary]
+        lines += ["", str(self.advise()), "", self.summary]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
@@ -923,33 +924,33 @@ class LearnerComparison:
         } | {"total": PAIRED}
         return replace(own - other, status=status)
 
-    def remedies(self) -> Remedies:
-        """The other learners as remedies of the first: their errors, paired by rows.
+    def advise(self) -> DiagnosisAdvice:
+        """The other learners as options beside the first: their errors, paired by rows.
 
-        Those of one learner are `comparison["forest"].remedies()`.
+        Those of one learner are `comparison["forest"].advise()`.
 
         Returns
         -------
-        Remedies
-            A remedy for each of the other learners.
+        DiagnosisAdvice
+            An option for each of the other learners.
         """
         first = self[self.reference]
         now = first.error().total
         zero = "" if float(now) > 0 else "the measured error is 0"
         rows = []
         for name in list(self.diagnoses)[1:]:
-            error = None if zero else self[name].error().total
+            total = None if zero else self[name].error().total
             rows.append(
-                Remedy(
+                DiagnosisOption(
                     name=name,
                     status=WITHHELD if zero else PAIRED,
-                    error=error,
-                    change=None if error is None else error / now - 1,
+                    total=total,
+                    gain=None if total is None else 1 - total / now,
                     fits=1,
                     reason=zero,
                 )
             )
-        return Remedies(remedies=tuple(rows), confidence=first.confidence)
+        return DiagnosisAdvice(options=tuple(rows), confidence=first.confidence)
 
     def records(self) -> list[dict[str, Any]]:
         """The errors and differences as rows.
@@ -1036,7 +1037,7 @@ class LearnerComparison:
             axes.errorbar(total, row, xerr=reach, color=BLACK, capsize=3)
         axes.set_yticks(range(len(self.diagnoses)), list(self.diagnoses))
         axes.invert_yaxis()
-        axes.set_xlabel(self[self.reference].measure)
+        axes.set_xlabel(self[self.reference]._label)
         axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         axes.spines[["top", "right"]].set_visible(False)
         return axes
@@ -1063,7 +1064,7 @@ class LearnerComparison:
                 cells.append(f"{float(part):{sign}.3g} [{low:{sign}.2g}, {high:{sign}.2g}]")
             return cells
 
-        intro = f"{first.measure.capitalize()}, trained on all {first.n_rows} rows"
+        intro = f"{first._label.capitalize()}, trained on all {first.n_samples} rows"
         lines = [f"{intro} ({confidence:.0%} intervals)", line("", heads), line("", heads.values())]
         for name, diagnosis in self.diagnoses.items():
             lines.append(line(f"  {name}", intervals(diagnosis.error(), "")))

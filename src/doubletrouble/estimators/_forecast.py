@@ -1,4 +1,4 @@
-r"""The ridge, and the width within a budget, of least forecast error.
+r"""The ridge, and the number of features within a budget, of least forecast error.
 
 `forecast` integrates the random features in closed form, so that its error at P, λ and K is the
 mean over draws of the features, where leave-one-out is the error of the draw at hand. λ is for all
@@ -20,7 +20,7 @@ from doubletrouble.parameters import FloatArray
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The width and ridge of least forecast error."""
+    """The number of features and the ridge of least forecast error."""
 
     n_features: float
     ridge: float
@@ -58,16 +58,18 @@ def least_forecast_error(
     known = forecast(
         sample.inputs,
         sample.labels,
+        scale=False,
+        fit_intercept=sample.intercept,
         activation=activation,
         center=center,
-        fit_intercept=sample.intercept,
         seed=int(seed[0]),
+        device="cpu",
         check=False,
     )
     N, K = sample.size, n_members
     if budget is not None:
-        best = known.best_allocation(budget, N, members=[K], ridges=ridges)
-        n_features = int(best.width)
+        best = known.best_allocation(budget, N, ensemble=[K], ridges=ridges)
+        n_features = int(best.n_features)
     ridge = known.best_ridge(n_features, K, N, ridges=ridges)
-    error = float(known.total(n_features, ridge, K, N)) / sample.labels.shape[1]
+    error = float(known.error(n_features, ridge, K, N).total) / sample.labels.shape[1]
     return Choice(n_features=n_features, ridge=ridge, forecast=known, error=error)

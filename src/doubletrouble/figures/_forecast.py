@@ -20,7 +20,7 @@ from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Table, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, FigureSettings, GridBounds, setting
-from doubletrouble.forecasting import forecast
+from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.parameters import FloatArray
 from doubletrouble.tables import standardized
 
@@ -51,7 +51,7 @@ class RealData(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ForecastCurve:
-    """The forecast along P/n at one K and N, and the held-out error at some of the widths."""
+    """The forecast along P/n at one K and N, and the held-out error at some P."""
 
     n_members: float
     n_samples: int  # N, of which n are known to the forecast
@@ -78,7 +78,7 @@ class ForecastPanel:
 
     name: str
     dim: int
-    n_rows: int  # n
+    n_known: int  # n
     curves: tuple[ForecastCurve, ...]
 
 
@@ -86,7 +86,7 @@ class ForecastPanel:
 class ForecastSettings(FigureSettings):
     """The settings of the figure."""
 
-    n_rows: int = setting(300, "n", "rows from which the error is forecast")
+    n_samples: int = setting(300, "n", "rows from which the error is forecast")
     ridge: float = setting(1e-5, glossary.RIDGE)
     activation: str = setting("relu", "σ", "activation function")
     ratio_range: GridBounds = setting((0.1, 10.0, 81), "P/n", f"of the forecast: {RANGE}")
@@ -116,13 +116,15 @@ def forecast_data(settings: ForecastSettings) -> tuple[ForecastPanel, ...]:
     panels = []
     for index, data in enumerate(data_sets()):
         rng = np.random.default_rng((settings.seed, index))
-        n, most = settings.n_rows, len(data.inputs) * 3 // (4 * _GROWTH if data.grows else 4)
+        n, most = settings.n_samples, len(data.inputs) * 3 // (4 * _GROWTH if data.grows else 4)
         if n > most:
-            raise ValueError(f"n_rows must be at most {most} for {data.name}, got {n}")
+            raise ValueError(f"n_samples must be at most {most} for {data.name}, got {n}")
         rows = rng.permutation(len(data.inputs))[:n]
         known = forecast(
             data.inputs[rows],
             data.labels[rows],
+            scale=False,
+            fit_intercept=False,
             activation=settings.activation,
             check=data.grows,  # the back-test is part of the error for more rows
             seed=settings.seed,
@@ -132,21 +134,21 @@ def forecast_data(settings: ForecastSettings) -> tuple[ForecastPanel, ...]:
             fitted = _held_out(data, growth * n, settings, rng)
             curves += [_curve(known, K, growth * n, fitted, settings) for K in _MEMBERS]
         panels.append(
-            ForecastPanel(name=data.name, dim=data.inputs.shape[1], n_rows=n, curves=tuple(curves))
+            ForecastPanel(name=data.name, dim=data.inputs.shape[1], n_known=n, curves=tuple(curves))
         )
     return tuple(panels)
 
 
-def _widths(settings: ForecastSettings) -> FloatArray:
+def _fitted_features(settings: ForecastSettings) -> FloatArray:
     """P of the fitted models."""
     ratios = number_list("fitted_ratios", settings.fitted_ratios)
-    return np.unique(np.maximum(1.0, np.round(np.multiply(ratios, settings.n_rows))))
+    return np.unique(np.maximum(1.0, np.round(np.multiply(ratios, settings.n_samples))))
 
 
 def _held_out(
-    data: RealData, n_train: int, settings: ForecastSettings, rng: np.random.Generator
+    data: RealData, n_samples: int, settings: ForecastSettings, rng: np.random.Generator
 ) -> dict[float, FloatArray]:
-    """The held-out error by K: an array [training set, width]."""
+    """The held-out error by K: an array [training set, P]."""
     from doubletrouble.estimators import RandomFeaturesRidge
 
     def residuals(P: float, train: Any, test: Any) -> FloatArray:
@@ -159,11 +161,11 @@ def _held_out(
         off = data.labels[test] - model.predict(data.inputs[test])
         return np.asarray(off).reshape(len(test), -1)
 
-    widths = _widths(settings)
-    errors = {K: np.empty((settings.n_data, len(widths))) for K in _MEMBERS}
+    sizes = _fitted_features(settings)
+    errors = {K: np.empty((settings.n_data, len(sizes))) for K in _MEMBERS}
     for row in range(settings.n_data):
-        train, test = np.split(rng.permutation(len(data.inputs)), [n_train])
-        for column, P in enumerate(widths):
+        train, test = np.split(rng.permutation(len(data.inputs)), [n_samples])
+        for column, P in enumerate(sizes):
             one, two = (residuals(P, train, test) for _ in range(2))
             errors[1.0][row, column] = (one**2 + two**2).sum(axis=1).mean() / 2
             errors[math.inf][row, column] = (one * two).sum(axis=1).mean()
@@ -171,7 +173,7 @@ def _held_out(
 
 
 def _curve(
-    known: Any,
+    known: Forecast,
     n_members: float,
     n_samples: int,
     fitted: dict[float, FloatArray],
@@ -179,21 +181,21 @@ def _curve(
 ) -> ForecastCurve:
     """The forecast at one K and N, with the held-out errors of fitted models."""
     ratio = log_grid(settings.ratio_range, "ratio_range")
-    line = known.error(ratio * settings.n_rows, settings.ridge, n_members, n_samples)
-    at = known.error(_widths(settings), settings.ridge, n_members, n_samples)
+    line = known.error(ratio * settings.n_samples, settings.ridge, n_members, n_samples)
+    at = known.error(_fitted_features(settings), settings.ridge, n_members, n_samples)
     draws = fitted[n_members]
     return ForecastCurve(
         n_members=n_members,
         n_samples=n_samples,
         ratio=ratio,
-        total=line.total.value,
-        standard_error=line.total.standard_error,
+        total=np.asarray(line.total.value),
+        standard_error=np.asarray(line.total.standard_error),
         extrapolated=np.asarray(line.extrapolated, dtype=float),
-        held_out_ratio=_widths(settings) / settings.n_rows,
+        held_out_ratio=_fitted_features(settings) / settings.n_samples,
         held_out=draws.mean(axis=0),
         held_out_error=draws.std(axis=0, ddof=1) / math.sqrt(len(draws)),
-        forecast=at.total.value,
-        forecast_error=at.total.standard_error,
+        forecast=np.asarray(at.total.value),
+        forecast_error=np.asarray(at.total.standard_error),
     )
 
 
@@ -230,7 +232,7 @@ def draw_panel(axes: "drawing.Axes", panel: ForecastPanel) -> None:
     drawing.log_axes(axes, panel.curves[0].ratio, xlabel="Features per row, $P/n$", room=1.12)
     axes.set_yscale("linear")
     for curve in panel.curves:
-        growth = curve.n_samples // panel.n_rows
+        growth = curve.n_samples // panel.n_known
         look = _LOOKS[growth, curve.n_members]
         rows = "" if growth == 1 else f", $N={growth}n$"
         band = _BAND * curve.standard_error
@@ -285,7 +287,7 @@ def comparisons(panels: Sequence[ForecastPanel]) -> tuple[agreement.Agreement, .
     """The forecast against fitted models."""
     return tuple(
         agreement.Agreement.of(
-            f"Held-out error of fitted models, {panel.name} ({panel.n_rows} rows known)",
+            f"Held-out error of fitted models, {panel.name} ({panel.n_known} rows known)",
             np.concatenate([curve.z for curve in panel.curves]),
             unit=agreement.STANDARD_ERRORS,
         )

@@ -18,10 +18,10 @@ MANY, RIDGE = "∞ models", "best ridge"
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastOption:
-    """One model: its width, ridge, number of models and of rows, and its forecast error."""
+    """One model: its features, ridge, number of models and of rows, and its forecast error."""
 
     name: str
-    width: float
+    n_features: float
     ridge: float
     n_members: float
     n_samples: float
@@ -30,7 +30,7 @@ class ForecastOption:
 
     def __str__(self) -> str:
         models = "one model" if self.n_members == 1 else f"{self.n_members:g} models"
-        text = f"{self.name}: {models} of width {self.width:g}, λ = {self.ridge:.3g}"
+        text = f"{self.name}: {models} of P = {self.n_features:g}, λ = {self.ridge:.3g}"
         return text if self.error is None else f"{text}, error {self.total:.4g}"
 
     @property
@@ -47,7 +47,7 @@ class ForecastOption:
     @property
     def total_features(self) -> float:
         """P K."""
-        return self.width * self.n_members
+        return self.n_features * self.n_members
 
     @property
     def training_cost(self) -> float:
@@ -67,7 +67,7 @@ class ForecastOption:
         float
             The cost.
         """
-        return cost_of(self.width, self.n_samples, self.n_members, "ensemble", measure)
+        return cost_of(self.n_features, self.n_samples, self.n_members, "ensemble", measure)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -136,13 +136,13 @@ class ForecastAdvice:
         for option in self.options:
             assert option.error is not None
             row: dict[str, Any] = {
-                "option": option.name,
-                "width": option.width,
+                "name": option.name,
+                "n_features": option.n_features,
                 "ridge": option.ridge,
                 "n_members": option.n_members,
                 "n_samples": option.n_samples,
-                "error": option.total,
-                "error_standard_error": float(option.error.total.standard_error),
+                "total": option.total,
+                "total_standard_error": float(option.error.total.standard_error),
                 "gain": math.nan,
                 "gain_low": math.nan,
                 "gain_high": math.nan,
@@ -179,11 +179,11 @@ class ForecastAdvice:
             known = not math.isnan(row["gain"])
             cells.append(
                 [
-                    row["option"],
-                    f"{row['error']:.4g}",
+                    row["name"],
+                    f"{row['total']:.4g}",
                     f"{row['gain']:+z.1%}" if known else "",
                     f"[{row['gain_low']:+z.1%}, {row['gain_high']:+z.1%}]" if known else "",
-                    _count(row["width"]),
+                    _count(row["n_features"]),
                     _count(row["n_members"]),
                     _count(row["n_samples"]),
                     f"{row['ridge']:.3g}",

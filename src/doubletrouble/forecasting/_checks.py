@@ -19,8 +19,8 @@ FEATURE_LIMIT = 0.05
 GCV_LIMIT = 0.1
 BACK_TEST_LIMIT = 0.1
 _ABOVE = 1.2  # multiples of g_min of the halves
-_WIDTHS = (1 / 3, 1.0, 3.0)  # of drawn models, in multiples of n
-_MODELS = 12  # drawn at each width
+_SIZES = (1 / 3, 1.0, 3.0)  # of drawn models, in multiples of n
+_MODELS = 12  # drawn at each number of features
 _STANDARD_ERRORS = 3.5  # of the mean of drawn models, beyond the limit
 _TOO_WIDE = 0.2  # limit of drawn models beyond which agreement means little
 _SMOOTH = 2.0  # of log g, the width of the average over the back-test
@@ -178,14 +178,14 @@ def feature_check(
     """Whether drawn models agree with the forecast for the same rows, by leave-one-out."""
     n, ridge = len(labels), _RIDGE * mean_diagonal
     found = []
-    for share in _WIDTHS:
-        width = max(1, round(share * n))
-        average = average_over_features(rows, energy, np.array(float(width)), np.array(ridge))
+    for share in _SIZES:
+        P = max(1, round(share * n))
+        average = average_over_features(rows, energy, np.array(float(P)), np.array(ridge))
         predicted = float(average.functions.error + average.variance)
         drawn = []
         for _ in range(_MODELS):
-            z = features(width, rng)  # (n, P)
-            inverse = np.linalg.inv(z @ z.T / width + ridge * np.eye(n))
+            z = features(P, rng)  # (n, P)
+            inverse = np.linalg.inv(z @ z.T / P + ridge * np.eye(n))
             residual = inverse @ labels / np.diagonal(inverse)[:, None]
             drawn.append(float(np.square(residual).sum(axis=1).mean()))
         error = float(np.log(drawn).std(ddof=1)) / math.sqrt(_MODELS)

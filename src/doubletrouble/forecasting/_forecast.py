@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable
 from numbers import Real
@@ -26,7 +27,12 @@ from doubletrouble.forecasting._checks import (
 )
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy
-from doubletrouble.forecasting._result import Forecast, LabelNoise, RowDeviations
+from doubletrouble.forecasting._result import (
+    GIVEN_KERNEL,
+    Forecast,
+    LabelNoise,
+    RowDeviations,
+)
 from doubletrouble.forecasting._ridge_functions import (
     DataRows,
     Eigenbasis,
@@ -44,6 +50,7 @@ from doubletrouble.parameters import (
     whole_number,
 )
 from doubletrouble.results import check_level
+from doubletrouble.tables import standardized
 
 Features: TypeAlias = Callable[[int, np.random.Generator], FloatArray]
 """Draws P features of all rows, (n, P)."""
@@ -69,33 +76,40 @@ _SMALLEST = 1e-100  # eigenvalue
 
 
 def forecast(
-    X: Any,
-    y: Any,
+    X: npt.ArrayLike | None,
+    y: npt.ArrayLike,
     *,
+    scale: bool = True,
+    fit_intercept: bool = True,
     activation: str | Activation | Function = "relu",
     kernel: npt.ArrayLike | None = None,
     center: bool = True,
-    fit_intercept: bool = False,
     noise: float | None = None,
-    groups: Any = None,
+    groups: npt.ArrayLike | None = None,
     dim: float | None = None,
     seed: int = 0,
-    device: str = "cpu",
+    device: str = "auto",
     check: bool = True,
     confidence: float = _CONFIDENCE,
 ) -> Forecast:
     """Forecast the test error of random-features ridge regression on a data set.
 
-    No model is trained: the error at any width, ridge, number of models and of rows follows from
-    one eigendecomposition of the kernel's Gram matrix, with its causes.
+    No model is trained: the error at any number of features, ridge, number of models and of rows
+    follows from one eigendecomposition of the kernel's Gram matrix, with its causes. By default the
+    columns of X are scaled and the models have an intercept.
 
     Parameters
     ----------
     X : array_like of shape (n, D) or None
-        Inputs, 20 rows or more, independent draws: scaled as for `RandomFeaturesRidge`. None with
-        `kernel`. More than 10,000 rows are sub-sampled, except on a GPU.
+        Inputs, 20 rows or more, independent draws. None with `kernel`. More than 10,000 rows are
+        sub-sampled, except on a GPU.
     y : array_like of shape (n,) or (n, T)
         Labels, not constant; errors are summed over columns.
+    scale : bool, default: True
+        Whether each column of X is scaled to mean 0 and variance 1 over all rows; a constant column
+        becomes 0. False takes X as `RandomFeaturesRidge` does. A `kernel` is not scaled.
+    fit_intercept : bool, default: True
+        Whether a constant that is not penalized is fitted: y need not have mean 0.
     activation : str or Activation or callable, default: "relu"
         σ of the features: a name, an `Activation` or any function on arrays.
     kernel : array_like of shape (n, n) or None, default: None
@@ -103,8 +117,6 @@ def forecast(
         eigenvalues; its features are taken as Gaussian.
     center : bool, default: True
         Whether the mean of σ(z), z ~ N(0, 1), is subtracted.
-    fit_intercept : bool, default: False
-        Whether a constant, not penalized, is fitted in addition.
     noise : float or None, default: None
         The standard deviation of the labels' noise, of each column, if it is known.
     groups : array_like of shape (n,) or None, default: None
@@ -114,10 +126,11 @@ def forecast(
         D in λ N/D, the ridge on the Gram matrix; None for the columns of X, 1 without X.
     seed : int, default: 0
         The seed of drawn features, splits and standard errors, in [0, 2³²).
-    device : str, default: "cpu"
-        The device of the eigendecomposition: "cpu", or a device of torch such as "cuda".
+    device : str, default: "auto"
+        The device of the eigendecomposition: "cpu", or a device of torch such as "cuda". "auto" is
+        torch's GPU where torch is imported already and has one, else "cpu".
     check : bool, default: True
-        Whether the checks in `trust` are run; they take about as long as the rest. Without them,
+        Whether `checks` are run; they take about as long as the rest. Without them,
         standard errors for N > n lack the error of the back-test.
     confidence : float, default: 0.9
         The level of intervals in tables, in (0, 1).
@@ -125,7 +138,8 @@ def forecast(
     Returns
     -------
     Forecast
-        `error`, `trust`, `noise`, `advise`, `plot`, `to_frame`.
+        Its `error`, `best_ridge`, `best_allocation`, `advise`, `noise`, `checks`, `plot` and
+        `to_frame`.
 
     Raises
     ------
@@ -145,17 +159,21 @@ def forecast(
     >>> X = rng.standard_normal((100, 10))
     >>> y = np.tanh(X[:, 0]) + 0.1 * rng.standard_normal(100)
     >>> f = dt.forecast(X, y, check=False)
-    >>> peak, wide = f.error(width=[100, 1000], ridge=1e-4).total.value
+    >>> peak, wide = f.error(n_features=[100, 1000], ridge=1e-4).total.value
     >>> bool(peak > wide)
     True
     """
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
     check_level("confidence", confidence)
-    for name, flag in (("center", center), ("fit_intercept", fit_intercept), ("check", check)):
+    flags = {"scale": scale, "fit_intercept": fit_intercept, "center": center, "check": check}
+    for name, flag in flags.items():
         if not isinstance(flag, bool | np.bool_):
             raise TypeError(f"{name} must be True or False, got {flag!r}")
     if not isinstance(device, str):
         raise TypeError(f"device must be a string such as 'cpu' or 'cuda', got {device!r}")
+    if device == "auto":
+        torch = sys.modules.get("torch")
+        device = "cuda" if torch is not None and torch.cuda.is_available() else "cpu"
     given = None if noise is None else number("noise", noise, glossary.NOISE)
     sigma = known_activation(activation)
     labels = _labels(y)
@@ -166,8 +184,13 @@ def forecast(
     columns = 1 if inputs is None else inputs.shape[1]
     D = number("dim", columns if dim is None else dim, glossary.DIM)
     gram = None if kernel is None else _gram(kernel, n)
+    scale = bool(scale) and gram is None
     codes = None if groups is None else _groups(groups, n)
     notes: list[str] = []
+    if scale and inputs is not None:
+        if constant := columns - int(np.count_nonzero(np.ptp(inputs, axis=0))):
+            notes.append(f"{constant} of {columns} columns of X are constant, and 0 when scaled")
+        inputs = standardized(inputs)
     if device == "cpu" and n > _MOST_ROWS:
         notes.append(f"{_MOST_ROWS} of {n} rows are used, chosen at random; device='cuda' uses all")
         rng = np.random.default_rng((seed, 0))
@@ -226,9 +249,10 @@ def forecast(
             checks.append(back_test_check(*tested, halves, least))
     return Forecast(
         dim=D,
-        activation=sigma.name if kernel is None else "given kernel",
+        activation=sigma.name if kernel is None else GIVEN_KERNEL,
+        scale=scale,
         noise=label_noise,
-        trust=ForecastChecks(tuple(checks)),
+        checks=ForecastChecks(tuple(checks)),
         notes=tuple(notes),
         seed=seed,
         confidence=confidence,
@@ -255,7 +279,7 @@ def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
         rank = int(np.count_nonzero(spectrum.eigenvalues))
         notes.append(
             f"the Gram matrix has rank {rank} of {rows.n_modes}, to rounding: models without a "
-            "ridge differ by rounding, and are not forecast at large widths"
+            "ridge differ by rounding, and are not forecast at many features"
         )
     return notes
 
@@ -288,7 +312,7 @@ def _label_noise(
         estimate=math.sqrt(variance / outputs),
         upper=math.sqrt((bound if given is None else variance) / outputs),
         given=given is not None,
-        n_rows=len(loo.row_errors),
+        n_samples=len(loo.row_errors),
     )
 
 
@@ -384,7 +408,7 @@ def _feature_draws(inputs: FloatArray, sigma: Activation, *, center: bool) -> Fe
 # --- validation ---
 
 
-def _labels(y: Any) -> FloatArray:
+def _labels(y: npt.ArrayLike) -> FloatArray:
     """Labels (n, T), finite and not constant."""
     labels = _numbers("y", y)
     if labels.ndim not in (1, 2) or not labels.size:
@@ -405,10 +429,11 @@ def _labels(y: Any) -> FloatArray:
     return labels
 
 
-def _inputs(X: Any, n: int) -> FloatArray:
+def _inputs(X: npt.ArrayLike, n: int) -> FloatArray:
     """Inputs (n, D), finite numbers."""
-    for column in getattr(X, "columns", ()):
-        if (kind := np.asarray(X[column]).dtype).kind not in "biuf":
+    frame: Any = X
+    for column in getattr(frame, "columns", ()):
+        if (kind := np.asarray(frame[column]).dtype).kind not in "biuf":
             raise TypeError(
                 f"X must be numbers, got {kind} in column {column!r}: encode it, or leave it out"
             )
@@ -424,7 +449,7 @@ def _inputs(X: Any, n: int) -> FloatArray:
     return inputs
 
 
-def _numbers(name: str, values: Any) -> FloatArray:
+def _numbers(name: str, values: npt.ArrayLike) -> FloatArray:
     """An array of finite real numbers."""
     try:
         raw = np.asarray(values)
@@ -442,7 +467,7 @@ def _numbers(name: str, values: Any) -> FloatArray:
     return array
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
 
 
@@ -468,7 +493,7 @@ def _gram(kernel: npt.ArrayLike, n: int) -> FloatArray:
     return gram
 
 
-def _groups(groups: Any, n: int) -> IntArray:
+def _groups(groups: npt.ArrayLike, n: int) -> IntArray:
     """Codes 0, 1, … of groups."""
     values = np.asarray(groups)
     if values.shape != (n,):

@@ -100,24 +100,24 @@ class FeatureAverage(NamedTuple):
 
 
 def average_over_features(
-    rows: RidgeTable, energy: FeatureEnergy, width: FloatArray, delta: FloatArray
+    rows: RidgeTable, energy: FeatureEnergy, n_features: FloatArray, delta: FloatArray
 ) -> FeatureAverage:
     """κ, the functions there and the variance over features, for arrays of P and δ alike."""
     with np.errstate(divide="ignore"):
         log_delta = np.log(delta)
-    low, high = np.full(width.shape, -_FARTHEST), np.full(width.shape, _FARTHEST)
+    low, high = np.full(n_features.shape, -_FARTHEST), np.full(n_features.shape, _FARTHEST)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        below = _is_below(rows, energy, width, middle, log_delta)
+        below = _is_below(rows, energy, n_features, middle, log_delta)
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     own = rows.at(high)
-    _, odds = _odds(rows.n_samples, width, own.unused, own.df1)
+    _, odds = _odds(rows.n_samples, n_features, own.unused, own.df1)
     spread, spare = energy.unequal(odds)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        left = width * spare + (1 + spread) * np.exp(high) * own.noise_energy  # P (1 - c df₂)
+        left = n_features * spare + (1 + spread) * np.exp(high) * own.noise_energy  # P (1 - c df₂)
         ratio = (1 + spread) / left * own.feature_error
         variance, noise = ratio * own.label_energy, ratio * own.noise_energy
-    infinite = np.isposinf(width) | np.isposinf(log_delta)
+    infinite = np.isposinf(n_features) | np.isposinf(log_delta)
     diverges = ~infinite & ~(variance < _DIVERGENCE * own.error)
     return FeatureAverage(
         log_kappa=high,
@@ -128,26 +128,26 @@ def average_over_features(
 
 
 def _odds(
-    n_samples: float, width: FloatArray, unused: FloatArray, used: FloatArray
+    n_samples: float, n_features: FloatArray, unused: FloatArray, used: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """1 - x, and log x/(1 - x), for x = df₁/P; -inf where x ≥ 1 and for infinite P."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        rest = np.where(np.isinf(width), 1.0, (width - n_samples + unused) / width)
-        odds = np.log(used / width) - np.log(np.maximum(rest, 0.0))
+        rest = np.where(np.isinf(n_features), 1.0, (n_features - n_samples + unused) / n_features)
+        odds = np.log(used / n_features) - np.log(np.maximum(rest, 0.0))
     return rest, odds
 
 
 def _is_below(
     rows: RidgeTable,
     energy: FeatureEnergy,
-    width: FloatArray,
+    n_features: FloatArray,
     log_kappa: FloatArray,
     log_delta: FloatArray,
 ) -> npt.NDArray[np.bool_]:
     """Whether κ is below that of δ: its own δ is less, or more than P features would be used."""
     unused, used = rows.freedom(log_kappa)
-    rest, odds = _odds(rows.n_samples, width, unused, used)
+    rest, odds = _odds(rows.n_samples, n_features, unused, used)
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = log_kappa + np.log(used / width) - energy.log_u(odds)
-    own = np.where(np.isinf(width), log_kappa, own)
+        own = log_kappa + np.log(used / n_features) - energy.log_u(odds)
+    own = np.where(np.isinf(n_features), log_kappa, own)
     return np.asarray((rest <= 0) | (own < log_delta))

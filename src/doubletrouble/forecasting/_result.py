@@ -1,4 +1,4 @@
-"""The result of `forecast`: the error at any width, ridge, number of models and of rows."""
+"""The result of `forecast`: the error at any P, ridge, number of models and of rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.costs import Measure, check_measure, cost_of, widest
+from doubletrouble.costs import Measure, check_measure, cost_of, most_features
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.forecasting._advice import MANY, RIDGE, ForecastAdvice, ForecastOption
@@ -43,14 +43,15 @@ from doubletrouble.parameters import (
 )
 from doubletrouble.results import ConfidenceInterval, Estimate, PosteriorDraws
 
+GIVEN_KERNEL = "given kernel"  # in place of the name of an activation
 DEFAULT_RIDGE = 1e-3
 """The paper's λ of tables and plots, that of `RandomFeaturesRidge`."""
 _NEAR_ALL = 0.8  # between this share of the rows and all, splits and leave-one-out are interpolated
 _RIDGES = (1e-8, 10.0)  # ends of a grid of δ, relative to the mean and the sum of the diagonal of Γ
 _RIDGE_COUNT = 97
-_WIDTHS, _WIDEST = 60, 1e3  # of a search for the best: the number, the largest in multiples of N
+_COUNT, _MOST = 60, 1e3  # values of P in a search: their number, the largest in multiples of N
 _COARSER = 3  # step in the grid of ridges of that search
-_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
+_N_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
 _NOTE = "noise, or structure too fine for {n} rows or not in the span of the features"
@@ -70,13 +71,13 @@ class LabelNoise:
     >>> X = rng.standard_normal((100, 3))
     >>> noise = dt.forecast(X, X[:, 0] + 0.3 * rng.standard_normal(100), check=False).noise
     >>> round(noise.estimate, 2), round(noise.upper, 2)
-    (0.21, 0.3)
+    (0.26, 0.3)
     """
 
     estimate: float
     upper: float
     given: bool  # by the user
-    n_rows: int
+    n_samples: int  # rows that determine it
 
     @property
     def interval(self) -> ConfidenceInterval:
@@ -88,7 +89,7 @@ class LabelNoise:
             return f"label noise {self.estimate:.3g} (given)"
         return (
             f"label noise {self.estimate:.3g}, in [0, {self.upper:.3g}]: "
-            f"{_NOTE.format(n=self.n_rows)}"
+            f"{_NOTE.format(n=self.n_samples)}"
         )
 
 
@@ -152,8 +153,8 @@ class RowDeviations:
 class Forecast:
     """The test error of random-features ridge regression on one data set, forecast from its rows.
 
-    `error` is the error by cause at any width, ridge, number of models and of rows; `trust` the
-    checks; `noise` the label noise; `advise` what each change brings.
+    `error` is the error by cause at any number of features, ridge, number of models and of rows;
+    `checks` are those of its assumptions; `noise` is the label noise; `advise` compares changes.
 
     Examples
     --------
@@ -162,19 +163,20 @@ class Forecast:
     >>> X = rng.standard_normal((100, 3))
     >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
     >>> f = dt.forecast(X, y, check=False)
-    >>> print(f.error(width=50, ridge=0.01))
-    noise              0.0033 ± 0.0027    3.1%
-    initialization   0.00173 ± 0.00023    1.6%
-    sampling           0.0040 ± 0.0031    3.8%
-    bias                 0.055 ± 0.041   51.1%
-    noise floor          0.043 ± 0.036   40.5%
-    total                0.107 ± 0.019
+    >>> print(f.error(n_features=50, ridge=0.01))
+    noise              0.0068 ± 0.0029    6.3%
+    initialization   0.00176 ± 0.00023    1.6%
+    sampling           0.0010 ± 0.0032    0.9%
+    bias                 0.013 ± 0.041   11.8%
+    noise floor          0.086 ± 0.036   79.4%
+    total                0.108 ± 0.019
     """
 
     dim: float  # D in λ N/D, the ridge on the Gram matrix
     activation: str
+    scale: bool  # whether the columns are scaled to mean 0 and variance 1
     noise: LabelNoise
-    trust: ForecastChecks
+    checks: ForecastChecks
     notes: tuple[str, ...]
     seed: int
     confidence: float
@@ -187,9 +189,14 @@ class Forecast:
     _sizes: dict[int, RidgeTable] = field(default_factory=dict, repr=False)
 
     @property
-    def n_rows(self) -> int:
+    def n_samples(self) -> int:
         """The rows of the data set."""
         return len(self._rows)
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether a constant that is not penalized is fitted."""
+        return self._rows.intercept
 
     @property
     def n_outputs(self) -> int:
@@ -200,7 +207,7 @@ class Forecast:
 
     def error(
         self,
-        width: Numeric = math.inf,
+        n_features: Numeric = math.inf,
         ridge: Numeric = DEFAULT_RIDGE,
         ensemble: EnsembleLike = 1,
         n_samples: Numeric | None = None,
@@ -211,7 +218,7 @@ class Forecast:
 
         Parameters
         ----------
-        width : float or array_like, default: math.inf
+        n_features : float or array_like, default: math.inf
             P, the random features of each model, at least 1; `math.inf` is kernel ridge regression.
         ridge : float or array_like, default: 0.001
             The paper's λ, at least 0; 0 is the minimum-norm fit.
@@ -230,8 +237,8 @@ class Forecast:
         Raises
         ------
         ValueError
-            If a number is out of range, arrays do not broadcast, or `ridge` is too small at large
-            widths for a kernel whose eigenvalues decrease to rounding.
+            If a number is out of range, arrays do not broadcast, or `ridge` is too small at large P
+            for a kernel whose eigenvalues decrease to rounding.
         TypeError
             If an argument is not a number.
 
@@ -242,13 +249,13 @@ class Forecast:
         >>> X = rng.standard_normal((100, 3))
         >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
         >>> f = dt.forecast(X, y, check=False)
-        >>> one, ten = f.error(width=50), f.error(width=50, ensemble=10)
+        >>> one, ten = f.error(n_features=50), f.error(n_features=50, ensemble=10)
         >>> round(one.initialization.value / ten.initialization.value, 6)
         10.0
-        >>> f.error(width=[50, 500, np.inf]).total.value.shape
+        >>> f.error(n_features=[50, 500, np.inf]).total.value.shape
         (3,)
         """
-        settings = self._settings(width, ridge, ensemble, n_samples)
+        settings = self._settings(n_features, ridge, ensemble, n_samples)
         shape = common_shape(settings)
         P, lam, K, N = (np.broadcast_to(value, shape).ravel() for value in settings.values())
         parts = {name: _Part.empty(N.size, self._deviations.count) for name in _PARTS}
@@ -266,43 +273,18 @@ class Forecast:
             extrapolated=marks.reshape(shape) if shape else bool(marks[0]),
             coordinates={name: value for name, value in settings.items() if np.ndim(value)},
             status={"total": words if shape else words[0]} if any(words) else {},
-            note=f"noise: {_NOTE.format(n=self.n_rows)}",
+            note=f"noise: {_NOTE.format(n=self.n_samples)}",
         )
 
-    def total(
+    def _total(
         self,
-        width: Numeric = math.inf,
+        n_features: Numeric = math.inf,
         ridge: Numeric = DEFAULT_RIDGE,
         ensemble: EnsembleLike = 1,
         n_samples: Numeric | None = None,
     ) -> Value:
-        """The total error alone, without standard errors: faster than `error` on large grids.
-
-        Parameters
-        ----------
-        width : float or array_like, default: math.inf
-            P, the random features of each model, at least 1; `math.inf` is kernel ridge regression.
-        ridge : float or array_like, default: 0.001
-            The paper's λ, at least 0.
-        ensemble : float or array_like or Ensemble, default: 1
-            K, the number of models averaged.
-        n_samples : float or array_like or None, default: None
-            N, rows of the training set, at least 5; None for all rows.
-
-        Returns
-        -------
-        float or ndarray
-            The expected squared error, of the broadcast shape of the arguments.
-
-        Raises
-        ------
-        ValueError
-            If a number is out of range, arrays do not broadcast, or `ridge` is too small at large
-            widths for a kernel whose eigenvalues decrease to rounding.
-        TypeError
-            If an argument is not a number.
-        """
-        settings = self._settings(width, ridge, ensemble, n_samples)
+        """The total of `error` alone, without standard errors: faster on large grids."""
+        settings = self._settings(n_features, ridge, ensemble, n_samples)
         shape = common_shape(settings)
         P, lam, K, N = (np.broadcast_to(value, shape) for value in settings.values())
         total = np.empty(shape)
@@ -313,15 +295,15 @@ class Forecast:
         return total if shape else float(total)
 
     def _settings(
-        self, width: Numeric, ridge: Numeric, ensemble: EnsembleLike, n_samples: Numeric | None
+        self, n_features: Numeric, ridge: Numeric, ensemble: EnsembleLike, n_samples: Numeric | None
     ) -> dict[str, Value]:
         """P, λ, K and N, validated; N is rounded."""
         scheme = as_ensemble(ensemble, "Forecast.error")
-        N = checked("n_samples", self.n_rows if n_samples is None else n_samples, glossary.ROWS)
+        N = checked("n_samples", self.n_samples if n_samples is None else n_samples, glossary.ROWS)
         settings = {
-            "width": checked("width", width, glossary.RANDOM_FEATURES),
+            "n_features": checked("n_features", n_features, glossary.RANDOM_FEATURES),
             "ridge": checked("ridge", ridge, glossary.RIDGE),
-            "ensemble": checked("ensemble", scheme.n_members, glossary.N_MEMBERS),
+            "n_members": checked("ensemble", scheme.n_members, glossary.N_MEMBERS),
         }
         shape = common_shape(settings)
         if np.ndim(N) == 1 and shape and len({1, np.size(N), shape[-1]}) == 3:  # not of one length
@@ -329,15 +311,15 @@ class Forecast:
         settings["n_samples"] = np.round(N) if isinstance(N, np.ndarray) else float(round(N))
         return settings
 
-    def _average(self, width: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
+    def _average(self, n_features: FloatArray, ridge: FloatArray, size: int) -> FeatureAverage:
         with np.errstate(over="ignore"):
             delta = ridge * (size / self.dim)
-        average = average_over_features(self._table(size), self._energy, width, delta)
+        average = average_over_features(self._table(size), self._energy, n_features, delta)
         rounding = self._loo.rounding
         if rounding and np.any(lost := average.log_kappa < math.log(rounding)):
             least = rounding * self.dim / size
             raise ValueError(
-                f"ridge must be at least {least:.1g} at large widths, as the eigenvalues of this "
+                f"ridge must be at least {least:.1g} at many features, as the eigenvalues of this "
                 f"kernel decrease to rounding, got {float(ridge[lost].min()):g}"
             )
         return average
@@ -349,7 +331,7 @@ class Forecast:
         return self._sizes[size]
 
     def _new_table(self, size: int) -> RidgeTable:
-        n, kappa, modes = self.n_rows, self._loo.kappa, size - int(self._rows.intercept)
+        n, kappa, modes = self.n_samples, self._loo.kappa, size - int(self._rows.intercept)
         if size == n:
             return RidgeTable.of(kappa, self._loo.functions, modes)
         if size > n:
@@ -378,10 +360,10 @@ class Forecast:
             at = np.interp(log_g, self._population.log_g, self._population.log_kappa)
             off = np.interp(log_g - self._population.log_g_min, *self._back_test)
             extrapolated = self._population.is_extrapolated(log_g) | (off > _UNRELIABLE)
-            doublings = math.log2(size / self.n_rows)  # of independent errors, after the first
+            doublings = math.log2(size / self.n_samples)  # of independent errors, after the first
             growth = self._normal[:, None] * off * min(doublings, math.sqrt(doublings))
             # of the larger error: a forecast of almost no error is not certain
-            scale = np.maximum(1.0, self._table(self.n_rows).at(at).error / own.error)
+            scale = np.maximum(1.0, self._table(self.n_samples).at(at).error / own.error)
         error, energy, feature = self._deviations.at(at)
         error, energy = error + growth * scale, energy + growth
         h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²
@@ -424,14 +406,14 @@ class Forecast:
     # --- the best ridge, the best allocation, advice ---
 
     def _model(
-        self, width: float, ridge: float, ensemble: float, n_samples: float | None
+        self, n_features: float, ridge: float, ensemble: float, n_samples: float | None
     ) -> ForecastOption:
         """One model, validated."""
         scheme = as_ensemble(ensemble, "Forecast.error")
-        N = self.n_rows if n_samples is None else n_samples
+        N = self.n_samples if n_samples is None else n_samples
         return ForecastOption(
             name="now",
-            width=number("width", width, glossary.RANDOM_FEATURES),
+            n_features=number("n_features", n_features, glossary.RANDOM_FEATURES),
             ridge=number("ridge", ridge, glossary.RIDGE),
             n_members=number("ensemble", scheme.n_members, glossary.N_MEMBERS),
             n_samples=number("n_samples", N, glossary.ROWS),
@@ -439,7 +421,7 @@ class Forecast:
 
     def best_ridge(
         self,
-        width: float = math.inf,
+        n_features: float = math.inf,
         ensemble: float = 1,
         n_samples: float | None = None,
         *,
@@ -449,7 +431,7 @@ class Forecast:
 
         Parameters
         ----------
-        width : float, default: math.inf
+        n_features : float, default: math.inf
             P, the random features of each model.
         ensemble : float, default: 1
             K, the number of models averaged.
@@ -470,28 +452,17 @@ class Forecast:
         TypeError
             If an argument is not one number.
         """
-        model = self._model(width, DEFAULT_RIDGE, ensemble, n_samples)
-        P, K, N = model.width, model.n_members, model.n_samples
-        grid = self.ridges(N) if ridges is None else ridges
-        best = int(np.argmin(self.total(P, grid, K, N)))
+        model = self._model(n_features, DEFAULT_RIDGE, ensemble, n_samples)
+        P, K, N = model.n_features, model.n_members, model.n_samples
+        grid = self._ridges(N) if ridges is None else ridges
+        best = int(np.argmin(self._total(P, grid, K, N)))
         if ridges is None:
             grid = np.geomspace(*_neighbours(grid, best), 33)
-            best = int(np.argmin(self.total(P, grid, K, N)))
+            best = int(np.argmin(self._total(P, grid, K, N)))
         return float(grid[best])
 
-    def ridges(self, n_samples: float) -> FloatArray:
-        """A grid of λ, from nearly none to the scale of the whole Gram matrix.
-
-        Parameters
-        ----------
-        n_samples : float
-            N, rows of the training set.
-
-        Returns
-        -------
-        ndarray
-            97 values, increasing.
-        """
+    def _ridges(self, n_samples: float) -> FloatArray:
+        """A grid of λ, increasing from nearly none to the scale of the whole Gram matrix."""
         scale = float(np.diagonal(self._rows.gram).mean())
         low, high = (np.array(_RIDGES) * (1, n_samples)) * scale * self.dim / n_samples
         return np.geomspace(low, high, _RIDGE_COUNT)
@@ -502,10 +473,10 @@ class Forecast:
         n_samples: float | None = None,
         *,
         cost: Measure = "features",
-        members: Sequence[float] = _MEMBERS,
+        ensemble: Sequence[float] = _N_MEMBERS,
         ridges: FloatArray | None = None,
     ) -> ForecastOption:
-        """The width, number of models and ridge of least error within a budget.
+        """The number of features, of models, and the ridge of least error within a budget.
 
         Parameters
         ----------
@@ -515,7 +486,7 @@ class Forecast:
             N, rows of the training set; None for all rows.
         cost : {"features", "training"}, default: "features"
             P K features in total, or K N P min(N, P) operations of training.
-        members : sequence of float, default: (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
+        ensemble : sequence of float, default: (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
             K to choose from, increasing.
         ridges : ndarray or None, default: None
             λ to choose from; None for a grid that is refined about the best.
@@ -535,39 +506,40 @@ class Forecast:
         check_measure(cost)
         C = number("budget", budget, glossary.BUDGET)
         N = self._model(1, DEFAULT_RIDGE, 1, n_samples).n_samples
-        if (least := cost_of(1.0, N, members[0], "ensemble", cost)) > C:
+        if (least := cost_of(1.0, N, ensemble[0], "ensemble", cost)) > C:
             raise ValueError(f"budget must be at least {least:g}, that of one feature, got {C:g}")
-        K = np.array(members, dtype=float)
-        most = np.floor(widest(C, N, K, "ensemble", cost))
-        lam = self.ridges(N)[::_COARSER] if ridges is None else ridges
+        K = np.array(ensemble, dtype=float)
+        most = np.floor(most_features(C, N, K, "ensemble", cost))
+        lam = self._ridges(N)[::_COARSER] if ridges is None else ridges
 
-        def least_error(widths: FloatArray) -> Any:
+        def least_error(sizes: FloatArray) -> tuple[int, int]:
             """Indices of K and P, each at its best ridge."""
-            P, ridge = np.broadcast_arrays(widths[:, None], lam)
+            P, ridge = np.broadcast_arrays(sizes[:, None], lam)
             average = self._average(P, ridge, round(N))
             totals = average.functions.error + _per_member(average.variance, K[:, None, None])
-            totals[widths > most[:, None]] = math.inf
-            return np.unravel_index(int(np.argmin(totals.min(axis=2))), totals.shape[:2])
+            totals[sizes > most[:, None]] = math.inf
+            member, best = np.unravel_index(int(np.argmin(totals.min(axis=2))), totals.shape[:2])
+            return int(member), int(best)
 
-        grid = np.floor(np.geomspace(1, min(most[0], _WIDEST * N), _WIDTHS))
-        widths = np.unique([*grid, *most[most >= 1]])
-        member, best = least_error(widths)
-        if ridges is not None:  # at the best of all ridges the error is flat about the best width
-            low, high = _neighbours(widths[np.isfinite(widths)], best)
-            widths = np.unique([*np.linspace(low, high, _WIDTHS).round(), widths[best]])
-            member, best = least_error(widths)
-        width, n_members = float(widths[best]), float(K[member])
+        grid = np.floor(np.geomspace(1, min(most[0], _MOST * N), _COUNT))
+        sizes = np.unique([*grid, *most[most >= 1]])
+        member, best = least_error(sizes)
+        if ridges is not None:  # at the best of all ridges the error is flat about the best P
+            low, high = _neighbours(sizes[np.isfinite(sizes)], best)
+            sizes = np.unique([*np.linspace(low, high, _COUNT).round(), sizes[best]])
+            member, best = least_error(sizes)
+        n_features, n_members = float(sizes[best]), float(K[member])
         return ForecastOption(
             name="best allocation",
-            width=width,
-            ridge=self.best_ridge(width, n_members, N, ridges=ridges),
+            n_features=n_features,
+            ridge=self.best_ridge(n_features, n_members, N, ridges=ridges),
             n_members=n_members,
             n_samples=N,
         )
 
     def advise(
         self,
-        width: float,
+        n_features: float,
         ridge: float = DEFAULT_RIDGE,
         ensemble: float = 1,
         n_samples: float | None = None,
@@ -577,12 +549,12 @@ class Forecast:
     ) -> ForecastAdvice:
         """What each change of the present model brings, and the best allocation of a budget.
 
-        The changes are twice the width, twice the models, infinitely many models, the best ridge
+        The changes are twice the features, twice the models, infinitely many models, the best ridge
         and twice the rows; gains have standard errors, in which the choice of these rows cancels.
 
         Parameters
         ----------
-        width : float
+        n_features : float
             P, the random features of each model at present.
         ridge : float, default: 0.001
             The present λ, in the paper's convention.
@@ -613,17 +585,17 @@ class Forecast:
         >>> rng = np.random.default_rng(0)
         >>> X = rng.standard_normal((100, 3))
         >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
-        >>> advice = dt.forecast(X, y, check=False).advise(width=50)
+        >>> advice = dt.forecast(X, y, check=False).advise(n_features=50)
         >>> advice.choice.name, round(float(advice["2x models"].gain), 2)
         ('2x data', 0.01)
         """
-        now = self._model(width, ridge, ensemble, n_samples)
-        P, K, N = now.width, now.n_members, now.n_samples
+        now = self._model(n_features, ridge, ensemble, n_samples)
+        P, K, N = now.n_features, now.n_members, now.n_samples
         check_measure(cost)
         budget = now.cost(cost) if budget is None else budget
         regularized = replace(now, name=RIDGE, ridge=self.best_ridge(P, K, N))
         changes = (
-            replace(now, name="2x width", width=2 * P),
+            replace(now, name="2x features", n_features=2 * P),
             replace(now, name="2x models", n_members=2 * K),
             replace(now, name=MANY, n_members=math.inf),
             regularized,
@@ -631,12 +603,12 @@ class Forecast:
         )
         found = self.best_allocation(budget, N, cost=cost)
         candidates = (found, regularized, now) if now.cost(cost) <= budget else (found,)
-        best = min(candidates, key=lambda o: self.total(o.width, o.ridge, o.n_members, N))
+        best = min(candidates, key=lambda o: self._total(o.n_features, o.ridge, o.n_members, N))
         base = self.error(P, now.ridge, K, N)
         finite = 0 < float(base.total) < math.inf
 
         def forecast(option: ForecastOption) -> ForecastOption:
-            error = self.error(option.width, option.ridge, option.n_members, option.n_samples)
+            error = self.error(option.n_features, option.ridge, option.n_members, option.n_samples)
             gain = 1 - error.total / base.total if finite else None
             return replace(option, error=error, gain=gain)
 
@@ -653,21 +625,22 @@ class Forecast:
 
     def _grid(self, settings: dict[str, Any]) -> ForecastTerms:
         if not any(np.ndim(value) for value in settings.values()):
-            settings = {"width": np.geomspace(self.n_rows / 10, self.n_rows * 10, 81), **settings}
+            grid = np.geomspace(self.n_samples / 10, self.n_samples * 10, 81)
+            settings = {"n_features": grid, **settings}
         return self.error(**settings)
 
     def plot(self, axes: Any = None, **settings: Any) -> Any:
         """Draw the error by cause along the setting that is an array.
 
-        By default along the width, from a tenth to ten times the number of rows. Curves are dashed
-        where they are extrapolated; the band is one standard error of the total.
+        By default along the number of features, from a tenth to ten times that of rows. Curves are
+        dashed where they are extrapolated; the band is one standard error of the total.
 
         Parameters
         ----------
         axes : matplotlib.axes.Axes or None, default: None
             The axes to draw on; None for a new figure.
         **settings : float or array_like
-            Arguments of `error`: `width`, `ridge`, `ensemble` and `n_samples`.
+            Arguments of `error`: `n_features`, `ridge`, `ensemble` and `n_samples`.
 
         Returns
         -------
@@ -688,11 +661,11 @@ class Forecast:
             axes = pyplot.figure(figsize=(6.6, 3.8), layout="constrained").add_subplot()
         terms = self._grid(settings)
         axes = terms.plot(axes)
-        if "width" in terms.coordinates and len(terms.shape) == 1 and "ensemble" not in settings:
-            x = terms.coordinates["width"]
-            y = self.total(**{**settings, "width": x, "ensemble": math.inf})
+        x = terms.coordinates.get("n_features")
+        if x is not None and len(terms.shape) == 1 and "ensemble" not in settings:
+            y = self._total(**{**settings, "n_features": x, "ensemble": math.inf})
             axes.plot(x, y, color=BLACK, linestyle=":", linewidth=1.5, label="total, K = ∞")
-            finish_axes(axes, "width", np.asarray(x), terms.extrapolated)
+            finish_axes(axes, "n_features", np.asarray(x), terms.extrapolated)
         return axes
 
     def to_frame(self, **settings: Any) -> Any:
@@ -701,7 +674,7 @@ class Forecast:
         Parameters
         ----------
         **settings : float or array_like
-            Arguments of `error`: `width`, `ridge`, `ensemble` and `n_samples`.
+            Arguments of `error`: `n_features`, `ridge`, `ensemble` and `n_samples`.
 
         Returns
         -------
@@ -719,18 +692,28 @@ class Forecast:
         """
         return self._grid(settings).to_frame()
 
+    @property
+    def _convention(self) -> str:
+        """The treatment of inputs and labels, as text."""
+        constant = "with an intercept" if self.fit_intercept else "without an intercept"
+        if self.activation == GIVEN_KERNEL:
+            return constant
+        scaled = "scaled to mean 0 and variance 1" if self.scale else "not scaled"
+        return f"inputs {scaled}, {constant}"
+
     def __str__(self) -> str:
         best = self.best_ridge()
         limit = self.error(math.inf, best)
         lines = [
-            f"Forecast for random features ({self.activation}) from {self.n_rows} rows in "
+            f"Forecast for random features ({self.activation}) from {self.n_samples} rows in "
             f"{self.dim:g} dimensions",
+            f"  {self._convention}",
             f"  {self.noise}",
             f"  infinitely many features at the best ridge, λ = {best:.3g}: "
             f"error {limit.total}, of which",
             *(f"    {line}" for line in str(limit).splitlines()[:-1]),
             "Checks",
-            *(f"  {check}" for check in self.trust.values()),
+            *(f"  {check}" for check in self.checks.values()),
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)
@@ -767,10 +750,10 @@ class _Part(NamedTuple):
         )
 
 
-def _per_member(variance: FloatArray, members: FloatArray) -> FloatArray:
+def _per_member(variance: FloatArray, n_members: FloatArray) -> FloatArray:
     """V/K; 0 for infinitely many models."""
     with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(members), 0.0, variance / members)
+        return np.where(np.isinf(n_members), 0.0, variance / n_members)
 
 
 def _neighbours(grid: FloatArray, index: int) -> tuple[float, float]:

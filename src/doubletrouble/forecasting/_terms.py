@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray
@@ -21,7 +22,7 @@ class ForecastTerms(ErrorTerms[Estimate]):
     There, functions of the population are continued below what the rows determine.
     """
 
-    extrapolated: Any = field(default=False, compare=False)  # a mark, or an array of them
+    extrapolated: bool | npt.NDArray[np.bool_] = field(default=False, compare=False)
     note: str = field(default="", compare=False)  # the meaning of the part called noise
 
     def to_frame(self) -> Any:
@@ -66,7 +67,7 @@ class ForecastTerms(ErrorTerms[Estimate]):
         along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0}
         name, x = next(iter(along.items()), ("point", np.arange(self.shape[1])))
         totals = np.broadcast_to(self.total.value, self.shape)
-        for row, marks in enumerate(self.extrapolated):
+        for row, marks in enumerate(np.asarray(self.extrapolated)):
             labels = (f"{k} = {v[row, 0]:.4g}" for k, v in varying.items() if k not in along)
             _draw_line(axes, x, totals[row], marks, color=f"C{row % 10}", label=", ".join(labels))
         finish_axes(axes, name, np.asarray(x), self.extrapolated)
@@ -88,5 +89,5 @@ def finish_axes(axes: Any, name: str, x: FloatArray, marks: Any) -> None:
     """Axes, labels and a legend."""
     if np.any(marks):
         axes.set_title("dashed: extrapolated", fontsize="small", loc="right")
-    names = {"width": "random features P", "n_samples": "rows N"}
+    names = {"n_features": "random features P", "n_samples": "rows N"}
     scaled_axes(axes, names.get(name, name), x, "squared error")

@@ -34,7 +34,7 @@ MOST_TABLES = 2
 MOST_ROWS = 2000  # more are sub-sampled
 MOST_WAITING = 2  # questions to one forecast
 _LEAST_SHARE, _LARGEST_SHARE = 0.2, 5.0  # N, in multiples of the rows
-_NARROW, _WIDE, _WIDTHS = 0.1, 20.0, 90  # the curve, in multiples of the rows
+_FEWEST, _MOST, _COUNT = 0.1, 20.0, 90  # P of the curve, in multiples of the rows
 _SEED = 0  # of the choice of rows
 
 
@@ -49,8 +49,8 @@ class ForecastChoice:
     inputs: tuple[int, ...]
     groups: int | None = None
     noise: float | None = None
-    standardize: bool = True
-    intercept: bool = True
+    scale: bool = True
+    fit_intercept: bool = True
     activation: str = "relu"
     drop_missing: bool = False
 
@@ -59,7 +59,7 @@ class ForecastChoice:
         """Validate a choice of the browser."""
         choice = _named_values("choice", given, {f.name for f in fields(cls)})
         flags = {}
-        for name in ("standardize", "intercept", "drop_missing"):
+        for name in ("scale", "fit_intercept", "drop_missing"):
             flags[name] = choice.get(name, getattr(cls, name))
             if not isinstance(flags[name], bool):
                 raise ValueError(f"{name} must be true or false, got {flags[name]!r:.60}")
@@ -112,19 +112,19 @@ class ForecastChoice:
                 "takes more."
             )
             found = found.sampled(sampled_rows(count))._replace(notes=(*found.notes, note))
-        return found.standardized() if self.standardize else found
+        return found
 
     def script(self, table: DataTable, file: str, setting: "ForecastSetting") -> str:
         """Python lines that compute the forecast of a file and its curve."""
-        names = [table.columns[k].name for k in self.inputs]
+        inputs = [table.columns[k].name for k in self.inputs]
         encoded = [table.columns[k].name for k in self.inputs if not table.columns[k].is_numeric]
         others = [column.name for k, column in enumerate(table.columns) if k not in self.inputs]
         options = [repr(file)]
         options += [f"sep={table.separator!r}"] * (table.separator != ",")
         options += [f"decimal={table.decimal!r}"] * (table.decimal != ".")
         target = table.columns[self.target].name
-        given = {"activation": self.activation, "fit_intercept": self.intercept}
-        arguments = [f"{name}={value!r}" for name, value in given.items()]
+        names = ("scale", "fit_intercept", "activation")
+        arguments = [f"{name}={getattr(self, name)!r}" for name in names]
         arguments += [f"noise={self.noise!r}"] * (self.noise is not None)
         needed = ["*inputs", repr(target)]
         if self.groups is not None:
@@ -141,8 +141,8 @@ class ForecastChoice:
             "import doubletrouble as dt",
             "",
             f"table = pd.read_csv({', '.join(options)})",
-            f"inputs = {names!r}"
-            if len(names) <= len(others)
+            f"inputs = {inputs!r}"
+            if len(inputs) <= len(others)
             else f"inputs = table.columns.drop({others!r})",
         ]
         if incomplete := int(table.incomplete_rows(self.used).sum()):
@@ -156,25 +156,20 @@ class ForecastChoice:
         if encoded:
             X = f"pd.get_dummies({X}, columns={encoded!r}, dtype=float)"
         lines.append(f"X, y = {X}.to_numpy(float), table[{target!r}].to_numpy(float)")
-        if self.standardize:
-            lines += [
-                "X = X[:, np.ptp(X, axis=0) > 0]",
-                "X = (X - X.mean(axis=0)) / X.std(axis=0)",
-            ]
-        low, high = _code(_NARROW * n_rows), _code(_WIDE * n_rows)
-        values = (setting.width, setting.ridge, setting.members, setting.samples)
-        width, ridge, members, samples = map(_code, values)
-        model = f"ridge={ridge}, ensemble={members}, n_samples={samples}"
+        low, high = _code(_FEWEST * n_rows), _code(_MOST * n_rows)
+        values = (setting.n_features, setting.ridge, setting.n_members, setting.n_samples)
+        P, ridge, K, N = map(_code, values)
+        model = f"ridge={ridge}, ensemble={K}, n_samples={N}"
         lines += [
             f"f = dt.forecast(X, y, {', '.join(arguments)})",
             "print(f)",
             "",
-            f"width = np.geomspace({low}, {high}, {_WIDTHS})",
-            f"width = np.unique(np.append(width, {samples}))  # and the peak",
-            f"curve = f.error(width, {model})",
+            f"n_features = np.geomspace({low}, {high}, {_COUNT})",
+            f"n_features = np.unique(np.append(n_features, {N}))  # and the peak",
+            f"curve = f.error(n_features, {model})",
             "print(curve.to_frame())",
-            f"print(f.error({width}, {model}))",
-            f"print(f.advise({width}, {model}))",
+            f"print(f.error({P}, {model}))",
+            f"print(f.advise({P}, {model}))",
             "curve.plot()",
             "plt.show()",
         ]
@@ -185,10 +180,10 @@ class ForecastChoice:
 class ForecastSetting:
     """The model of a question."""
 
-    width: float
+    n_features: float
     ridge: float
-    members: float
-    samples: float
+    n_members: float
+    n_samples: float
 
     @classmethod
     def from_json(cls, given: object, n_rows: int) -> Self:
@@ -204,12 +199,12 @@ class ForecastSetting:
             whole=True,
         )
         return cls(
-            width=json_number(
-                "width", setting["width"], replace(glossary.RANDOM_FEATURES, high=1e9)
+            n_features=json_number(
+                "n_features", setting["n_features"], replace(glossary.RANDOM_FEATURES, high=1e9)
             ),
             ridge=json_number("ridge", setting["ridge"], glossary.RIDGE),
-            members=json_number("members", setting["members"], glossary.N_MEMBERS),
-            samples=json_number("samples", setting["samples"], rows),
+            n_members=json_number("n_members", setting["n_members"], glossary.N_MEMBERS),
+            n_samples=json_number("n_samples", setting["n_samples"], rows),
         )
 
 
@@ -274,17 +269,20 @@ def _read_floats(given: IO[bytes], count: int) -> FloatArray:
 def _summary(result: Forecast, variance: float) -> dict[str, Any]:
     """What does not depend on the model."""
     return {
-        "rows": result.n_rows,
+        "n_samples": result.n_samples,
         "variance": variance,
         "noise": {
             "estimate": result.noise.estimate,
             "upper": result.noise.upper,
             "text": str(result.noise),
         },
-        "checks": result.trust.records(),
+        "checks": result.checks.records(),
         "notes": list(result.notes),
-        "widths": [_NARROW * result.n_rows, _WIDE * result.n_rows],
-        "samples": [math.floor(_LEAST_SHARE * result.n_rows), _LARGEST_SHARE * result.n_rows],
+        "feature_range": [_FEWEST * result.n_samples, _MOST * result.n_samples],
+        "sample_range": [
+            math.floor(_LEAST_SHARE * result.n_samples),
+            _LARGEST_SHARE * result.n_samples,
+        ],
     }
 
 
@@ -297,25 +295,26 @@ def _answer(result: Forecast, kind: str, setting: Mapping[str, float]) -> dict[s
         return {"message": str(error)}
 
 
-def curve_widths(n_rows: int, samples: float) -> FloatArray:
-    """The widths of the curve, with the peak."""
-    grid = np.geomspace(_NARROW * n_rows, _WIDE * n_rows, _WIDTHS)
-    return np.unique(np.append(grid, samples))
+def curve_features(n_rows: int, n_samples: float) -> FloatArray:
+    """P of the curve, with the peak."""
+    grid = np.geomspace(_FEWEST * n_rows, _MOST * n_rows, _COUNT)
+    return np.unique(np.append(grid, n_samples))
 
 
 def _errors(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
-    ridge, K, N = model.ridge, model.members, model.samples
-    widths = curve_widths(result.n_rows, N)
-    terms = result.error(widths, ridge, K, N)
-    here = result.error(model.width, ridge, K, N)
+    ridge, K, N = model.ridge, model.n_members, model.n_samples
+    P = curve_features(result.n_samples, N)
+    terms = result.error(P, ridge, K, N)
+    here = result.error(model.n_features, ridge, K, N)
+    one, many = (result.error(P, ridge, members, N).total for members in (1, math.inf))
     return {
-        "width": widths.tolist(),
+        "n_features": P.tolist(),
         "parts": {name: np.asarray(part.value).tolist() for name, part in terms.parts.items()},
         "total": np.asarray(terms.total.value).tolist(),
         "standard_error": np.asarray(terms.total.standard_error).tolist(),
-        "extrapolated": terms.extrapolated.tolist(),
-        "one_model": np.asarray(result.total(widths, ridge, 1, N)).tolist(),
-        "infinite_models": np.asarray(result.total(widths, ridge, math.inf, N)).tolist(),
+        "extrapolated": np.asarray(terms.extrapolated).tolist(),
+        "one_model": np.asarray(one.value).tolist(),
+        "infinite_models": np.asarray(many.value).tolist(),
         "here": {
             "parts": {
                 name: [float(part.value), float(part.standard_error)]
@@ -328,7 +327,7 @@ def _errors(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
 
 
 def _advice(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
-    advice = result.advise(model.width, model.ridge, model.members, model.samples)
+    advice = result.advise(model.n_features, model.ridge, model.n_members, model.n_samples)
     return {
         "options": advice.records(),
         "choice": advice.choice.name,
@@ -358,8 +357,9 @@ class _Computation:
         options = {
             "shape": rows.inputs.shape,
             "grouped": rows.groups is not None,
+            "scale": self.choice.scale,
+            "fit_intercept": self.choice.fit_intercept,
             "activation": self.choice.activation,
-            "fit_intercept": self.choice.intercept,
             "noise": self.choice.noise,
         }
         groups = [] if rows.groups is None else [rows.groups]
@@ -460,7 +460,7 @@ class Forecasts:
         """The curve and the split at a setting ("error"), or the advice on it ("advice")."""
         with self._lock:
             one = self._ready(key)
-            setting = ForecastSetting.from_json(given, one.summary["rows"])
+            setting = ForecastSetting.from_json(given, one.summary["n_samples"])
             if one.waiting >= MOST_WAITING:
                 raise ValueError(
                     f"questions must be at most {MOST_WAITING} at a time, got one more: wait"
@@ -481,7 +481,7 @@ class Forecasts:
             raise ValueError(f"file must be the name of a file, got {file!r:.60}")
         with self._lock:
             one = self._ready(key)
-            setting = ForecastSetting.from_json(given, one.summary["rows"])
+            setting = ForecastSetting.from_json(given, one.summary["n_samples"])
             return {"python": one.choice.script(self._held(key).table, file, setting)}
 
     def close(self) -> None:

@@ -128,7 +128,7 @@ class SaddlePoint:
     >>> import doubletrouble as dt
     >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
     >>> q = dt.replica.saddle_point(problem).q
-    >>> round(1 / (2.0 * 1.0 * q), 6) == round(dt.effective_ridge(problem), 6)
+    >>> round(1 / (2.0 * 1.0 * q), 6) == round(dt.theory.effective_ridge(problem), 6)
     True
     """
 

@@ -275,7 +275,8 @@ def psi_terms(problem: Problem) -> PsiTerms[Value]:
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> terms = dt.psi_terms(dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1))
+    >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1)
+    >>> terms = dt.theory.psi_terms(problem)
     >>> round(terms.psi1, 5), round(terms.psi2_vanilla, 5), round(terms.psi3_ensemble, 5)
     (0.39157, 0.37695, 0.1811)
     """
@@ -312,7 +313,7 @@ def effective_ridge(problem: Problem) -> Value:
     --------
     >>> import doubletrouble as dt
     >>> narrow = dt.Problem(features_per_dim=0.5, samples_per_dim=1.0, ridge=1e-5)
-    >>> round(dt.effective_ridge(narrow), 6)
+    >>> round(dt.theory.effective_ridge(narrow), 6)
     0.259612
     """
     unit = _unit_problem(problem, "effective_ridge")

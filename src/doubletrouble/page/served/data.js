@@ -159,7 +159,7 @@ function choose(found, host, results) {
     update();
   };
   const count = html("summary");
-  const standardize = flag("data-standardize", "standardize the inputs", true, changed);
+  const scale = flag("data-scale", "scale the inputs to variance 1", true, changed);
   const intercept = flag("data-intercept", "fit an intercept", true, changed);
   const drop = flag("data-drop", "", false, changed);
   const status = html("p", { role: "status" });
@@ -169,7 +169,7 @@ function choose(found, host, results) {
   const form = html(
     "form",
     { onsubmit: (event) => event.preventDefault(), "aria-label": "Columns and model" },
-    html("div", { class: "row" }, target.element, activation.element, standardize.element, intercept.element),
+    html("div", { class: "row" }, target.element, activation.element, scale.element, intercept.element),
     html(
       "details",
       { class: "columns" },
@@ -230,8 +230,8 @@ function choose(found, host, results) {
       groups: groups.list.value ? Number(groups.list.value) : null,
       noise: knownNoise(),
       activation: activation.list.value,
-      standardize: standardize.box.checked,
-      intercept: intercept.box.checked,
+      scale: scale.box.checked,
+      fit_intercept: intercept.box.checked,
       drop_missing: !drop.element.hidden && drop.box.checked,
     };
   }
@@ -284,17 +284,17 @@ function leftOut(columns) {
 // --- the forecast ---
 
 /** The declarations of the four controls. */
-function controlsOf({ rows, widths, samples: [fewest, most] }) {
+function controlsOf({ n_samples: rows, feature_range: features, sample_range: [fewest, most] }) {
   const { members, ridge } = declarations.controls;
   const counted = { whole: true, low: 1, high: 1e9 };
   return {
-    width: {
-      ...counted, label: "Width", symbol: "P", meaning: "random features of each model", typical: widths,
+    n_features: {
+      ...counted, label: "Features", symbol: "P", meaning: "random features of each model", typical: features,
       default: rows, or_inf: true, stops: { infinity: true },
     },
-    members,
+    n_members: members,
     ridge: { ...ridge, default: RIDGE, or_inf: false },
-    samples: {
+    n_samples: {
       ...counted, label: "Rows", symbol: "N", meaning: `rows of the training set; there are ${rows}`,
       low: fewest, high: most, typical: [fewest, most], default: rows,
     },
@@ -361,7 +361,7 @@ function forecastView(forecast) {
     const before = setting;
     await ask("advice", (found, asked) => {
       if (asked !== setting) return;
-      const { ridge } = found.options.find((one) => one.option === "best ridge");
+      const { ridge } = found.options.find((one) => one.name === "best ridge");
       bestRidge = Number(ridge.toPrecision(3));
       best.disabled = bestRidge === asked.ridge;
       changes.update(found);
@@ -413,7 +413,7 @@ function createFigure({ target, summary }) {
   const text = html("p", { class: "sentence" });
   const status = html("p", { class: "soft", role: "status" });
   const under = html("div", { class: "under" }, key, text, status);
-  const { variance, rows } = summary;
+  const { variance, n_samples: rows } = summary;
   let range = null; // of the vertical axis, that of the first curve
 
   function axisOf({ infinite_models: best }) {
@@ -422,8 +422,8 @@ function createFigure({ target, summary }) {
     return [10 ** Math.floor(Math.log10(low)), ends.find((end) => end >= 1.5 * variance)];
   }
   function spec(setting, found) {
-    const { width: x, parts, total, standard_error: error, extrapolated, here } = found;
-    const { members: K, samples: N } = setting;
+    const { n_features: x, parts, total, standard_error: error, extrapolated, here } = found;
+    const { n_members: K, n_samples: N } = setting;
     const line = (name, label, color, y, more) => pieces({ name, label, color, x, y, extrapolated, ...more });
     const ink = colorOf("total");
     const lines = PARTS.flatMap((name) => line(name, labelOf(name), colorOf(name), parts[name]));
@@ -436,15 +436,15 @@ function createFigure({ target, summary }) {
     range ??= axisOf(found);
     const low = total.map((value, i) => Math.max(value - error[i], Number.MIN_VALUE));
     return {
-      title: "Forecast test error and its causes against the width P",
+      title: "Forecast test error and its causes against the random features P",
       description:
-        `At P = ${shownNumber(setting.width)} the total is ${withError(here.total)}. ` +
+        `At P = ${shownNumber(setting.n_features)} the total is ${withError(here.total)}. ` +
         "Left and right arrow keys read values along the curve.",
-      x: { label: "random features P", symbol: "P", scale: "log", range: summary.widths },
+      x: { label: "random features P", symbol: "P", scale: "log", range: summary.feature_range },
       y: { label: "squared test error", scale: "log", range },
       lines,
       areas: [{ name: "band", color: ink, x, low, high: total.map((value, i) => value + error[i]) }],
-      marks: { here: [{ x: setting.width, y: here.total[0] }], thresholds: [{ x: N, label: "P = N" }] },
+      marks: { here: [{ x: setting.n_features, y: here.total[0] }], thresholds: [{ x: N, label: "P = N" }] },
       level: { y: variance, label: "predicting the mean" },
     };
   }
@@ -452,8 +452,8 @@ function createFigure({ target, summary }) {
     host,
     under,
     say: (message) => setText(status, message),
-    wait({ samples }) {
-      setText(status, samples < rows ? `The rows are split for N = ${samples} …` : "The error is computed …");
+    wait({ n_samples: N }) {
+      setText(status, N < rows ? `The rows are split for N = ${N} …` : "The error is computed …");
     },
     draw(setting, found) {
       plot.update(spec(setting, found));
@@ -465,9 +465,9 @@ function createFigure({ target, summary }) {
 }
 
 /** The error of a model in words. */
-function meaning({ width, members, ridge, samples }, { parts, total, extrapolated }, target, variance) {
-  const [P, K, lambda] = [shownNumber(width, 6), shownNumber(members, 6), shownNumber(ridge, 3)];
-  const model = `With P = ${P}, K = ${K}, λ = ${lambda} and N = ${samples} rows`;
+function meaning({ n_features, n_members, ridge, n_samples }, { parts, total, extrapolated }, target, variance) {
+  const [P, K, lambda] = [shownNumber(n_features, 6), shownNumber(n_members, 6), shownNumber(ridge, 3)];
+  const model = `With P = ${P}, K = ${K}, λ = ${lambda} and N = ${n_samples} rows`;
   const [error] = total;
   if (!(error < Infinity)) return `${model} the error is infinite.`;
   const share = error / variance;
@@ -499,10 +499,10 @@ function splitPanel() {
     );
   return {
     element,
-    update({ width }, { parts, total, extrapolated }) {
+    update({ n_features: P }, { parts, total, extrapolated }) {
       const [whole] = total;
       const mark = extrapolated ? "; extrapolated" : "";
-      setText(title, `At P = ${shownNumber(width, 6)}, with one standard error${mark}.`);
+      setText(title, `At P = ${shownNumber(P, 6)}, with one standard error${mark}.`);
       const rows = [...PARTS.map((name) => row(name, parts[name], whole)), row("total", total, whole)];
       body.replaceChildren(table("The error by cause", ["Cause", "Error", "Share"], rows, { class: "values" }));
     },
@@ -526,7 +526,7 @@ function advicePanel() {
   const body = html("div");
   const note = html("p", { class: "soft" });
   const element = panel("", "Which change pays?", summary, body, note);
-  const SYMBOLS = { width: "P", n_members: "K", n_samples: "N", ridge: "λ" };
+  const SYMBOLS = { n_features: "P", n_members: "K", n_samples: "N", ridge: "λ" };
 
   function row(option, now, chosen) {
     const differing = Object.keys(SYMBOLS).filter((name) => option[name] !== now[name] || option === now);
@@ -538,9 +538,9 @@ function advicePanel() {
     const gain = hasGain ? [signed(option.gain), small(interval)] : [];
     return html(
       "tr",
-      { class: option.option === chosen ? "chosen" : "" },
-      html("th", { scope: "row" }, option.option.replace("2x", "2 ×"), small(unbroken(values.join(", ")))),
-      html("td", {}, shownNumber(option.error, 3) + (option.extrapolated ? " *" : "")),
+      { class: option.name === chosen ? "chosen" : "" },
+      html("th", { scope: "row" }, option.name, small(unbroken(values.join(", ")))),
+      html("td", {}, shownNumber(option.total, 3) + (option.extrapolated ? " *" : "")),
       html("td", {}, ...gain),
     );
   }
@@ -548,7 +548,7 @@ function advicePanel() {
     element,
     update({ options, choice, summary: text, confidence }) {
       element.classList.remove("stale");
-      const plain = text.replace("2x", "2 ×").replace(/\d[\d.]*e[+-]\d+/g, (number) => shownNumber(Number(number), 3));
+      const plain = text.replace(/\d[\d.]*e[+-]\d+/g, (number) => shownNumber(Number(number), 3));
       setText(summary, sentence(plain));
       const heads = ["Change", "Error", "Gain"];
       body.replaceChildren(table("Changes", heads, options.map((one) => row(one, options[0], choice))));
@@ -608,12 +608,12 @@ function takeAway({ data, file }, current) {
   return panel("tool", "Take it with you", html("div", { class: "buttons" }, ...buttons), status, lines);
 }
 
-/** The curve as CSV: a row for each width. */
+/** The curve as CSV: a row for each P. */
 function csv({ answer }) {
-  const heads = ["width", "ridge", "n_members", "n_samples", ...PARTS, "total", "total_standard_error"];
-  const rows = answer.width.map((width, i) => {
-    const { ridge, members, samples } = answer.setting;
-    const values = [width, ridge, members, samples, ...PARTS.map((name) => answer.parts[name][i]), answer.total[i]];
+  const heads = ["n_features", "ridge", "n_members", "n_samples", ...PARTS, "total", "total_standard_error"];
+  const rows = answer.n_features.map((P, i) => {
+    const { ridge, n_members, n_samples } = answer.setting;
+    const values = [P, ridge, n_members, n_samples, ...PARTS.map((name) => answer.parts[name][i]), answer.total[i]];
     const more = [answer.standard_error[i], answer.one_model[i], answer.infinite_models[i]];
     return [...[...values, ...more].map(writeNumber), answer.extrapolated[i] ? "True" : "False"].join(",");
   });

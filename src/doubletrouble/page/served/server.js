@@ -144,7 +144,7 @@ export function advicePanel(store) {
         html(
           "tr",
           { class: option.name === advice.choice ? "chosen" : "" },
-          html("th", { scope: "row" }, option.label),
+          html("th", { scope: "row" }, option.name),
           html("td", {}, shownNumber(option.error_total)),
           html("td", {}, factor(option.relative_features)),
           html("td", {}, factor(option.relative_training)),

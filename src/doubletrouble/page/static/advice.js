@@ -2,14 +2,14 @@
  * What a setting's error consists of, and what to change: the same options, choice and words as
  * Python's `dt.advise`, of which this is the part without a budget.
  *
- * With n samples per model, "widen_a_little" adds a tenth of P, or half of P - n where that is less.
+ * With n samples per model, "slightly more features" adds a tenth of P, or half of P - n where that is less.
  */
 import { exactError, optimalRidge, PARAMETERS } from "./theory.js";
 
 const ERROR_TOLERANCE = 1e-10; // relative difference of equal errors
 const WORTH = 0.01; // the least share of the error that a recommended change removes
-const LITTLE_WIDER = 1.1;
-const CHOICES = ["regularize", "widen", "ensemble", "divide", "collect"]; // the cheapest first
+const SLIGHTLY_MORE = 1.1;
+const CHOICES = ["best ridge", "2x features", "2x models", "divided data", "2x data"]; // the cheapest first
 
 /** A number with some significant digits, without exponent between 1e-3 and 1e6; ties to even, as in Python. */
 export function rounded(value, digits = 3) {
@@ -45,26 +45,23 @@ function relative(cost, now) {
   return now > 0 ? cost / now : Infinity;
 }
 
-function wider(P, factor) {
+function times(P, factor) {
   return P === Infinity ? P : Math.min(factor * P, PARAMETERS.features_per_dim.high);
 }
 
-/** Label and value of a slightly larger width, for models on N/parts samples. */
-function aLittle(P, N, parts) {
-  const n = N / parts;
+/** Slightly more features, for models on n samples each. */
+function slightlyMore(P, n) {
   const half = (P - n) / 2;
-  const nearPeak = P < Infinity && half > 0 && half < (LITTLE_WIDER - 1) * P;
-  if (!nearPeak) return ["P → 1.1P", wider(P, LITTLE_WIDER)];
-  return [`P → P + (P-N${parts > 1 ? "/K" : ""})/2`, P + half];
+  const nearPeak = P < Infinity && half > 0 && half < (SLIGHTLY_MORE - 1) * P;
+  return nearPeak ? P + half : times(P, SLIGHTLY_MORE);
 }
 
-function option(name, label, problem, scheme) {
+function option(name, problem, scheme) {
   const error = exactError(problem, scheme);
   const { features_per_dim: P, samples_per_dim: N } = problem;
   const K = scheme.n_members;
   return {
     name,
-    label,
     problem,
     scheme,
     parts: error,
@@ -79,28 +76,26 @@ function option(name, label, problem, scheme) {
  * Arguments as of `exactError`, with features_per_dim, samples_per_dim and ridge. Returns {now, options,
  * choice, sentence}: the sentence names the choice. Only ensembles and divided data have options.
  */
-export function remedies(problem, scheme) {
+export function advise(problem, scheme) {
   const { features_per_dim: P, samples_per_dim: N } = problem;
   const K = scheme.n_members;
   const divided = scheme.name === "divide";
-  const now = option("now", "now", problem, scheme);
+  const now = option("now", problem, scheme);
   if (!divided && scheme.name !== "ensemble") {
     return { now, options: [], choice: now, sentence: alternative(problem, scheme) };
   }
-  const allData = divided ? ", all data each" : "";
-  const [label, little] = aLittle(P, N, divided ? K : 1);
+  const more = slightlyMore(P, divided ? N / K : N);
   const ridge = optimalRidge(problem, scheme).ridge;
-  const wide = { ...problem, features_per_dim: wider(P, 2) };
   const twice = { ...problem, samples_per_dim: Math.min(2 * N, PARAMETERS.samples_per_dim.high) };
   const shared = (n_members) => ({ name: "ensemble", n_members });
   const options = [
-    option("widen", "P → 2P", wide, scheme),
-    option("widen_a_little", label, { ...problem, features_per_dim: little }, scheme),
-    option("ensemble", `K → 2K${allData}`, problem, shared(2 * K)),
-    option("divide", `divide among ${rounded(2 * K, 6)}`, problem, { name: "divide", n_members: 2 * K }),
-    option("regularize", "λ → λ*", { ...problem, ridge }, scheme),
-    option("collect", "N → 2N", twice, scheme),
-    option("many", `K → ∞${allData}`, problem, shared(Infinity)),
+    option("2x features", { ...problem, features_per_dim: times(P, 2) }, scheme),
+    option("slightly more features", { ...problem, features_per_dim: more }, scheme),
+    option("2x models", problem, shared(2 * K)),
+    option("divided data", problem, { name: "divide", n_members: 2 * K }),
+    option("best ridge", { ...problem, ridge }, scheme),
+    option("2x data", twice, scheme),
+    option("∞ models", problem, shared(Infinity)),
   ];
   const choice = chosen(now, options);
   return { now, options, choice, sentence: sentence(now, choice) };
@@ -120,14 +115,14 @@ function sentence(now, choice) {
   if (choice === now) {
     return `No finite single change reduces the error of ${rounded(now.total)} by 1 % or more.`;
   }
-  const ridge = choice.name === "regularize" ? ` = ${rounded(choice.problem.ridge)}` : "";
+  const ridge = choice.name === "best ridge" ? ` (λ = ${rounded(choice.problem.ridge)})` : "";
   const paid = [];
   for (const name in choice.cost) {
     const factor = relative(choice.cost[name], now.cost[name]);
     if (factor !== 1) paid.push(`${name} ×${rounded(factor)}`);
   }
   return (
-    `Of the finite single changes, ${choice.label}${ridge} reduces the error most, from ` +
+    `Of the finite single changes, ${choice.name}${ridge} reduces the error most, from ` +
     `${rounded(now.total)} to ${rounded(choice.total)} (${paid.join(", ") || "at no cost"}).`
   );
 }
@@ -142,7 +137,7 @@ function alternative(problem, scheme) {
 
 /**
  * The meaning sentence of a setting: the largest part of its error and what it is (`meanings`), then the
- * sentence of `remedies`.
+ * sentence of `advise`.
  */
 export function meaning({ now: { parts }, sentence: advice }, meanings) {
   if (!(parts.total > 0)) return `The error is 0. ${advice}`;
