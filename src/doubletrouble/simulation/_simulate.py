@@ -2,7 +2,7 @@ r"""Finite-size simulation of a problem or of members, with standard errors.
 
 Each of `n_data` independent draws consists of two data sets and `n_init` sets of features; products
 of independent copies give every Ψ term without bias (`_terms`), and the draws give the standard
-errors. Means deviate from the theory by O(1/D). Learners with other losses than the square loss are
+errors. Means deviate from the theory by O(1/D). Learners with losses other than the squared one are
 fitted one by one, and have overlaps in place of Ψ terms (`_overlaps`).
 """
 
@@ -132,7 +132,7 @@ def simulate(
     are computed from the same draws, so that neighbours are correlated; every other value is a run
     of its own, from the same seed. A nonlinear teacher is a random quadratic form of the inputs.
 
-    For classification, and for losses other than the square loss, labels are drawn and every
+    For classification, and for losses other than the squared loss, labels are drawn and every
     learner is fitted with its loss; the result is a `ConvexSimulation`. It needs `center`, float64
     and the CPU, has no model "kernel" and no `times`, and the ensembles `Divide`, `Subsample` and
     `FeatureBank`.
