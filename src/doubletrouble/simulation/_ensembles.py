@@ -12,19 +12,20 @@ class. There are three cases:
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.ensembles import IntArray, Scheme, as_ensemble
+from doubletrouble.ensembles import EnsembleLike, IntArray, Scheme, as_ensemble
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
 
 _ROUNDING = 1e-9  # relative, of shares
 
 
-def single_ensemble(name: str, value: Any, function: str, *, any_members: bool = False) -> Scheme:
+def single_ensemble(
+    name: str, value: EnsembleLike, function: str, *, any_members: bool = False
+) -> Scheme:
     """One ensemble, all of whose parameters are numbers; `name` is the argument in messages.
 
     With `any_members` the number of members may be an array, where draws serve every number.

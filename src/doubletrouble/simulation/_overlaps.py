@@ -48,16 +48,16 @@ from __future__ import annotations  # help() then shows the alias Numeric
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
 from doubletrouble.convex import LinearModel
-from doubletrouble.ensembles import Divide, Scheme
+from doubletrouble.ensembles import Divide, IntArray, Scheme
 from doubletrouble.errors import DivergenceError
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Mixture, Problem
 from doubletrouble.simulation._draws import FeatureSet, draw_data, draw_features
 from doubletrouble.simulation._ensembles import (
@@ -71,6 +71,8 @@ from doubletrouble.simulation._plan import SimulationPlan
 
 N_HELD_OUT = 1000
 """Test points at which errors are counted, in each draw."""
+
+_Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _DIRECTION = "direction_"
 _BY_VOTES = ("wrong_votes", "noisy_wrong_votes")  # arrays with a last axis
@@ -141,7 +143,9 @@ class OverlapDraws(LearnerOverlaps):
         return cls.from_named({name: of(name) for name in values[0]})
 
 
-def power_parts(scheme: Scheme, at: LearnerOverlaps, n_members: Any) -> dict[str, Any]:
+def power_parts(
+    scheme: Scheme, at: LearnerOverlaps, n_members: FloatArray
+) -> dict[str, FloatArray]:
     """The power of the mean of K members over q_d by cause, in the order of the chain."""
     share = 1 / n_members
     if at.q_twin is None or at.q_twin_noise is None:
@@ -170,7 +174,7 @@ def power_parts(scheme: Scheme, at: LearnerOverlaps, n_members: Any) -> dict[str
     }
 
 
-def majority(wrong_votes: FloatArray, n_members: Any) -> FloatArray:
+def majority(wrong_votes: FloatArray, n_members: Numeric) -> FloatArray:
     """The rate at which a majority of K of J votes is wrong; ties count half.
 
     `wrong_votes` are the shares of points with 0, 1, … J wrong votes, the last axis. Numbers of
@@ -189,7 +193,7 @@ def majority(wrong_votes: FloatArray, n_members: Any) -> FloatArray:
     return np.asarray(np.sum(wrong_votes * 0.5 * (1 + above - below), axis=-1))
 
 
-def jackknife(function: Callable[..., Any], *draws: FloatArray) -> FloatArray:
+def jackknife(function: Callable[..., FloatArray], *draws: FloatArray) -> FloatArray:
     """Pseudo-values, one for each draw, of a function of means over draws (the first axis)."""
     count = len(draws[0])
     means = [values.mean(axis=0) for values in draws]
@@ -258,8 +262,8 @@ class _FittedLearners:
         outputs = np.stack(self.outputs)
         products = outputs @ outputs.T
 
-        def equal(key: Any) -> Any:
-            return key[:, None] == key[None, :]
+        def equal(key: IntArray) -> _Mask:
+            return np.equal.outer(key, key)
 
         same_set, same_data, same_noise = equal(sets), equal(data), equal(noise)
         if own:  # a part of the outputs is independent for each feature
@@ -278,22 +282,23 @@ class _FittedLearners:
         drawn = drawn_samples or drawn_features
         along = float(np.asarray(problem.signal)) * outputs[:, 0]
 
-        def means(along: FloatArray, products: FloatArray) -> dict[str, Any]:
-            def mean(pairs: Any, *, noisy: bool) -> FloatArray:
+        def means(along: FloatArray, products: FloatArray) -> dict[str, FloatArray]:
+            def mean(pairs: _Mask, *, noisy: bool) -> FloatArray:
                 kind = pairs & (same_noise if noisy or silent else ~same_noise)
                 return np.asarray(products[kind].mean())
 
-            return {
+            values = {
                 "m": np.asarray(along.mean()),
                 "q": np.asarray(np.diagonal(products).mean()),
                 "q_noise": mean(one, noisy=False),
                 "q1": mean(other, noisy=True),
                 "q_init": mean(other, noisy=False),
                 "q_d": np.asarray(products[~same_set & ~same_data].mean()),
-                "q_features": None if drawn else np.asarray(products[features].mean()),
-                "q_twin": mean(twin, noisy=True) if drawn else None,
-                "q_twin_noise": mean(twin, noisy=False) if drawn else None,
             }
+            if drawn:
+                twins = {"q_twin": mean(twin, noisy=True), "q_twin_noise": mean(twin, noisy=False)}
+                return values | twins
+            return values | {"q_features": np.asarray(products[features].mean())}
 
         directions = None
         if problem.task == "classification":
@@ -313,8 +318,8 @@ class _FittedLearners:
         )
 
     def _wrong_votes(
-        self, problem: Problem, held: FloatArray, groups: Sequence[Any]
-    ) -> dict[str, Any]:
+        self, problem: Problem, held: FloatArray, groups: Sequence[_Mask]
+    ) -> dict[str, FloatArray]:
         """Shares of points held out by the number of wrong votes, over learners of each group."""
         if problem.task != "classification":
             return {}
@@ -334,7 +339,7 @@ class _FittedLearners:
         clean, noisy = np.mean(tables, axis=0) / held.size
         return {"wrong_votes": clean, "noisy_wrong_votes": noisy}
 
-    def _held_out(self, problem: Problem, held: FloatArray, which: Any) -> float:
+    def _held_out(self, problem: Problem, held: FloatArray, which: _Mask) -> float:
         """The error of the mean of some learners at points held out, without label noise."""
         score = np.mean([self.held_out[k] for k in np.flatnonzero(which)], axis=0)
         if problem.task == "classification":

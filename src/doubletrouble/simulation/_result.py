@@ -5,7 +5,7 @@ from __future__ import annotations  # help() then shows the alias Numeric
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from doubletrouble.ensembles import (
     combine,
 )
 from doubletrouble.losses import MEASURES, VOTE_MEASURES
-from doubletrouble.parameters import FloatArray, Numeric, common_shape, refuse
+from doubletrouble.parameters import FloatArray, Numeric, Value, common_shape, refuse
 from doubletrouble.problems import Member, Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
 from doubletrouble.simulation._ensembles import (
@@ -41,7 +41,7 @@ class DrawnEnsemble:
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
-    terms: Any  # SimulatedTerms, or OverlapDraws of other losses than the squared loss
+    terms: SimulatedTerms | OverlapDraws  # the latter of other losses than the squared loss
 
     def _covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble, as requested or as realized."""
@@ -235,8 +235,8 @@ class Simulation:
             If `ensemble` is neither a number nor a scheme.
         """
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
-        terms: SimulatedTerms = self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
-        return terms
+        terms = self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
+        return cast(SimulatedTerms, terms)  # OverlapDraws of a `ConvexSimulation`
 
     def estimate(self, draws: FloatArray) -> Estimate:
         """Return the mean of a quantity over draws, with its standard error.
@@ -260,7 +260,7 @@ class Simulation:
         """Equal for simulations of the same random numbers."""
         return ("simulate", self.model, self.seed, self.n_data)
 
-    def _coordinates(self, scheme: Scheme) -> dict[str, Any]:
+    def _coordinates(self, scheme: Scheme) -> dict[str, Value]:
         """The parameters that vary along the axes of the results."""
         values = {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
         values |= {"time": self.times, "n_members": scheme.n_members}
@@ -423,7 +423,8 @@ class ConvexSimulation(Simulation):
             raise TypeError(f"shared_noise must be True or False, got {shared_noise!r}")
         at = self.draws
         if not shared_samples:
-            draws: Any = at.q_features if shared_features else at.q_d
+            assert at.q_features is not None  # of members with all of the data
+            draws = at.q_features if shared_features else at.q_d
         elif shared_noise:
             draws = at.q if shared_features else at.q1
         else:
@@ -494,13 +495,13 @@ class ConvexSimulation(Simulation):
         measured, signal = ClassMeasure.of(self.problem, measure), np.asarray(self.problem.signal)
         blind = np.any((signal == 0) | (np.asarray(self.problem.flips) == 0.5))
 
-        def value(m: Any, q: Any) -> Any:
+        def value(m: FloatArray, q: FloatArray) -> FloatArray:
             along = m / np.where(signal > 0, signal, np.inf)
-            return measured.value(along, q - along**2)
+            return np.asarray(measured.value(along, q - along**2))
 
-        def estimated(excess: Any) -> Any:
+        def estimated(excess: FloatArray) -> FloatArray:
             if measure != "log" and np.ndim(excess) == 0:  # the rate of the mean predictor
-                return np.zeros_like(at.q_d) + measured.bayes
+                return np.asarray(np.zeros_like(at.q_d) + measured.bayes)
             return jackknife(value, *np.broadcast_arrays(m, q_d + excess))
 
         if blind and measure != "log":  # the limit of the parts is not that of their means
@@ -551,7 +552,10 @@ class ConvexSimulation(Simulation):
         return AnovaTerms(**self._estimates(parts, at), coordinates=self._coordinates(scheme))
 
     def _estimates(
-        self, parts: dict[str, Any], at: OverlapDraws, others: dict[str, Any] | None = None
+        self,
+        parts: dict[str, FloatArray],
+        at: OverlapDraws,
+        others: dict[str, FloatArray] | None = None,
     ) -> dict[str, Any]:
         """Estimates of all parts of one shape; without `others`, of the squared error."""
         if others is None:
@@ -641,12 +645,14 @@ class ConvexSimulation(Simulation):
 
     def _deepened(self, scheme: Scheme) -> OverlapDraws:
         """The overlaps of an ensemble, with axes for an array of numbers of members."""
-        terms: Any = self.draws if isinstance(scheme, Vote) else self.terms_of(scheme)
+        terms = self.draws if isinstance(scheme, Vote) else self.terms_of(scheme)
         count, *shape = self.draws.m.shape
         common_shape({"the simulation": tuple(shape), "ensemble": np.shape(scheme.n_members)})
         deep = (1 for _ in range(np.ndim(scheme.n_members) - len(shape)))
         wide = (count, *deep, *shape)
-        return OverlapDraws.combined(lambda values: np.reshape(values, wide), [terms])
+        return OverlapDraws.combined(
+            lambda values: np.reshape(values, wide), [cast(OverlapDraws, terms)]
+        )
 
 
 # --- committees ----------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def _draw_or_divergence(
         return error
 
 
-def _refuse_diverged(problem: Problem, draws: Sequence[Any]) -> None:
+def _refuse_diverged(problem: Problem, draws: Sequence[object]) -> None:
     """Raise DivergenceError with the draws that have no fit: without them, rates are biased."""
     failed = {k: one for k, one in enumerate(draws) if isinstance(one, DivergenceError)}
     if not failed:
@@ -137,7 +137,7 @@ def simulate(
     and the CPU, has no model "kernel" and no `times`, and the ensembles `Divide`, `Subsample` and
     `FeatureBank`.
 
-    Of a list of `Member`s, which may differ in width, data, ridge and activation, every two are
+    Of a list of `Member`s, which may differ in P, N, ridge and activation, every two are
     simulated together, with draws of their own.
 
     Parameters
