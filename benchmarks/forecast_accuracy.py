@@ -351,7 +351,7 @@ def plug_in(f: Forecast) -> FloatArray:
         target_powers=np.square(U.T @ f._rows.labels).sum(axis=1)[::-1] / f.n_samples,
         n_features=np.array(widths_at(f.n_samples), float)[:, None, None],
         n_samples=f.n_samples,
-        ridge=np.array(RIDGES)[:, None],
+        gram_ridge=np.array(RIDGES)[:, None],
     )
     return np.asarray(dt.exact_error(problem, np.array(MEMBERS)).total)
 

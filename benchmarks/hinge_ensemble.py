@@ -15,7 +15,7 @@ import numpy as np
 import doubletrouble as dt
 from doubletrouble.convex import LinearModel
 
-LOSSES = ("square", "logistic", "hinge")
+LOSSES = ("squared", "logistic", "hinge")
 SIZES = ((100, 300), (200, 120))  # D, and the number of data sets
 N_MODELS = 12
 N_TEST = 4000

@@ -59,7 +59,9 @@ def one_fit(connection: Connection, name: str, rows: int, features: int, dim: in
     model: Any = dt.RandomFeaturesRidge(features, ridge=RIDGE, random_state=0)
     if name != OURS:
         theta = model.fit(x[:2], y[:2]).weights_[0]
-        alpha = dt.ridge_to("sklearn", RIDGE, n_features=features, n_samples=rows, dim=dim)
+        alpha = dt.convert_ridge(
+            RIDGE, "paper", "sklearn", n_features=features, n_samples=rows, dim=dim
+        )
         model = pipeline(theta, float(alpha), name)
     model.fit(x[:200], y[:200])  # loads modules, starts threads
     before, start = peak(), time.perf_counter()

@@ -54,8 +54,8 @@ def main() -> None:
 
 def law_of(n_modes: float = math.inf, **sizes: Any) -> dt.SpectralProblem:
     """The problem of the power law."""
-    return dt.SpectralProblem.power_law(
-        capacity=ALPHA, source=SOURCE, noise=NOISE, n_modes=n_modes, **sizes
+    return dt.SpectralProblem.from_law(
+        dt.PowerLaw(capacity=ALPHA, source=SOURCE, n_modes=n_modes), noise=NOISE, **sizes
     )
 
 
@@ -149,8 +149,10 @@ def _large_sizes() -> None:
     """Time one point at 10⁹, exponents over a grid, and a frontier."""
     law = law_of(n_features=LARGE, n_samples=LARGE)
     for ridge in (0.0, 1.0):
-        seconds = best_time(partial(dt.exact_error, replace(law, ridge=ridge), LARGE), 50)
-        print(f"P = N = K = {LARGE:g}, ridge {ridge:g}: {seconds * 1e3:.2f} ms a point, by cause")
+        seconds = best_time(partial(dt.exact_error, replace(law, gram_ridge=ridge), LARGE), 50)
+        print(
+            f"P = N = K = {LARGE:g}, gram_ridge {ridge:g}: {seconds * 1e3:.2f} ms a point, by cause"
+        )
     sizes = np.geomspace(1e2, 1e12, 100)
     grid = replace(law, n_features=sizes, n_samples=sizes[:, None])
     seconds = best_time(partial(dt.exponents, grid), 1) / math.prod(grid.shape)

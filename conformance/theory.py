@@ -43,7 +43,7 @@ class Library:
         found = dt.pair_error(
             a, b, shared_features=features, shared_samples=samples, noise=noise
         )  # fmt: skip
-        return float(found)
+        return float(found.total)
 
 
 class Wrong(Library):

@@ -42,8 +42,9 @@ def with_defaults(function: Call, **defaults: Any) -> Call:
 
 from_sizes = with_defaults(dt.Problem.from_sizes, **SIZES)
 spectral = with_defaults(dt.SpectralProblem, **SPECTRUM)
-ridge_to = with_defaults(dt.ridge_to, ridge=0.1, convention="gram", **SIZES)
-ridge_from = with_defaults(dt.ridge_from, ridge=0.1, convention="sklearn", **SIZES)
+convert_ridge = with_defaults(dt.convert_ridge, value=0.1, source="sklearn", target="gram", **SIZES)
+convert_time = with_defaults(dt.convert_time, value=0.1, source="mean", target="gram", **SIZES)
+CONVERSIONS = (convert_ridge, convert_time)
 flow = with_defaults(dt.gradient_flow, problem=PROBLEM, times=1.0)
 subsample = with_defaults(dt.Subsample, fraction=0.5)
 bank = with_defaults(dt.FeatureBank, bank_per_dim=5.0)
@@ -61,7 +62,7 @@ NUMERIC: list[tuple[Call, str]] = [
     *((dt.Problem, name) for name in declarations(dt.Problem)),
     *((from_sizes, name) for name in (*SIZES, "noise")),
     *((spectral, name) for name in declarations(dt.SpectralProblem)),
-    *((convert, name) for convert in (ridge_to, ridge_from) for name in ("ridge", *SIZES)),
+    *((convert, name) for convert in CONVERSIONS for name in ("value", *SIZES)),
     *((call, "ensemble") for call in FUNCTIONS.values()),
     *((scheme, "n_members") for scheme in MEMBERS),
     (subsample, "fraction"),
@@ -98,8 +99,8 @@ def test_values_outside_the_domain_are_refused() -> None:
         (spectral, "tail", INF, "inf"),
         (spectral, "n_samples", INF, "inf"),
         (spectral, "n_samples", 0, "0"),
-        (ridge_from, "n_features", [4, INF], "inf at index 1"),
-        (ridge_from, "dim", [2.0, 0.0], "0.0 at index 1"),
+        (convert_ridge, "n_features", [4, INF], "inf at index 1"),
+        (convert_ridge, "dim", [2.0, 0.0], "0.0 at index 1"),
         *((scheme, "n_members", value, str(value)) for scheme in MEMBERS for value in (0, 1.5)),
         (subsample, "fraction", 0, "0"),
         (subsample, "fraction", [0.5, 1.5], "1.5 at index 1"),
@@ -121,9 +122,10 @@ def test_shapes_of_a_spectrum_are_checked() -> None:
 
 
 def test_conventions_are_named() -> None:
-    for call in (ridge_to, ridge_from):
-        for value in ("scipy", "", None, 2, ["gram"]):
-            assert_names(call, "convention", value, repr(value))
+    for call in CONVERSIONS:
+        for name in ("source", "target"):
+            for value in ("scipy", "", None, 2, ["gram"]):
+                assert_names(call, name, value, repr(value))
 
 
 def test_problem_must_be_a_problem() -> None:
@@ -139,9 +141,9 @@ def test_mismatched_shapes_name_both_arguments() -> None:
     cases: list[tuple[Call, dict[str, Any]]] = [
         (dt.Problem, {"ridge": [0.1, 0.2], "noise": [1.0, 2.0, 3.0]}),
         (from_sizes, {"n_samples": [2, 3], "dim": [2, 3, 4]}),
-        (spectral, {"n_features": [2, 3], "ridge": [2, 3, 4]}),
-        (ridge_to, {"n_features": [2, 3], "dim": [2, 3, 4]}),
-        (ridge_from, {"ridge": [0.1, 0.2], "n_samples": [2, 3, 4]}),
+        (spectral, {"n_features": [2, 3], "gram_ridge": [2, 3, 4]}),
+        (convert_ridge, {"n_features": [2, 3], "dim": [2, 3, 4]}),
+        (convert_time, {"value": [0.1, 0.2], "n_samples": [2, 3, 4]}),
         (subsample, {"n_members": [1, 2], "fraction": [0.1, 0.2, 0.3]}),
         (bank, {"n_members": [1, 2], "bank_per_dim": [5.0, 6.0, 7.0]}),
     ]

@@ -1,13 +1,14 @@
 """Conversions of the ridge and of training time, checked against fits and gradient descent."""
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.conventions import CLOCKS, CONVENTIONS, ClockName, ConventionName
+from doubletrouble.conventions import RIDGE_UNITS, TIME_UNITS, RidgeUnit, TimeUnit
 from doubletrouble.parameters import FloatArray
 
 # --- ridge ---------------------------------------------------------------------------------------
@@ -28,13 +29,14 @@ class Draw:
         self.test = np.maximum(x_test @ theta / math.sqrt(self.D), 0.0)  # (11, P)
         self.y = x @ rng.standard_normal(self.D) / math.sqrt(self.D) + rng.standard_normal(self.N)
 
-    def converted(self, convention: ConventionName, ridge: float) -> float:
-        value = dt.ridge_to(convention, ridge, n_features=self.P, n_samples=self.N, dim=self.D)
+    def converted(self, convention: RidgeUnit, ridge: float) -> float:
+        sizes = {"n_features": self.P, "n_samples": self.N, "dim": self.D}
+        value = dt.convert_ridge(ridge, "paper", convention, **sizes)
         assert isinstance(value, float)
         return value
 
 
-def fitted(draw: Draw, convention: ConventionName, ridge: float) -> FloatArray:
+def fitted(draw: Draw, convention: RidgeUnit, ridge: float) -> FloatArray:
     """Test predictions of the fit written in `convention`, each by a different route."""
     Phi, y, P, N, D = draw.train, draw.y, draw.P, draw.N, draw.D
     if convention == "paper":  # the gradient of (1/N)|y - Φa|² + (Pλ/D)|a|² vanishes
@@ -51,8 +53,8 @@ def fitted(draw: Draw, convention: ConventionName, ridge: float) -> FloatArray:
     return np.asarray(draw.test @ a, dtype=np.float64)
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_conventions_give_the_same_fit(convention: ConventionName) -> None:
+@pytest.mark.parametrize("convention", RIDGE_UNITS)
+def test_conventions_give_the_same_fit(convention: RidgeUnit) -> None:
     for sizes in SIZES:
         draw = Draw(sizes, seed=0)
         for ridge in (1e-2, 1.0, 30.0):
@@ -78,59 +80,72 @@ def test_the_papers_fit_minimizes_the_papers_loss() -> None:
 
 def test_unconverted_ridge_gives_another_fit() -> None:
     draw = Draw((40, 25, 10), seed=0)
-    for convention in set(CONVENTIONS) - {"paper"}:
+    for convention in set(RIDGE_UNITS) - {"paper"}:
         wrong = fitted(draw, convention, 1.0) - fitted(draw, "paper", 1.0)
         assert np.abs(wrong).max() > 1e-2, convention
 
 
 def test_gram_is_the_ridge_of_a_spectral_problem() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.5, ridge=0.3)
-    delta = dt.ridge_to("gram", 0.3, n_features=400, n_samples=300, dim=200)
-    assert dt.SpectralProblem.from_problem(problem, dim=200).ridge == pytest.approx(
-        delta, rel=1e-15
-    )
+    delta = dt.convert_ridge(0.3, "paper", "gram", n_features=400, n_samples=300, dim=200)
+    spectral = dt.SpectralProblem.from_problem(problem, dim=200)
+    assert spectral.gram_ridge == pytest.approx(delta, rel=1e-15)
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_converted_ridges_convert_back(convention: ConventionName) -> None:
-    for sizes in SIZES:
+def test_converted_ridges_convert_back() -> None:
+    for (source, target), sizes in product(product(RIDGE_UNITS, repeat=2), SIZES):
         counts = dict(zip(("n_features", "n_samples", "dim"), sizes, strict=True))
         for ridge in (0.0, 1e-300, 1e-5, 0.7, 1e9, math.inf):
-            there = dt.ridge_to(convention, ridge, **counts)
-            back = dt.ridge_from(convention, there, **counts)
+            there = dt.convert_ridge(ridge, source, target, **counts)
+            back = dt.convert_ridge(there, target, source, **counts)
             assert type(back) is float
-            assert back == pytest.approx(ridge, rel=4e-16, abs=0)
+            assert back == pytest.approx(ridge, rel=8e-16, abs=0)
+            assert source != target or there == ridge
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_arrays_broadcast(convention: ConventionName) -> None:
+def test_conversions_compose() -> None:
+    sizes: dict[str, Any] = {"n_features": 7, "n_samples": 50, "dim": 20}
+    for one, two in product(RIDGE_UNITS, repeat=2):
+        on_the_way = dt.convert_ridge(
+            dt.convert_ridge(0.3, one, "paper", **sizes), "paper", two, **sizes
+        )
+        assert dt.convert_ridge(0.3, one, two, **sizes) == pytest.approx(on_the_way, rel=1e-15)
+    for first, second in product(TIME_UNITS, repeat=2):
+        on_the_way = dt.convert_time(
+            dt.convert_time(0.3, first, "flow", **sizes), "flow", second, **sizes
+        )
+        assert dt.convert_time(0.3, first, second, **sizes) == pytest.approx(on_the_way, rel=1e-15)
+
+
+@pytest.mark.parametrize("convention", RIDGE_UNITS)
+def test_arrays_broadcast(convention: RidgeUnit) -> None:
     ridge, features = np.array([0.0, 0.1, 1.0]), np.array([[10.0], [20.0]])
-    there = dt.ridge_to(convention, ridge, n_features=features, n_samples=5, dim=4)
+    there = dt.convert_ridge(ridge, "paper", convention, n_features=features, n_samples=5, dim=4)
     assert np.shape(there) == (2, 3)
-    one = dt.ridge_to(convention, 0.1, n_features=20, n_samples=5, dim=4)
+    one = dt.convert_ridge(0.1, "paper", convention, n_features=20, n_samples=5, dim=4)
     assert np.asarray(there)[1, 1] == one
-    back = dt.ridge_from(convention, there, n_features=features, n_samples=5, dim=4)
+    back = dt.convert_ridge(there, convention, "paper", n_features=features, n_samples=5, dim=4)
     np.testing.assert_allclose(back, np.broadcast_to(ridge, (2, 3)), rtol=1e-15)
 
 
-@pytest.mark.parametrize("convention", CONVENTIONS)
-def test_zero_and_infinite_ridges_are_unchanged(convention: ConventionName) -> None:
+@pytest.mark.parametrize("convention", RIDGE_UNITS)
+def test_zero_and_infinite_ridges_are_unchanged(convention: RidgeUnit) -> None:
     sizes: dict[str, Any] = {"n_features": 1e50, "n_samples": 1e50, "dim": 1.0}
-    assert dt.ridge_to(convention, 0.0, **sizes) == 0.0
-    assert dt.ridge_from(convention, math.inf, **sizes) == math.inf
+    assert dt.convert_ridge(0.0, "paper", convention, **sizes) == 0.0
+    assert dt.convert_ridge(math.inf, convention, "paper", **sizes) == math.inf
     tiny: dict[str, Any] = {"n_features": 1e-50, "n_samples": 1e-50, "dim": 1.0}
-    assert dt.ridge_from(convention, 0.0, **tiny) == 0.0
-    assert dt.ridge_to(convention, math.inf, **tiny) == math.inf
+    assert dt.convert_ridge(0.0, convention, "paper", **tiny) == 0.0
+    assert dt.convert_ridge(math.inf, "paper", convention, **tiny) == math.inf
 
 
 def test_large_sizes_do_not_overflow_on_the_way() -> None:
     sizes: dict[str, Any] = {"n_features": 1e50, "n_samples": 1e50, "dim": 1e50}
-    assert dt.ridge_to("sklearn", 1.0, **sizes) == pytest.approx(1e50, rel=1e-15)
+    assert dt.convert_ridge(1.0, "paper", "sklearn", **sizes) == pytest.approx(1e50, rel=1e-15)
 
 
 def test_gram_ridge_does_not_depend_on_the_number_of_features() -> None:
-    many = dt.ridge_to("gram", 0.1, n_features=math.inf, n_samples=3, dim=2)
-    assert many == dt.ridge_to("gram", 0.1, n_features=5, n_samples=3, dim=2)
+    many = dt.convert_ridge(0.1, "paper", "gram", n_features=math.inf, n_samples=3, dim=2)
+    assert many == dt.convert_ridge(0.1, "paper", "gram", n_features=5, n_samples=3, dim=2)
 
 
 # --- training time -------------------------------------------------------------------------------
@@ -140,7 +155,7 @@ P, N, D, RIDGE = 7, 5, 3, 0.02
 
 
 def descended(
-    loss: ClockName, features: FloatArray, y: FloatArray, steps: int, rate: float
+    loss: TimeUnit, features: FloatArray, y: FloatArray, steps: int, rate: float
 ) -> FloatArray:
     """Weights a after gradient descent on a loss, from zero: a ← a + rate (b - H a)."""
     scale = {"mean": 2 / N, "half_mean": 1 / N, "sum": 2.0, "half_sum": 1.0}[loss]
@@ -151,46 +166,46 @@ def descended(
 
 
 @pytest.mark.parametrize("loss", ["mean", "half_mean", "sum", "half_sum"])
-def test_gradient_descent_follows_the_flow(loss: ClockName) -> None:
+def test_gradient_descent_follows_the_flow(loss: TimeUnit) -> None:
     rng = np.random.default_rng(0)
     features, y = rng.standard_normal((N, P)), rng.standard_normal(N)
     alpha, time, steps = N * P * RIDGE / D, 0.8, 20_000
     values, vectors = np.linalg.eigh(features.T @ features)
     gains = -np.expm1(-time * (values + alpha) / D) / (values + alpha)
     flowed = vectors @ (gains * (vectors.T @ (features.T @ y)))
-    rate = float(dt.time_to(loss, time, n_samples=N, dim=D)) / steps
+    rate = float(dt.convert_time(time, "flow", loss, n_samples=N, dim=D)) / steps
     assert descended(loss, features, y, steps, rate) == pytest.approx(flowed, rel=1e-3)
     wrong = descended(loss, features, y, steps, 1.2 * rate)
     assert wrong != pytest.approx(flowed, rel=1e-3)
 
 
-@pytest.mark.parametrize("clock", CLOCKS)
-def test_converted_times_convert_back(clock: ClockName) -> None:
+@pytest.mark.parametrize("clock", TIME_UNITS)
+def test_converted_times_convert_back(clock: TimeUnit) -> None:
     sizes: dict[str, Any] = {"n_features": 20, "n_samples": 30, "dim": 10}
     time = np.array([0.0, 0.1, 1e6])
-    back = dt.time_from(clock, dt.time_to(clock, time, **sizes), **sizes)
+    there = dt.convert_time(time, "flow", clock, **sizes)
+    back = dt.convert_time(there, clock, "flow", **sizes)
     assert back == pytest.approx(time)
 
 
-@pytest.mark.parametrize("clock", CLOCKS)
-def test_times_have_the_shape_of_all_arguments(clock: ClockName) -> None:
+@pytest.mark.parametrize("clock", TIME_UNITS)
+def test_times_have_the_shape_of_all_arguments(clock: TimeUnit) -> None:
     sizes: dict[str, Any] = {"n_features": [[10.0], [20.0]], "n_samples": 5, "dim": 4}
-    for convert in (dt.time_to, dt.time_from):
-        many = convert(clock, 0.1, **sizes)
+    for source, target in ((clock, "flow"), ("flow", clock), (clock, clock)):
+        units: Any = source, target
+        many = dt.convert_time(0.1, *units, **sizes)
         assert np.shape(many) == (2, 1)
-        one = convert(clock, 0.1, n_features=20, n_samples=5, dim=4)
+        one = dt.convert_time(0.1, *units, n_features=20, n_samples=5, dim=4)
         assert np.asarray(many)[1, 0] == one
 
 
-def test_arguments_of_the_clock_are_validated() -> None:
+def test_arguments_of_a_conversion_of_time_are_validated() -> None:
     unknown: Any = "epochs"
-    with pytest.raises(ValueError, match=r"^clock must"):
-        dt.time_to(unknown, 1.0, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match=r"^time must"):
-        dt.time_to("mean", -1, n_samples=1, dim=1)
-    with pytest.raises(ValueError, match=r"^progress must"):
-        dt.time_from("mean", -1, n_samples=1, dim=1)
+    with pytest.raises(ValueError, match=r"^target must"):
+        dt.convert_time(1.0, "flow", unknown, n_samples=1, dim=1)
+    with pytest.raises(ValueError, match=r"^value must"):
+        dt.convert_time(-1, "mean", "flow", n_samples=1, dim=1)
     with pytest.raises(ValueError, match=r"^n_features must be given"):
-        dt.time_to("gram", 1.0, n_samples=1, dim=1)
+        dt.convert_time(1.0, "gram", "mean", n_samples=1, dim=1)
     with pytest.raises(ValueError, match=r"^n_features must be finite"):
-        dt.time_to("gram", 1.0, n_samples=1, dim=1, n_features=np.inf)
+        dt.convert_time(1.0, "flow", "gram", n_samples=1, dim=1, n_features=np.inf)

@@ -125,7 +125,7 @@ def random_spectrum(rng: Rng, count: int = 40) -> dt.SpectralProblem:
         tail=float(weights(1)[0]),
         n_features=mixed(rng, numbers(), samples, np.full(count, math.inf)),
         n_samples=samples,
-        ridge=random_ridges(rng, count),
+        gram_ridge=random_ridges(rng, count),
         **powers,
     )
 
@@ -329,7 +329,7 @@ def random_member(rng: Rng, activation: str, count: int) -> dt.Member:
 
 
 @pytest.mark.parametrize("first", full_beyond(KINDS, NAMES))
-def test_pair_terms_are_not_nan(first: str) -> None:
+def test_errors_of_pairs_are_not_nan(first: str) -> None:
     rng, count = np.random.default_rng(9), 150
     following = NAMES[(NAMES.index(first) + 1) % len(NAMES)]
     for second in (first, following, "tanh"):
@@ -339,7 +339,7 @@ def test_pair_terms_are_not_nan(first: str) -> None:
             common: Any = np.minimum(a.features_per_dim, b.features_per_dim)
             k = np.where(share == 0, 0.0, share * common)
         n = rng.uniform(0, 1, count) * np.minimum(a.samples_per_dim, b.samples_per_dim)
-        result = dt.pair_terms(a, b, shared_features=k, shared_samples=n)
+        result = dt.pair_error(a, b, shared_features=k, shared_samples=n)
         assert not np.isnan(result.total).any()
         assert np.all(np.asarray(result.bias) >= 0)
         if first == second:  # different tails may have a negative covariance

@@ -39,7 +39,7 @@ def test_defaults_are_the_papers_running_example() -> None:
         "test_noise": 0.0,
         "flips": 0.0,
         "activation": "relu",
-        "loss": dt.losses.Square(),
+        "loss": dt.losses.Squared(),
         "task": "regression",
     }
     assert dt.Problem().moments == dt.activation("relu")
@@ -61,9 +61,9 @@ def test_problems_are_frozen() -> None:
     problems: list[Any] = [dt.Problem(), spectral()]
     for problem in problems:
         with pytest.raises(FrozenInstanceError):
-            problem.ridge = 1.0
+            problem.noise = 1.0
         with pytest.raises(FrozenInstanceError):
-            del problem.ridge
+            del problem.noise
 
 
 def test_arguments_are_keyword_only() -> None:
@@ -78,7 +78,7 @@ def test_shape_is_the_broadcast_shape_of_the_fields() -> None:
     assert dt.Problem(ridge=[0.1, 0.2]).shape == (2,)
     grid = dt.Problem(features_per_dim=np.ones((3, 1)), noise=np.ones(4), signal=np.ones((1, 1)))
     assert grid.shape == (3, 4)
-    assert spectral(n_features=[[10], [20]], ridge=[0.1, 0.2, 0.3]).shape == (2, 3)
+    assert spectral(n_features=[[10], [20]], gram_ridge=[0.1, 0.2, 0.3]).shape == (2, 3)
     assert spectral().shape == ()  # the spectrum is not a broadcast axis
 
 
@@ -95,13 +95,13 @@ def test_results_take_the_shape_of_the_problem() -> None:
 def test_problems_are_equal_by_value() -> None:
     builds: list[Any] = [dt.Problem, spectral]
     for build in builds:
-        one, same = build(ridge=[0.1, 0.2]), build(ridge=np.array([0.1, 0.2]))
+        one, same = build(noise=[0.1, 0.2]), build(noise=np.array([0.1, 0.2]))
         assert one == same
         assert hash(one) == hash(same)
         assert len({one, same}) == 1
-        for ridge in ([0.1, 0.3], [[0.1, 0.2]], 0.1):
-            assert one != build(ridge=ridge)
-        assert one != "ridge"
+        for noise in ([0.1, 0.3], [[0.1, 0.2]], 0.1):
+            assert one != build(noise=noise)
+        assert one != "noise"
 
 
 def test_the_two_kinds_are_never_equal() -> None:
@@ -165,7 +165,7 @@ def test_a_spectrum_holds_vectors_and_defaults_to_no_tail_no_noise_no_ridge() ->
         assert isinstance(vector, np.ndarray)
         assert vector.dtype == np.float64
         assert not vector.flags.writeable
-    assert (problem.tail, problem.ridge, problem.noise) == (0.0, 0.0, 0.0)
+    assert (problem.tail, problem.gram_ridge, problem.noise) == (0.0, 0.0, 0.0)
     assert (problem.nonlinear_signal, problem.test_noise) == (0.0, 0.0)
 
 
@@ -177,23 +177,23 @@ def test_one_eigenvalue_may_be_a_number() -> None:
 
 def test_the_order_of_modes_does_not_matter() -> None:
     forward, backward = (
-        spectral(ridge=0.1),
-        spectral(eigenvalues=[0.1, 0.5, 1.0], target_powers=[2.0, 0.0, 1.0], ridge=0.1),
+        spectral(gram_ridge=0.1),
+        spectral(eigenvalues=[0.1, 0.5, 1.0], target_powers=[2.0, 0.0, 1.0], gram_ridge=0.1),
     )
     assert dt.exact_error(forward).total == pytest.approx(dt.exact_error(backward).total, rel=1e-14)
 
 
 def test_a_mode_of_zero_weight_is_only_bias() -> None:
-    plain = dt.exact_error(spectral(ridge=0.1, noise=0.3))
+    plain = dt.exact_error(spectral(gram_ridge=0.1, noise=0.3))
     more = dt.exact_error(
         spectral(
             eigenvalues=[1.0, 0.5, 0.1, 0.0],
             target_powers=[1.0, 0.0, 2.0, 0.5],
-            ridge=0.1,
+            gram_ridge=0.1,
             noise=0.3,
         )
     )
-    tail = dt.exact_error(spectral(ridge=0.1, noise=0.3, nonlinear_signal=math.sqrt(0.5)))
+    tail = dt.exact_error(spectral(gram_ridge=0.1, noise=0.3, nonlinear_signal=math.sqrt(0.5)))
     assert more.bias == pytest.approx(plain.bias + 0.5, rel=1e-14)
     assert more.parts == pytest.approx(tail.parts, rel=1e-13)
 
@@ -272,11 +272,11 @@ def test_functions_of_the_square_loss_refuse_other_losses() -> None:
     }
     for name, function in functions.items():
         message = message_of(function, dt.Problem(loss="huber", signal=[1.0, 2.0]))
-        assert message == f"loss must be square for {name}, got huber:1.0"
+        assert message == f"loss must be squared for {name}, got huber:1.0"
         message = message_of(function, dt.Problem(task="classification"))
         assert message == f"task must be regression for {name}, got classification"
     message = message_of(dt.replica.saddle_point, dt.Problem(loss="absolute"))
-    assert message.startswith("loss must be square")
+    assert message.startswith("loss must be squared")
 
 
 @pytest.mark.parametrize("components", [[(0.9,), (0.1, 2)], "abc", [("a", "b")], None, []])

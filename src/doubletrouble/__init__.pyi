@@ -10,10 +10,8 @@ from doubletrouble.activations import Activation as Activation
 from doubletrouble.activations import activation as activation
 from doubletrouble.advice import advise as advise
 from doubletrouble.advice import scaling_frontier as scaling_frontier
-from doubletrouble.conventions import ridge_from as ridge_from
-from doubletrouble.conventions import ridge_to as ridge_to
-from doubletrouble.conventions import time_from as time_from
-from doubletrouble.conventions import time_to as time_to
+from doubletrouble.conventions import convert_ridge as convert_ridge
+from doubletrouble.conventions import convert_time as convert_time
 from doubletrouble.convex import separability as separability
 from doubletrouble.costs import Cost as Cost
 from doubletrouble.data import Data as Data
@@ -72,7 +70,6 @@ from doubletrouble.theory import exponents as exponents
 from doubletrouble.theory import gradient_flow as gradient_flow
 from doubletrouble.theory import optimal_ridge as optimal_ridge
 from doubletrouble.theory import pair_error as pair_error
-from doubletrouble.theory import pair_terms as pair_terms
 from doubletrouble.theory import training_error as training_error
 
 __all__: list[str]

@@ -9,11 +9,11 @@ r"""Conversions of the ridge and of training time between conventions.
 
 "gram" is the convention of `SpectralProblem`, "per_dim" that of the authors' notebook.
 
-**Time.** Gradient flow from zero weights a is timed by
+**Time.** Gradient flow from zero weights a has the time "flow" of `gradient_flow`,
 
     da/dt = (Φᵀ (y - Φ a) - alpha a)/D,
 
-so that the residual along an eigenvector of Φᵀ Φ/D decays at the rate of its eigenvalue, which
+in which the residual along an eigenvector of Φᵀ Φ/D decays at the rate of its eigenvalue, which
 stays finite when N, P, D → ∞. Gradient descent with small steps follows it; the time of one step
 depends on the loss that is minimized. "mean" is the loss of [dascoli2020] Eq. (4):
 
@@ -28,7 +28,7 @@ da/dt = Φᵀ (y - Φ a/√P)/√P - δ a, where t of the isotropic problem corr
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -36,38 +36,32 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.parameters import Numeric, Value, checked, common_shape, refuse
 
-ConventionName: TypeAlias = Literal["paper", "sklearn", "gram", "per_dim"]
-CONVENTIONS: tuple[ConventionName, ...] = get_args(ConventionName)
+RidgeUnit: TypeAlias = Literal["paper", "sklearn", "gram", "per_dim"]
+RIDGE_UNITS: tuple[RidgeUnit, ...] = get_args(RidgeUnit)
 
-ClockName: TypeAlias = Literal["mean", "half_mean", "sum", "half_sum", "gram"]
-CLOCKS: tuple[ClockName, ...] = get_args(ClockName)
-
-_TIME_UNITS: dict[ClockName, Callable[[Value, Value, Value], Value]] = {
-    "mean": lambda P, N, D: N / (2 * D),
-    "half_mean": lambda P, N, D: N / D,
-    "sum": lambda P, N, D: 1 / (2 * D),
-    "half_sum": lambda P, N, D: 1 / D,
-    "gram": lambda P, N, D: P / D,
-}
+TimeUnit: TypeAlias = Literal["flow", "mean", "half_mean", "sum", "half_sum", "gram"]
+TIME_UNITS: tuple[TimeUnit, ...] = get_args(TimeUnit)
 
 
-def ridge_to(
-    convention: ConventionName,
-    ridge: Numeric,
+def convert_ridge(
+    value: Numeric,
+    source: RidgeUnit,
+    target: RidgeUnit,
     *,
     n_features: Numeric,
     n_samples: Numeric,
     dim: Numeric,
 ) -> Value:
-    """Convert the paper's λ to another convention.
+    """Convert a ridge from one convention to another.
 
     Parameters
     ----------
-    convention : {"paper", "sklearn", "gram", "per_dim"}
-        The convention of the result. "paper" is λ relative to the mean loss, "sklearn" alpha =
-        N P λ/D, "gram" δ = N λ/D (that of `SpectralProblem`) and "per_dim" alpha/D.
-    ridge : float or array_like
-        The paper's λ, in [0, inf].
+    value : float or array_like
+        The ridge in the convention `source`, in [0, inf].
+    source, target : {"paper", "sklearn", "gram", "per_dim"}
+        The conventions of the argument and of the result. "paper" is λ relative to the mean loss
+        (the `ridge` of a `Problem`), "sklearn" alpha = N P λ/D, "gram" δ = N λ/D (the `gram_ridge`
+        of a `SpectralProblem`) and "per_dim" alpha/D.
     n_features : float or array_like
         Random features P, in [1e-50, 1e50] or inf; finite for "sklearn" and "per_dim".
     n_samples : float or array_like
@@ -78,7 +72,7 @@ def ridge_to(
     Returns
     -------
     float or numpy.ndarray
-        The ridge in this convention, of the shape that the arguments broadcast to.
+        The ridge in the convention `target`, of the shape that the arguments broadcast to.
 
     Raises
     ------
@@ -90,101 +84,46 @@ def ridge_to(
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> dt.ridge_to("sklearn", 1e-5, n_features=400, n_samples=200, dim=200)
+    >>> dt.convert_ridge(1e-5, "paper", "sklearn", n_features=400, n_samples=200, dim=200)
     0.004
-    >>> dt.ridge_to("gram", 1e-5, n_features=400, n_samples=100, dim=200)
-    5e-06
-    """
-    value, unit = _ridge_and_unit(convention, ridge, n_features, n_samples, dim)
-    return value * unit
-
-
-def ridge_from(
-    convention: ConventionName,
-    ridge: Numeric,
-    *,
-    n_features: Numeric,
-    n_samples: Numeric,
-    dim: Numeric,
-) -> Value:
-    """Convert another convention's ridge to the paper's λ.
-
-    Parameters
-    ----------
-    convention : {"paper", "sklearn", "gram", "per_dim"}
-        The convention of the argument. "paper" is λ relative to the mean loss, "sklearn" alpha =
-        N P λ/D, "gram" δ = N λ/D (that of `SpectralProblem`) and "per_dim" alpha/D.
-    ridge : float or array_like
-        The ridge in this convention, in [0, inf].
-    n_features : float or array_like
-        Random features P, in [1e-50, 1e50] or inf; finite for "sklearn" and "per_dim".
-    n_samples : float or array_like
-        Training samples N, in [1e-50, 1e50].
-    dim : float or array_like
-        Input dimensions D, in [1e-50, 1e50].
-
-    Returns
-    -------
-    float or numpy.ndarray
-        The paper's λ, of the shape that the arguments broadcast to.
-
-    Raises
-    ------
-    ValueError
-        For an unknown convention, a number outside its domain, or shapes that do not broadcast.
-    TypeError
-        If an argument is not a number or an array of numbers.
-
-    Examples
-    --------
-    >>> import doubletrouble as dt
-    >>> dt.ridge_from("sklearn", 1.0, n_features=400, n_samples=200, dim=200)
+    >>> dt.convert_ridge(1.0, "sklearn", "paper", n_features=400, n_samples=200, dim=200)
+    0.0025
+    >>> dt.convert_ridge(1.0, "sklearn", "gram", n_features=400, n_samples=200, dim=200)
     0.0025
     """
-    value, unit = _ridge_and_unit(convention, ridge, n_features, n_samples, dim)
-    return value / unit
-
-
-def _ridge_and_unit(
-    convention: ConventionName,
-    ridge: Numeric,
-    n_features: Numeric,
-    n_samples: Numeric,
-    dim: Numeric,
-) -> tuple[Value, Value]:
-    """The ridge, and the factor from the paper's λ to `convention`."""
-    if convention not in CONVENTIONS:
-        raise ValueError(f"convention must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
-    value = checked("ridge", ridge, glossary.RIDGE)
+    _check_units(source, target, RIDGE_UNITS)
+    ridge = checked("value", value, glossary.RIDGE)
     P = checked("n_features", n_features, glossary.N_FEATURES)
     N = checked("n_samples", n_samples, glossary.N_SAMPLES)
     D = checked("dim", dim, glossary.DIM)
-    shape = common_shape({"ridge": value, "n_features": P, "n_samples": N, "dim": D})
-    if convention in ("sklearn", "per_dim"):
-        refuse("n_features", P, np.isinf(P), f"finite for the {convention} convention")
+    shape = common_shape({"value": ridge, "n_features": P, "n_samples": N, "dim": D})
+    for unit in (source, target):
+        if unit in ("sklearn", "per_dim"):
+            refuse("n_features", P, np.isinf(P), f"finite for the {unit} convention")
     units = {"paper": 1.0, "gram": N / D, "sklearn": (N / D) * P, "per_dim": (N / D) * (P / D)}
-    unit = units[convention]
-    return value, np.broadcast_to(unit, shape) if shape else unit
+    return _converted(ridge, units, source, target, shape)
 
 
-def time_to(
-    clock: ClockName,
-    time: Numeric,
+def convert_time(
+    value: Numeric,
+    source: TimeUnit,
+    target: TimeUnit,
     *,
     n_samples: Numeric,
     dim: Numeric,
     n_features: Numeric | None = None,
 ) -> Value:
-    """Convert a time of `gradient_flow` to steps × learning rate on a loss.
+    """Convert a time of training from one unit to another.
 
     Parameters
     ----------
-    clock : {"mean", "half_mean", "sum", "half_sum", "gram"}
-        The loss that is minimized: "mean" is (1/N) |y - Φa|² + (P λ/D) |a|², "sum" is
-        |y - Φa|² + alpha |a|², and "half_mean" and "half_sum" are half of these; or "gram", the
-        unit of time of a `SpectralProblem`.
-    time : float or array_like
-        Time of `gradient_flow` for a `Problem`, in [0, 1e150] or inf.
+    value : float or array_like
+        The time in the unit `source`, in [0, 1e150] or inf.
+    source, target : {"flow", "mean", "half_mean", "sum", "half_sum", "gram"}
+        The units of the argument and of the result. "flow" is the time of `gradient_flow` for a
+        `Problem`, "gram" that for a `SpectralProblem`. The others are steps × learning rate of
+        gradient descent on a loss: "mean" is (1/N) |y - Φa|² + (P λ/D) |a|², "sum" is |y - Φa|² +
+        alpha |a|², and "half_mean" and "half_sum" are half of these.
     n_samples : float or array_like
         Training samples N, in [1e-50, 1e50].
     dim : float or array_like
@@ -195,13 +134,12 @@ def time_to(
     Returns
     -------
     float or numpy.ndarray
-        Steps × learning rate, or the time in the unit "gram", of the shape that the arguments
-        broadcast to.
+        The time in the unit `target`, of the shape that the arguments broadcast to.
 
     Raises
     ------
     ValueError
-        For an unknown clock, a number outside its domain, shapes that do not broadcast, or "gram"
+        For an unknown unit, a number outside its domain, shapes that do not broadcast, or "gram"
         without finite `n_features`.
     TypeError
         If an argument is not a number or an array of numbers.
@@ -209,82 +147,48 @@ def time_to(
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> dt.time_to("mean", 10.0, n_samples=300, dim=100)  # so 1500 steps at learning rate 0.01
+    >>> dt.convert_time(10.0, "flow", "mean", n_samples=300, dim=100)  # 1500 steps at rate 0.01
     15.0
-    """
-    value, unit = _time_and_unit(clock, "time", time, n_features, n_samples, dim)
-    return value * unit
-
-
-def time_from(
-    clock: ClockName,
-    progress: Numeric,
-    *,
-    n_samples: Numeric,
-    dim: Numeric,
-    n_features: Numeric | None = None,
-) -> Value:
-    """Convert steps × learning rate on a loss to a time of `gradient_flow`.
-
-    Parameters
-    ----------
-    clock : {"mean", "half_mean", "sum", "half_sum", "gram"}
-        The loss that is minimized: "mean" is (1/N) |y - Φa|² + (P λ/D) |a|², "sum" is
-        |y - Φa|² + alpha |a|², and "half_mean" and "half_sum" are half of these; or "gram", the
-        unit of time of a `SpectralProblem`.
-    progress : float or array_like
-        Steps × learning rate, or the time in the unit "gram", in [0, 1e150] or inf.
-    n_samples : float or array_like
-        Training samples N, in [1e-50, 1e50].
-    dim : float or array_like
-        Input dimensions D, in [1e-50, 1e50].
-    n_features : float or array_like or None, default: None
-        Random features P, in [1e-50, 1e50] or inf; needed for "gram" alone, and finite there.
-
-    Returns
-    -------
-    float or numpy.ndarray
-        Time of `gradient_flow` for a `Problem`, of the shape that the arguments broadcast to.
-
-    Raises
-    ------
-    ValueError
-        For an unknown clock, a number outside its domain, shapes that do not broadcast, or "gram"
-        without finite `n_features`.
-    TypeError
-        If an argument is not a number or an array of numbers.
-
-    Examples
-    --------
-    >>> import doubletrouble as dt
-    >>> dt.time_from("mean", 1500 * 0.01, n_samples=300, dim=100)
+    >>> dt.convert_time(1500 * 0.01, "mean", "flow", n_samples=300, dim=100)
     10.0
     """
-    value, unit = _time_and_unit(clock, "progress", progress, n_features, n_samples, dim)
-    return value / unit
-
-
-def _time_and_unit(
-    clock: ClockName,
-    name: str,
-    time: Numeric,
-    n_features: Numeric | None,
-    n_samples: Numeric,
-    dim: Numeric,
-) -> tuple[Value, Value]:
-    """The time, and the factor from the theory's time to `clock`."""
-    if clock not in CLOCKS:
-        raise ValueError(f"clock must be one of {', '.join(CLOCKS)}, got {clock!r}")
-    value = checked(name, time, glossary.TIME)
+    _check_units(source, target, TIME_UNITS)
+    time = checked("value", value, glossary.TIME)
     N = checked("n_samples", n_samples, glossary.N_SAMPLES)
     D = checked("dim", dim, glossary.DIM)
     P: Value = 1.0
     if n_features is not None:
         P = checked("n_features", n_features, glossary.N_FEATURES)
-    if clock == "gram":
+    if "gram" in (source, target):
         if n_features is None:
-            raise ValueError("n_features must be given for clock 'gram', got None")
+            raise ValueError("n_features must be given for the unit 'gram', got None")
         refuse("n_features", P, np.isinf(P), "finite to be converted to or from 'gram'")
-    shape = common_shape({name: value, "n_features": P, "n_samples": N, "dim": D})
-    unit = _TIME_UNITS[clock](P, N, D)
-    return value, np.broadcast_to(unit, shape) if shape else unit
+    shape = common_shape({"value": time, "n_features": P, "n_samples": N, "dim": D})
+    units = {
+        "flow": 1.0,
+        "mean": N / (2 * D),
+        "half_mean": N / D,
+        "sum": 1 / (2 * D),
+        "half_sum": 1 / D,
+        "gram": P / D,
+    }
+    return _converted(time, units, source, target, shape)
+
+
+def _check_units(source: str, target: str, known: tuple[str, ...]) -> None:
+    for name, unit in (("source", source), ("target", target)):
+        if unit not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {unit!r}")
+
+
+def _converted(
+    value: Value, units: Mapping[str, Value], source: str, target: str, shape: tuple[int, ...]
+) -> Value:
+    """A value in another unit; `units` are factors from the first of them."""
+    if source == target:
+        converted = value
+    elif target == next(iter(units)):
+        converted = value / units[source]
+    else:
+        converted = value * (units[target] / units[source])
+    return np.array(np.broadcast_to(converted, shape)) if shape else converted

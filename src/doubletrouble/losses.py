@@ -1,16 +1,16 @@
 r"""Convex losses ℓ(y, f) of a label y and an output f.
 
-A model is fitted by minimizing (1/N) Σ_μ 2 ℓ(y_μ, f(x_μ)) + (P λ/D) |a|², which for the square loss
-is [dascoli2020] Eq. (4). Residual losses depend on e = y - f; margin losses, for labels ±1 only, on
-e = 1 - y f (or, the logistic loss, on y f). All but the logistic loss are one family of three
-numbers (c, l, h), in which the slope of the proximal map is piecewise linear:
+A model is fitted by minimizing (1/N) Σ_μ 2 ℓ(y_μ, f(x_μ)) + (P λ/D) |a|², for the squared loss
+that of [dascoli2020] Eq. (4). Residual losses depend on e = y - f; margin losses, for labels ±1
+only, on e = 1 - y f (or, the logistic loss, on y f). All but the logistic loss are one family of
+three numbers (c, l, h), in which the slope of the proximal map is piecewise linear:
 
     ℓ(e) = max over l ≤ g ≤ h of g e - c g²/2,
     g(e) = clip(e/(c + V), l, h)    at the minimum z of ℓ(z) + (e - z)²/(2V),  z = e - V g
 
 | loss          | c | l     | h    |
 |---------------|---|-------|------|
-| square        | 1 | -inf  | inf  |
+| squared       | 1 | -inf  | inf  |
 | huber         | 1 | -δ    | δ    |
 | absolute      | 0 | -1    | 1    |
 | quantile      | 0 | t - 1 | t    |
@@ -40,10 +40,10 @@ from doubletrouble.parameters import FloatArray, number
 Task: TypeAlias = Literal["regression", "classification"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
-Measure: TypeAlias = Literal["misclassification", "noisy", "squared", "log_loss"]
+Measure: TypeAlias = Literal["zero_one", "zero_one_noisy", "squared", "log"]
 """The error of classes; that of regression is the squared one."""
 MEASURES: tuple[Measure, ...] = get_args(Measure)
-VOTE_MEASURES: tuple[Measure, ...] = ("misclassification", "noisy")
+VOTE_MEASURES: tuple[Measure, ...] = ("zero_one", "zero_one_noisy")
 """Measures of a majority vote, which has no score."""
 
 LOSSES: dict[str, type[Loss]] = {}
@@ -130,10 +130,10 @@ class Loss:
 
 
 @dataclass(frozen=True, repr=False)
-class Square(Loss):
+class Squared(Loss):
     """(y - f)²/2, the loss of ridge regression; labels ±1 are regressed on as numbers."""
 
-    name = "square"
+    name = "squared"
     tasks = TASKS
     softness = 1.0
     slopes = (-math.inf, math.inf)
@@ -259,7 +259,7 @@ def loss(given: LossLike) -> Loss:
     Parameters
     ----------
     given : str or Loss
-        A name: "square", "huber", "absolute", "quantile", "logistic", "hinge", "squared_hinge" or
+        A name: "squared", "huber", "absolute", "quantile", "logistic", "hinge", "squared_hinge" or
         "max_margin", for huber and quantile with a number; "quantile:0.9:no_intercept" has no
         intercept.
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import Activation, Function, activation
-from doubletrouble.losses import LOSSES, TASKS, LossLike, Square, Task, loss
+from doubletrouble.losses import LOSSES, TASKS, LossLike, Squared, Task, loss
 from doubletrouble.parameters import (
     Declared,
     Numeric,
@@ -37,11 +37,8 @@ from doubletrouble.parameters import (
 )
 from doubletrouble.spectra import (
     UNDERFLOW,
-    ExponentialLaw,
     Levels,
-    PowerLaw,
     SpectralLaw,
-    TwoPowerLaw,
     binned_levels,
     foreign_field,
     levels_of,
@@ -136,7 +133,7 @@ class Problem(_Activated):
     activation : str, Activation or callable, default: "relu"
         σ: the activation of the features, by its name (as in `activation`), or a function of an
         array.
-    loss : str or losses.Loss, default: "square"
+    loss : str or losses.Loss, default: "squared"
         ℓ: the loss of the fit, or its name, such as "hinge" or "huber:1.35" (as in `losses.loss`).
     task : {"regression", "classification"}, default: "regression"
         The labels: numbers, or classes ±1, of which a share `flips` are wrong.
@@ -166,7 +163,7 @@ class Problem(_Activated):
     test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
     flips: Numeric = parameter(glossary.FLIPS, 0.0)
     activation: str | Activation | Function = "relu"
-    loss: LossLike = "square"
+    loss: LossLike = "squared"
     task: Task = "regression"
 
     def __post_init__(self) -> None:
@@ -198,8 +195,8 @@ class Problem(_Activated):
 
     @property
     def is_ridge_regression(self) -> bool:
-        """Whether the loss is the square loss of regression, whose error has a closed form."""
-        return self.task == "regression" and isinstance(self.loss, Square)
+        """Whether the loss is the squared loss of regression, whose error has a closed form."""
+        return self.task == "regression" and isinstance(self.loss, Squared)
 
     @property
     def noise_sd(self) -> Value:
@@ -250,18 +247,18 @@ class Problem(_Activated):
 
 
 def require_ridge_regression(problem: object, function: str) -> None:
-    """Raise ValueError if a function has the square loss of regression only.
+    """Raise ValueError if a function has the squared loss of regression only.
 
     >>> require_ridge_regression(Problem(loss="huber"), "psi_terms")
     Traceback (most recent call last):
-    ValueError: loss must be square for psi_terms, got huber:1.0
+    ValueError: loss must be squared for psi_terms, got huber:1.0
     """
     if not isinstance(problem, Problem):  # spectral problems and members have no other loss
         return
     if problem.task != "regression":
         raise ValueError(f"task must be regression for {function}, got {problem.task}")
     if not problem.is_ridge_regression:
-        raise ValueError(f"loss must be square for {function}, got {problem.loss!s}")
+        raise ValueError(f"loss must be squared for {function}, got {problem.loss!s}")
 
 
 USUAL: dict[str, Any] = {f.name: getattr(Problem(), f.name) for f in fields(Problem)}
@@ -300,6 +297,11 @@ class Member(_Activated):
     activation: str | Activation | Function = "relu"
 
 
+def ridge_name(problem: object) -> str:
+    """The field with the ridge of a problem: δ of a `SpectralProblem`, λ of others."""
+    return "gram_ridge" if isinstance(problem, SpectralProblem) else "ridge"
+
+
 _LEVEL_FIELDS = tuple(f.name for f in fields(Levels))
 
 
@@ -317,12 +319,12 @@ class SpectralProblem(Declared):
     coefficients. With `multiplicities`, entry i stands for that many eigenfunctions, each with this
     eigenvalue and this power. Sizes, ridge and noise may be arrays, which broadcast.
 
-    Spectra given by a law have infinitely many modes: `power_law`, `exponential_law` and
-    `two_power_law`. `binned` compresses a long list. `level_error` of a law is twice the
+    `from_law` is the problem of a `PowerLaw`, `ExponentialLaw` or `TwoPowerLaw`, which may have
+    infinitely many modes. `binned` compresses a long list. `level_error` of a law is twice the
     difference from a finer rule.
 
-    **Ridge convention.** `ridge` is δ, added to the N × N Gram matrix of the features divided by
-    P: the fit solves (Φ Φᵀ / P + δ I) c = y. `doubletrouble.ridge_to("gram", λ, ...)` converts
+    **Ridge convention.** `gram_ridge` is δ, added to the N × N Gram matrix of the features divided
+    by P: the fit solves (Φ Φᵀ / P + δ I) c = y. `convert_ridge(λ, "paper", "gram", ...)` converts
     from the paper's λ (δ = λ N/D); scikit-learn's alpha is δ P. As with the paper's λ, the penalty
     relative to the mean loss does not change when data are divided: each of K members has δ/K on
     its own Gram matrix.
@@ -337,8 +339,8 @@ class SpectralProblem(Declared):
     ------
     ValueError
         If a number is outside its domain, arrays do not broadcast, the lists of levels differ in
-        length, or levels other than its own are given with a law; or if the ridge is too small for
-        a law whose eigenvalues underflow.
+        length, or levels other than its own are given with a law; or if `gram_ridge` is too small
+        for a law whose eigenvalues underflow.
     TypeError
         If a field is not of the type above.
 
@@ -346,7 +348,8 @@ class SpectralProblem(Declared):
     --------
     >>> import doubletrouble as dt
     >>> spectrum = dt.SpectralProblem(eigenvalues=[1.0, 0.1, 0.01], target_powers=[1.0, 0.5, 0.1],
-    ...                               tail=0.05, n_features=50, n_samples=20, ridge=0.1, noise=0.3)
+    ...                               tail=0.05, n_features=50, n_samples=20, gram_ridge=0.1,
+    ...                               noise=0.3)
     >>> round(dt.exact_error(spectrum).total, 6)
     0.056319
     """
@@ -357,7 +360,7 @@ class SpectralProblem(Declared):
     tail: float = parameter(glossary.TAIL, 0.0, vector=True)
     n_features: Numeric = parameter(glossary.N_FEATURES)
     n_samples: Numeric = parameter(glossary.N_SAMPLES)
-    ridge: Numeric = parameter(glossary.GRAM_RIDGE, 0.0)
+    gram_ridge: Numeric = parameter(glossary.GRAM_RIDGE, 0.0)
     noise: Numeric = parameter(glossary.NOISE, 0.0)
     nonlinear_signal: Numeric = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
     test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
@@ -425,10 +428,10 @@ class SpectralProblem(Declared):
     def _refuse_underflow(self, law: SpectralLaw) -> None:
         """Raise ValueError where modes count whose eigenvalues are too small for floats."""
         least = self._least_ridge(self.n_features, self.n_samples)
-        bad = np.asarray(self.ridge) < least
+        bad = np.asarray(self.gram_ridge) < least
         refuse(
-            "ridge",
-            np.broadcast_to(self.ridge, np.shape(bad)),
+            "gram_ridge",
+            np.broadcast_to(self.gram_ridge, np.shape(bad)),
             bad,
             f"at least {np.max(least):.3g} where P and N exceed {law.last_mode:.4g}, the modes of "
             f"this law with eigenvalues above {UNDERFLOW:g} of the largest",
@@ -462,7 +465,17 @@ class SpectralProblem(Declared):
         return f"{call}({start}{', '.join(f'{k}={v!r}' for k, v in values.items())})"
 
     @classmethod
-    def from_law(cls, law: SpectralLaw, **others: Any) -> Self:
+    def from_law(
+        cls,
+        law: SpectralLaw,
+        *,
+        n_features: Numeric = math.inf,
+        n_samples: Numeric,
+        gram_ridge: Numeric = 0.0,
+        noise: Numeric = 0.0,
+        nonlinear_signal: Numeric = 0.0,
+        test_noise: Numeric = 0.0,
+    ) -> Self:
         """Return the problem of a law.
 
         Parameters
@@ -470,9 +483,19 @@ class SpectralProblem(Declared):
         law : SpectralLaw
             The law of the eigenvalues and the target: a `PowerLaw`, an `ExponentialLaw` or a
             `TwoPowerLaw`.
-        **others : Any
-            Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
-            `nonlinear_signal` and `test_noise`.
+        n_features : float or array_like, default: inf
+            Random features P, in [1e-50, 1e50] or inf; without them the problem is kernel
+            regression.
+        n_samples : float or array_like
+            Training samples N, in [1e-50, 1e50].
+        gram_ridge : float or array_like, default: 0
+            The ridge δ on the Gram matrix of features/√P, in [0, inf].
+        noise : float or array_like, default: 0
+            Standard deviation τ of the noise on training labels.
+        nonlinear_signal : float or array_like, default: 0
+            Root power F⋆ of the part of the target that cannot be learned.
+        test_noise : float or array_like, default: 0
+            Standard deviation τ̃ of the noise on test labels.
 
         Returns
         -------
@@ -483,7 +506,8 @@ class SpectralProblem(Declared):
         Raises
         ------
         ValueError
-            If levels are given too, or a number is outside its domain.
+            If a number is outside its domain, or `gram_ridge` is too small for a law whose
+            eigenvalues underflow.
         TypeError
             If `law` is not a `SpectralLaw`.
 
@@ -491,156 +515,24 @@ class SpectralProblem(Declared):
         --------
         >>> import doubletrouble as dt
         >>> law = dt.PowerLaw(capacity=1.5, source=0.8)
-        >>> dt.SpectralProblem.from_law(law, n_features=100, n_samples=200).law is law
-        True
-        """
-        for name in _LEVEL_FIELDS:
-            if name in others:
-                raise ValueError(
-                    f"{name} must be left out where law is given, got {shown(others[name])}"
-                )
-        if not isinstance(law, SpectralLaw):
-            raise TypeError(f"law must be a SpectralLaw, got {type(law).__name__}")
-        return cls(eigenvalues=0.0, target_powers=0.0, law=law, **others)
-
-    @classmethod
-    def power_law(
-        cls, *, capacity: float, source: float, n_modes: float = math.inf, **others: Any
-    ) -> Self:
-        """Return the problem with eigenvalues i^-α and target powers i^-(1 + 2αr).
-
-        Parameters
-        ----------
-        capacity : float
-            The exponent α, in [0.01, 100], above 1 for infinitely many modes.
-        source : float
-            The source exponent r, in [1e-3, 100]: the target is smoother the larger it is.
-        n_modes : int, default: inf
-            The number of modes.
-        **others : Any
-            Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
-            `nonlinear_signal` and `test_noise`.
-
-        Returns
-        -------
-        SpectralProblem
-            With the levels of the law for these sizes.
-
-        Raises
-        ------
-        ValueError
-            If levels are given too, a number is outside its domain, or `capacity` is at most 1 for
-            infinitely many modes.
-        TypeError
-            If a number of the law is an array.
-
-        Examples
-        --------
-        >>> import doubletrouble as dt
-        >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e9,
-        ...                                    n_samples=1e9, ridge=1.0, noise=0.1)
-        >>> f"{dt.exact_error(law).total:.5g}"
+        >>> sizes = {"n_features": 1e9, "n_samples": 1e9}
+        >>> problem = dt.SpectralProblem.from_law(law, **sizes, gram_ridge=1.0, noise=0.1)
+        >>> f"{dt.exact_error(problem).total:.5g}"
         '8.0678e-06'
         """
-        return cls.from_law(PowerLaw(capacity=capacity, source=source, n_modes=n_modes), **others)
-
-    @classmethod
-    def exponential_law(
-        cls, *, scale: float, source: float, n_modes: float = math.inf, **others: Any
-    ) -> Self:
-        """Return the problem with eigenvalues exp(-i/s) and target powers exp(-2 r i/s)/i.
-
-        Parameters
-        ----------
-        scale : float
-            The number s of modes over which eigenvalues fall by a factor e, in [0.01, 1e50].
-        source : float
-            The source exponent r, in [1e-3, 100]: the target is smoother the larger it is.
-        n_modes : int, default: inf
-            The number of modes.
-        **others : Any
-            Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
-            `nonlinear_signal` and `test_noise`.
-
-        Returns
-        -------
-        SpectralProblem
-            With the levels of the law for these sizes.
-
-        Raises
-        ------
-        ValueError
-            If levels are given too, or a number is outside its domain.
-        TypeError
-            If a number of the law is an array.
-
-        Examples
-        --------
-        >>> import doubletrouble as dt
-        >>> law = dt.SpectralProblem.exponential_law(scale=5.0, source=0.5, n_features=200,
-        ...                                          n_samples=100, ridge=1e-3, noise=0.1)
-        >>> round(dt.exact_error(law).total, 6)
-        0.008904
-        """
-        return cls.from_law(ExponentialLaw(scale=scale, source=source, n_modes=n_modes), **others)
-
-    @classmethod
-    def two_power_law(
-        cls,
-        *,
-        capacity: float,
-        later_capacity: float,
-        knee: float,
-        source: float,
-        n_modes: float = math.inf,
-        **others: Any,
-    ) -> Self:
-        """Return the problem with eigenvalues i^-α up to a rank, and ~ i^-α' beyond it.
-
-        Parameters
-        ----------
-        capacity, later_capacity : float
-            The exponents α and α', in [0.01, 100]; the later one is above 1 for infinitely many
-            modes.
-        knee : float
-            The rank at which the exponent changes, in [1, 1e50]; eigenvalues are continuous there.
-        source : float
-            The source exponent r, in [1e-3, 100]: the target has the power l^(2r)/i on mode i.
-        n_modes : int, default: inf
-            The number of modes.
-        **others : Any
-            Other fields of the problem: `n_features` and `n_samples`, up to 1e50, `ridge`, `noise`,
-            `nonlinear_signal` and `test_noise`.
-
-        Returns
-        -------
-        SpectralProblem
-            With the levels of the law for these sizes.
-
-        Raises
-        ------
-        ValueError
-            If levels are given too, a number is outside its domain, or `later_capacity` is at
-            most 1 for infinitely many modes.
-        TypeError
-            If a number of the law is an array.
-
-        Examples
-        --------
-        >>> import doubletrouble as dt
-        >>> law = dt.SpectralProblem.two_power_law(capacity=1.0, later_capacity=2.5, knee=1e3,
-        ...     source=0.5, n_features=1e6, n_samples=1e6, ridge=1.0)
-        >>> f"{dt.exact_error(law).total:.5g}"
-        '5.0946e-07'
-        """
-        law = TwoPowerLaw(
-            capacity=capacity,
-            later_capacity=later_capacity,
-            knee=knee,
-            source=source,
-            n_modes=n_modes,
+        if not isinstance(law, SpectralLaw):
+            raise TypeError(f"law must be a SpectralLaw, got {type(law).__name__}")
+        return cls(
+            eigenvalues=0.0,
+            target_powers=0.0,
+            law=law,
+            n_features=n_features,
+            n_samples=n_samples,
+            gram_ridge=gram_ridge,
+            noise=noise,
+            nonlinear_signal=nonlinear_signal,
+            test_noise=test_noise,
         )
-        return cls.from_law(law, **others)
 
     @classmethod
     def binned(
@@ -734,12 +626,12 @@ class SpectralProblem(Declared):
         Returns
         -------
         SpectralProblem
-            With the same error; its ridge is δ = λ N/D.
+            With the same error; its `gram_ridge` is δ = λ N/D.
 
         Raises
         ------
         ValueError
-            For other losses than the square loss of regression, an array `signal`, or a `dim`
+            For other losses than the squared loss of regression, an array `signal`, or a `dim`
             outside its domain.
         TypeError
             If `problem` is not a `Problem`, or `dim` not one number.
@@ -767,7 +659,7 @@ class SpectralProblem(Declared):
             tail=sigma.nonlinear**2,
             n_features=np.multiply(problem.features_per_dim, count),
             n_samples=np.multiply(problem.samples_per_dim, count),
-            ridge=np.multiply(problem.samples_per_dim, problem.ridge),
+            gram_ridge=np.multiply(problem.samples_per_dim, problem.ridge),
             noise=problem.noise_sd,
             nonlinear_signal=problem.nonlinear_signal,
             test_noise=problem.test_noise,

@@ -1065,14 +1065,15 @@ class OptimalRidge(_ErrorTable):
     total                0.473155
     """
 
-    ridge: Value  # 0 and inf are possible
+    ridge: Value  # in the convention of the problem; 0 and inf are possible
     error: ErrorTerms[Any]  # at this ridge
+    name: str = "ridge"  # of the field of the problem; "gram_ridge" of a `SpectralProblem`
 
     def __str__(self) -> str:
         """The ridge, and the error there by cause; of arrays, a table."""
         if np.ndim(self.ridge):
-            return str(_first(self.error, "ridge"))
-        return f"best ridge: {self.ridge:.6g}\n{self.error}"
+            return str(_first(self.error, self.name))
+        return f"best {self.name}: {self.ridge:.6g}\n{self.error}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -1121,7 +1122,7 @@ class StoppingTime(_ErrorTable):
         if np.ndim(self.time):
             return str(_first(self.error, "time"))
         best = self.optimal_ridge
-        other = f"total {best.error.total:.6g} at the best ridge {best.ridge:.6g}"
+        other = f"total {best.error.total:.6g} at the best {best.name} {best.ridge:.6g}"
         return f"best time to stop: {self.time:.6g}\n{self.error}\ntrained to the end: {other}"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import doubletrouble as dt
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.parameters import FloatArray
+from doubletrouble.problems import ridge_name
 
 AnyProblem = dt.Problem | dt.SpectralProblem
 
@@ -24,7 +25,11 @@ def sizes(problem: AnyProblem) -> tuple[str, float]:
     return "n_features", float(np.asarray(problem.n_samples))
 
 
-def total(problem: AnyProblem, K: Any, scheme: str, **changes: Any) -> FloatArray:
+def total(
+    problem: AnyProblem, K: Any, scheme: str, *, ridge: Any = None, **changes: Any
+) -> FloatArray:
+    if ridge is not None:
+        changes[ridge_name(problem)] = ridge
     return np.asarray(dt.exact_error(replace(problem, **changes), named_ensemble(scheme, K)).total)
 
 
@@ -112,7 +117,6 @@ def random_problem(rng: np.random.Generator, *, spectral: bool = False) -> tuple
     """A problem of typical size, and a budget on its features."""
     ridge = 0.0 if rng.random() < 0.2 else 10 ** rng.uniform(-6, 1)
     shared: dict[str, Any] = {
-        "ridge": ridge,
         "noise": 10 ** rng.uniform(-1.5, 1),
         "nonlinear_signal": rng.uniform(0, 1) * (rng.random() < 0.3),
     }
@@ -121,6 +125,7 @@ def random_problem(rng: np.random.Generator, *, spectral: bool = False) -> tuple
             features_per_dim=10 ** rng.uniform(-1, 1),
             samples_per_dim=10 ** rng.uniform(-1, 1),
             activation=str(rng.choice(["relu", "tanh", "erf", "sign"])),
+            ridge=ridge,
             **shared,
         )
         return problem, 10 ** rng.uniform(-1, 1.7)
@@ -132,6 +137,7 @@ def random_problem(rng: np.random.Generator, *, spectral: bool = False) -> tuple
         tail=rng.uniform(0.001, 0.3),
         n_features=10 ** rng.uniform(0.5, 2.5),
         n_samples=10 ** rng.uniform(0.5, 2.5),
+        gram_ridge=ridge,
         **shared,
     )
     return spectrum, 10 ** rng.uniform(0.5, 3)

@@ -27,7 +27,7 @@ SPECTRUM = dt.SpectralProblem(
     tail=0.05,
     n_features=50,
     n_samples=20,
-    ridge=0.1,
+    gram_ridge=0.1,
     noise=0.3,
 )
 
@@ -186,8 +186,8 @@ def test_samples_and_features_have_value_at_the_best_ridge(scheme: str) -> None:
         ridge = float(dt.optimal_ridge(problem, ensemble).ridge)
         best = error_slopes(changed(problem, ridge=ridge), ensemble)
         fixed = error_slopes(problem, ensemble)
-        assert max(float(best.by_features), float(best.by_samples)) <= 0
-        harm += max(float(fixed.by_features), float(fixed.by_samples)) > 1e-3
+        assert max(float(best.by_n_features), float(best.by_n_samples)) <= 0
+        harm += max(float(fixed.by_n_features), float(fixed.by_n_samples)) > 1e-3
     assert harm > 5
 
 
@@ -390,13 +390,13 @@ def classes(**fields: Any) -> dt.Problem:
 
 def test_other_losses_have_the_errors_of_their_options() -> None:
     problem = classes(loss="hinge", ridge=1e-3)
-    advice = dt.advise(problem, 2, measure="noisy")
+    advice = dt.advise(problem, 2, measure="zero_one_noisy")
     assert "rate of wrong noisy labels" in advice.summary
-    assert advice.now.total == dt.exact_error(problem, 2, "noisy").total
+    assert advice.now.total == dt.exact_error(problem, 2, "zero_one_noisy").total
     twice = replace(problem, samples_per_dim=4.0)
-    assert advice["2x data"].total == dt.exact_error(twice, 2, "noisy").total
-    assert advice["∞ models"].total == dt.exact_error(problem, INF, "noisy").total
-    best = dt.optimal_ridge(problem, 2, "noisy")
+    assert advice["2x data"].total == dt.exact_error(twice, 2, "zero_one_noisy").total
+    assert advice["∞ models"].total == dt.exact_error(problem, INF, "zero_one_noisy").total
+    best = dt.optimal_ridge(problem, 2, "zero_one_noisy")
     assert advice["best ridge"].ridge == best.ridge
     assert advice.best.total <= best.error.total <= advice.now.total
     assert advice.best_at_this_ridge.total <= advice.now.total
@@ -443,7 +443,7 @@ def test_other_losses_have_advice_without_ridge(loss: str) -> None:
 
 
 def test_value_of_samples_is_infinite_where_the_error_is() -> None:
-    for loss in ("square", "huber", "absolute"):
+    for loss in ("squared", "huber", "absolute"):
         peak = dt.Problem(features_per_dim=1.0, ridge=0.0, loss=loss)
         marginal = dt.advise(peak).marginal
         assert marginal.sample == marginal.feature == INF

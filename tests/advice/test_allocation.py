@@ -219,7 +219,7 @@ def test_measured_spectrum_has_counts_if_its_samples_are_whole() -> None:
             n_features=17,
             n_samples=N,
             noise=1.0,
-            ridge=1e-3,
+            gram_ridge=1e-3,
         )
         option = dt.advise(problem, 3).best_at_this_ridge
         assert (option.n_features == round(option.n_features)) == whole

@@ -20,7 +20,7 @@ SPECTRUM = dt.SpectralProblem(
     n_features=17,
     n_samples=12,
     noise=1.0,
-    ridge=1e-3,
+    gram_ridge=1e-3,
 )
 
 

@@ -28,8 +28,8 @@ def advice(*arguments: Any, **fields: Any) -> Advice:
 def test_marginal_values_are_derivatives() -> None:
     problem = dt.Problem(features_per_dim=1.5, ridge=0.01)
     marginal, slopes = dt.advise(problem, 2).marginal, error_slopes(problem, 2)
-    assert marginal.sample == -slopes.by_samples
-    assert marginal.feature == -slopes.by_features
+    assert marginal.sample == -slopes.by_n_samples
+    assert marginal.feature == -slopes.by_n_features
     h, best = 1e-4, []
     for P, N in ((1.5 + h, 1.0), (1.5 - h, 1.0), (1.5, 1.0 + h), (1.5, 1.0 - h)):
         there = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=0.01)

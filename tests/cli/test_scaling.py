@@ -10,14 +10,19 @@ import doubletrouble as dt
 from tests.cli.results import Capture, check_errors, csv_rows, json_result, lines
 
 PARTS = ("noise", "initialization", "sampling", "bias", "total")
-DIRECTIONS = ("by_samples", "by_features", "by_members")
+DIRECTIONS = ("by_n_samples", "by_n_features", "by_n_members")
 
 
 def test_exponents_are_those_of_the_library(capsys: Capture) -> None:
-    words = "--capacity 2 --source 0.4 --n-features 1e8 --n-samples 1e5,1e9 --noise 0.2 --ridge 0.5"
+    words = "--capacity 2 --source 0.4 --n-features 1e8 --n-samples 1e5,1e9 --noise 0.2"
+    words += " --gram-ridge 0.5"
     result = json_result(f"scaling {words} -K 3", capsys)
-    problem = dt.SpectralProblem.power_law(
-        capacity=2.0, source=0.4, n_features=1e8, n_samples=[1e5, 1e9], noise=0.2, ridge=0.5
+    problem = dt.SpectralProblem.from_law(
+        dt.PowerLaw(capacity=2.0, source=0.4),
+        n_features=1e8,
+        n_samples=[1e5, 1e9],
+        noise=0.2,
+        gram_ridge=0.5,
     )
     expected = dt.exponents(problem, 3)
     assert expected.asymptotic is not None
@@ -30,57 +35,58 @@ def test_exponents_are_those_of_the_library(capsys: Capture) -> None:
                 assert found == pytest.approx(np.broadcast_to(values, 2)[k], rel=1e-9, abs=1e-12)
     assert result["parameters"] == {
         "law": "power", "capacity": 2.0, "source": 0.4, "n_modes": "inf",
-        "n_features": 1e8, "ridge": 0.5, "noise": 0.2, "n_members": 3,
+        "n_features": 1e8, "gram_ridge": 0.5, "noise": 0.2, "n_members": 3,
     }  # fmt: skip
     (row,) = csv_rows("scaling --best-ridge --n-samples 1e6 --n-features 1e8", capsys)
-    law = dt.SpectralProblem.power_law(
-        capacity=1.5, source=0.8, n_features=1e8, n_samples=1e6, noise=0.1
+    law = dt.SpectralProblem.from_law(
+        dt.PowerLaw(capacity=1.5, source=0.8), n_features=1e8, n_samples=1e6, noise=0.1
     )
     best = dt.exponents(law, ridge="best")
-    assert float(row["total_by_samples"]) == pytest.approx(best.by_samples.total)
+    assert float(row["total_by_n_samples"]) == pytest.approx(best.by_n_samples.total)
 
 
 def test_laws_have_their_own_parameters(capsys: Capture) -> None:
-    sizes = "--n-samples 100 --n-features 500 --ridge 0.1"
-    numbers = {"n_samples": 100, "n_features": 500, "ridge": 0.1, "noise": 0.1, "source": 0.8}
-    problems = {
-        "--law exponential --scale 5": dt.SpectralProblem.exponential_law(scale=5.0, **numbers),
-        "--law two-power --capacity 1.2 --later-capacity 3 --knee 20": (
-            dt.SpectralProblem.two_power_law(capacity=1.2, later_capacity=3.0, knee=20.0, **numbers)
+    sizes = "--n-samples 100 --n-features 500 --gram-ridge 0.1"
+    numbers = {"n_samples": 100, "n_features": 500, "gram_ridge": 0.1, "noise": 0.1}
+    laws = {
+        "--law exponential --scale 5": dt.ExponentialLaw(scale=5.0, source=0.8),
+        "--law two-power --capacity 1.2 --later-capacity 3 --knee 20": dt.TwoPowerLaw(
+            capacity=1.2, later_capacity=3.0, knee=20.0, source=0.8
         ),
-        "--capacity 0.8 --n-modes 300": dt.SpectralProblem.power_law(
-            capacity=0.8, n_modes=300, **numbers
-        ),
+        "--capacity 0.8 --n-modes 300": dt.PowerLaw(capacity=0.8, source=0.8, n_modes=300),
     }
-    for words, problem in problems.items():
+    for words, law in laws.items():
+        problem = dt.SpectralProblem.from_law(law, **numbers)
         (row,) = json_result(f"scaling {words} {sizes}", capsys)["rows"]
-        found = dt.exponents(problem).by_samples.bias
-        assert row["bias_by_samples"] == pytest.approx(found, rel=1e-9), words
+        found = dt.exponents(problem).by_n_samples.bias
+        assert row["bias_by_n_samples"] == pytest.approx(found, rel=1e-9), words
         assert ("regime" in row) == ("two-power" in words)
 
 
 def test_frontier_is_that_of_the_library(capsys: Capture) -> None:
-    words = "--steps 100 --predictions 1e8 --workers 4 --max-samples 1e6 --max-members 16"
+    words = "--steps 100 --predictions 1e8 --workers 4 --max-n-samples 1e6 --max-n-members 16"
     result = json_result(f"scaling --compute 1e12,1e14 --noise 0.3 {words}", capsys)
-    law = dt.SpectralProblem.power_law(
-        capacity=1.5, source=0.8, n_features=1.0, n_samples=1.0, noise=0.3
+    law = dt.SpectralProblem.from_law(
+        dt.PowerLaw(capacity=1.5, source=0.8), n_features=1.0, n_samples=1.0, noise=0.3
     )
     cost = dt.Cost(steps=100, predictions=1e8, workers=4)
-    frontier = dt.scaling_frontier(law, [1e12, 1e14], cost=cost, max_samples=1e6, max_members=16)
-    for name in ("n_features", "n_samples", "n_members", "ridge"):
+    frontier = dt.scaling_frontier(
+        law, [1e12, 1e14], cost=cost, max_n_samples=1e6, max_n_members=16
+    )
+    for name in ("n_features", "n_samples", "n_members", "gram_ridge"):
         assert [row[name] for row in result["rows"]] == getattr(frontier, name).tolist(), name
     totals = [row["error_total"] for row in result["rows"]]
     assert totals == np.asarray(frontier.error.total).tolist()
     assert "exponents" not in result  # samples are limited
-    assert result["parameters"]["max_samples"] == 1e6
+    assert result["parameters"]["max_n_samples"] == 1e6
     free = json_result("scaling --compute 1e12", capsys)
-    assert free["exponents"]["error"] == pytest.approx(-8 / 21)
+    assert free["exponents"]["total"] == pytest.approx(-8 / 21)
 
 
 def test_text_has_the_tables_of_the_library(capsys: Capture) -> None:
     text = lines("scaling --n-features 1e14 --n-samples 1e10", capsys)
-    law = dt.SpectralProblem.power_law(
-        capacity=1.5, source=0.8, n_features=1e14, n_samples=1e10, noise=0.1
+    law = dt.SpectralProblem.from_law(
+        dt.PowerLaw(capacity=1.5, source=0.8), n_features=1e14, n_samples=1e10, noise=0.1
     )
     assert text[-len(str(dt.exponents(law)).splitlines()) :] == str(dt.exponents(law)).splitlines()
     several = lines("scaling --n-samples 1e5,1e7 --n-features 1e9", capsys)
@@ -100,12 +106,12 @@ def test_errors_name_the_argument(capsys: Capture) -> None:
             ("scaling --capacity 0.9", "capacity must be above 1"),
             ("scaling --source 0", "source must"),
             ("scaling --steps 10", "steps must be left out"),
-            ("scaling --ridge 1 --best-ridge", "ridge must be left out"),
+            ("scaling --gram-ridge 1 --best-ridge", "gram_ridge must be left out"),
             ("scaling --compute 0.1", "compute must"),
             ("scaling --compute 1e12 -K 3", "n_members must be left out"),
             ("scaling --compute 1e12 --noise 0,1", "noise must be one number"),
             ("scaling --compute 1e12 --workers 1.5", "workers must"),
-            ("scaling --compute 1e12 --max-samples 0", "max_samples must"),
+            ("scaling --compute 1e12 --max-n-samples 0", "max_n_samples must"),
         ],
         capsys,
     )

@@ -15,7 +15,7 @@ from doubletrouble import theory
 from doubletrouble.activations import NAMES
 from doubletrouble.cli import main
 from doubletrouble.cli._flags import SCHEME_OPTIONS
-from doubletrouble.conventions import ClockName
+from doubletrouble.conventions import TimeUnit
 from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
 from doubletrouble.parameters import declarations
 from doubletrouble.theory import psi_terms
@@ -79,22 +79,22 @@ def test_losses_are_those_of_the_library(capsys: Capture) -> None:
     problem = dt.Problem(
         task="classification", loss="logistic", features_per_dim=[0.5, 2.0], flips=0.1
     )
-    measures: list[tuple[Any, str]] = [(None, ""), ("noisy", " --measure noisy")]
+    measures: list[tuple[Any, str]] = [(None, ""), ("zero_one_noisy", " --measure zero_one_noisy")]
     for measure, given in measures:
         result = json_result(f"exact {words}{given}", capsys)
         error = dt.exact_error(problem, 5, measure)
         assert [row["error_total"] for row in result["rows"]] == np.asarray(error.total).tolist()
         assert [row["error_bayes"] for row in result["rows"]] == np.asarray(error.bayes).tolist()
-        assert result["parameters"]["measure"] == (measure or "misclassification")
+        assert result["parameters"]["measure"] == (measure or "zero_one")
         assert result["parameters"]["noise"] == 0  # the default of the task
         assert not {"nonlinear_signal", "test_noise"} & result["parameters"].keys()
     vote = json_result(f"exact {words} --vote", capsys)["rows"]
     expected = dt.exact_error(problem, dt.Vote(5)).total
     assert [row["error_total"] for row in vote] == np.asarray(expected).tolist()
-    (row,) = json_result("optimum --task classification --loss hinge --measure noisy", capsys)[
-        "rows"
-    ]
-    best = dt.optimal_ridge(dt.Problem(task="classification", loss="hinge"), 1, "noisy")
+    (row,) = json_result(
+        "optimum --task classification --loss hinge --measure zero_one_noisy", capsys
+    )["rows"]
+    best = dt.optimal_ridge(dt.Problem(task="classification", loss="hinge"), 1, "zero_one_noisy")
     assert row["ridge"] == best.ridge
 
 
@@ -111,19 +111,19 @@ def test_heavy_tails_are_a_mixture(capsys: Capture) -> None:
 def test_losses_that_a_command_does_not_have_are_refused(capsys: Capture) -> None:
     check_errors(
         [
-            ("exact --loss hinge", "loss must be one of square, huber, absolute, quantile"),
+            ("exact --loss hinge", "loss must be one of squared, huber, absolute, quantile"),
             ("exact --loss huber:x", "loss must"),
             ("exact --task ranking", "task must"),
             ("exact --flips 0.1", "flips must be 0 for regression"),
             ("exact --task classification --test-noise 1", "test_noise must be 0"),
-            ("exact --measure noisy", "measure must"),
+            ("exact --measure zero_one_noisy", "measure must"),
             ("exact --vote -K 3", "ensemble must average"),
             ("exact --task classification --vote --scheme divide", "scheme must"),
             ("exact --noise 1 --noise-mixture 1:1", "noise must not"),
             ("exact --noise-mixture 0.5:1", "weights must"),
             ("exact --noise-mixture 1", "noise_mixture must"),
             ("exact --task classification --noise-mixture 1:1", "noise_mixture must be left out"),
-            ("flow --loss huber", "loss must be square for gradient_flow"),
+            ("flow --loss huber", "loss must be squared for gradient_flow"),
             ("stopping --task classification", "task must be regression for best_stopping_time"),
             ("advise --task classification --loss max_margin", "loss must"),
         ],
@@ -141,7 +141,7 @@ def test_classes_have_a_threshold_and_a_calibration(capsys: Capture) -> None:
     (row,) = json_result(command, capsys)["rows"]
     one = dt.Problem(task="classification", loss="logistic", flips=0.1, ridge=0.01)
     result = dt.calibration(one, 5)
-    assert (row["slope"], row["calibration_error"]) == (result.slope, result.error)
+    assert (row["slope"], row["calibration_error"]) == (result.slope, result.calibration_error)
     message = error_message(["separability", "--task", "regression"], capsys)
     assert "task must be classification" in message
 
@@ -329,18 +329,18 @@ def test_default_times_are_typical_and_one_time_is_a_small_table(capsys: Capture
 @pytest.mark.parametrize(
     "clock", ["sum", *(pytest.param(c, marks=pytest.mark.full) for c in ("mean", "half_mean"))]
 )
-def test_time_may_be_steps_times_learning_rate(clock: ClockName, capsys: Capture) -> None:
+def test_time_may_be_steps_times_learning_rate(clock: TimeUnit, capsys: Capture) -> None:
     sizes = {"n_features": 80, "n_samples": 120, "dim": 40}
     counts = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in sizes.items())
     result = json_result(f"flow {counts} --times 0.3,3 --clock {clock}", capsys)
-    time = dt.time_from(clock, [0.3, 3.0], **sizes)
+    time = dt.convert_time([0.3, 3.0], clock, "flow", **sizes)
     error = dt.gradient_flow(dt.Problem.from_sizes(**sizes), time)
     assert [row["error_total"] for row in result["rows"]] == pytest.approx(error.total, rel=1e-12)
     assert [row["time"] for row in result["rows"]] == [0.3, 3.0]  # as given
     assert result["parameters"]["clock"] == clock
     best = json_result(f"stopping {counts} --clock {clock}", capsys)["rows"][0]["time"]
     exact = dt.best_stopping_time(dt.Problem.from_sizes(**sizes)).time
-    assert dt.time_from(clock, best, **sizes) == pytest.approx(exact, rel=1e-12)
+    assert dt.convert_time(best, clock, "flow", **sizes) == pytest.approx(exact, rel=1e-12)
 
 
 def test_clocks_of_a_mean_need_only_ratios(capsys: Capture) -> None:

@@ -22,7 +22,7 @@ STORED = Path(__file__).with_name("oracle.json")
 MOMENTS = {"relu": (0.5, np.sqrt(0.25 - 0.5 / np.pi)), "linear": (1.0, 0.0)}
 
 POINTS: list[dict[str, Any]] = [
-    {"loss": "square", "psi1": 0.7, "psi2": 1.5, "ridge": 1e-2, "flips": 0.1, "tau": 0.0},
+    {"loss": "squared", "psi1": 0.7, "psi2": 1.5, "ridge": 1e-2, "flips": 0.1, "tau": 0.0},
     {"loss": "hinge", "psi1": 2.0, "psi2": 2.0, "ridge": 1e-2, "flips": 0.1, "tau": 0.0},
     {"loss": "hinge", "psi1": 0.5, "psi2": 4.0, "ridge": 1.0, "flips": 0.0, "tau": 0.5},
     {"loss": "squared_hinge", "psi1": 3.0, "psi2": 1.0, "ridge": 1e-3, "flips": 0.2, "tau": 0.3},
@@ -33,7 +33,7 @@ POINTS: list[dict[str, Any]] = [
     {"loss": "absolute", "psi1": 0.6, "psi2": 2.0, "ridge": 1e-2, "tau": 0.7},
     {"loss": "huber", "psi1": 2.0, "psi2": 1.5, "ridge": 1e-2, "tau": 0.5},
     {"loss": "quantile:0.8", "psi1": 1.0, "psi2": 3.0, "ridge": 0.1, "tau": 0.6},
-    {"loss": "square", "psi1": 1.5, "psi2": 1.0, "ridge": 1e-2, "tau": 0.5},
+    {"loss": "squared", "psi1": 1.5, "psi2": 1.0, "ridge": 1e-2, "tau": 0.5},
 ]
 
 Function = Callable[[Any], Any]
@@ -48,7 +48,7 @@ def slope(loss: str, margin: bool) -> tuple[Function, Function, list[float]]:
     if name == "logistic":
         return lambda z: expit(-z), lambda z: expit(z) * expit(-z), []
     e0 = 1.0 if margin else 0.0  # e = e0 - z
-    if name == "square":
+    if name == "squared":
         return lambda z: e0 - z, lambda z: np.ones_like(z), []
     if name == "squared_hinge":
         return lambda z: np.maximum(1 - z, 0), lambda z: (z < 1) * 1.0, [1.0]

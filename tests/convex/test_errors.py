@@ -19,10 +19,10 @@ from tests.convex.test_order_parameters import CASES, classes, random_problem
 from tests.schemes import ensemble, supported
 
 WITHOUT_REPLACEMENT = [name for name in supported() if name != "bootstrap"]
-MEASURES = ("misclassification", "noisy", "squared", "log_loss")
+MEASURES = ("zero_one", "zero_one_noisy", "squared", "log")
 
 
-# --- the square loss -----------------------------------------------------------------------------
+# --- the squared loss -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", WITHOUT_REPLACEMENT)
@@ -57,7 +57,7 @@ def test_peaks_of_the_misclassification() -> None:
     for loss, place, height, at_n in (
         ("logistic", 0.40, 0.3721, 0.2889),
         ("hinge", 0.40, 0.3777, 0.2982),
-        ("square", 1.0, 0.4275, 0.4275),
+        ("squared", 1.0, 0.4275, 0.4275),
     ):
         problem = classes(loss=loss, features_per_dim=widths, samples_per_dim=2.0, ridge=1e-4)
         one, many = (np.asarray(dt.exact_error(problem, K).total) for K in (1, math.inf))
@@ -74,7 +74,7 @@ def test_maximum_margin_depends_on_the_width() -> None:
     problem = classes(loss="max_margin", features_per_dim=widths, samples_per_dim=1.5)
     known = [0.21675, 0.21479, 0.21216, 0.21097, 0.20966, 0.20945, 0.20967]
     np.testing.assert_allclose(dt.exact_error(problem, math.inf).total, known, atol=6e-6)
-    wide = classes(loss="square", features_per_dim=[2.0, 4.0, 40.0], samples_per_dim=1.5, ridge=0)
+    wide = classes(loss="squared", features_per_dim=[2.0, 4.0, 40.0], samples_per_dim=1.5, ridge=0)
     np.testing.assert_allclose(dt.exact_error(wide, math.inf).total, 0.21615, atol=6e-6)
 
 
@@ -93,7 +93,7 @@ def test_ensemble_of_hinges_beats_the_kernel_machine() -> None:
 def test_huber_loss_cuts_the_noise_of_outliers() -> None:
     noise = dt.Mixture([(0.9, 0.4), (0.1, 4.0)])
     for width, square, huber in ((0.5, 0.577, 0.183), (1.0, 1.679, 0.667)):
-        for loss, value in (("square", square), ("huber", huber)):
+        for loss, value in (("squared", square), ("huber", huber)):
             problem = dt.Problem(
                 loss=loss, noise=noise, features_per_dim=width, samples_per_dim=2.0, ridge=1e-3
             )
@@ -132,7 +132,7 @@ def test_least_log_loss_is_the_entropy_of_labels(flips: float, noise: float) -> 
         return float(entr(p) + entr(1 - p)) * math.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
 
     expected = quad(entropy, -10, 0, epsabs=1e-13)[0] + quad(entropy, 0, 10, epsabs=1e-13)[0]
-    error = dt.exact_error(classes(flips=flips, noise=noise, ridge=0.1), measure="log_loss")
+    error = dt.exact_error(classes(flips=flips, noise=noise, ridge=0.1), measure="log")
     assert error.bayes == pytest.approx(expected, rel=1e-10)
 
 
@@ -145,7 +145,7 @@ def test_misclassification_has_no_bias() -> None:
         mean = one.overlap() + (one.q - one.overlap()) / K
         assert error.bias == error.bayes == 0
         assert error.total == pytest.approx(math.acos(one.m / math.sqrt(mean)) / math.pi, rel=1e-12)
-        noisy = dt.exact_error(problem, K, measure="noisy")
+        noisy = dt.exact_error(problem, K, measure="zero_one_noisy")
         angle = math.acos(one.m / math.sqrt(1.09 * mean)) / math.pi
         assert noisy.total == pytest.approx(0.1 + 0.8 * angle, rel=1e-12)
         assert noisy.bayes == pytest.approx(0.1 + 0.8 * math.atan(0.3) / math.pi, rel=1e-12)
@@ -162,10 +162,10 @@ def test_measures_are_those_of_sampled_scores() -> None:
     labels *= np.where(rng.random(count) < 0.1, -1, 1)
     clean = np.sign(target)
     sampled = {
-        "misclassification": np.sign(score) != clean,
-        "noisy": np.sign(score) != labels,
+        "zero_one": np.sign(score) != clean,
+        "zero_one_noisy": np.sign(score) != labels,
         "squared": (score - clean) ** 2,
-        "log_loss": np.logaddexp(0, -labels * score),
+        "log": np.logaddexp(0, -labels * score),
     }
     for measure, draws in sampled.items():
         error = dt.exact_error(problem, measure=measure)  # type: ignore[arg-type]
@@ -177,7 +177,7 @@ def test_measures_are_those_of_sampled_scores() -> None:
 
 def test_a_vote_of_infinitely_many_is_their_mean_score() -> None:
     problem = classes(loss="hinge", ridge=[1e-3, 0.1], flips=0.1, noise=0.2)
-    measures: tuple[Any, ...] = ("misclassification", "noisy")
+    measures: tuple[Any, ...] = ("zero_one", "zero_one_noisy")
     for measure in measures:
         vote, mean = (
             np.asarray(dt.exact_error(problem, K, measure=measure).total)
@@ -232,16 +232,16 @@ def test_training_error_is_that_of_sampled_residuals(task: str, loss: str) -> No
         low, high = np.where(falls, left, low), np.where(falls, high, right)
     outputs = (low + high) / 2 + b
     wrong = labels * outputs < 0 if task == "classification" else (labels - outputs) ** 2
-    for measure, draws in (("error", wrong), ("loss", kind.value(labels, outputs))):
-        exact = float(np.squeeze(dt.training_error(problem, measure=measure)))  # type: ignore[arg-type]
-        assert abs(exact - draws.mean()) <= 5 * draws.std() / math.sqrt(count) + 1e-6, measure
+    for mean_loss, draws in ((False, wrong), (True, kind.value(labels, outputs))):
+        exact = float(np.squeeze(dt.training_error(problem, mean_loss=mean_loss)))
+        assert abs(exact - draws.mean()) <= 5 * draws.std() / math.sqrt(count) + 1e-6, mean_loss
 
 
-def test_training_error_of_the_square_loss() -> None:
-    problem = random_problem("regression", "square", "relu", 20, seed=6)
+def test_training_error_of_the_squared_loss() -> None:
+    problem = random_problem("regression", "squared", "relu", 20, seed=6)
     error, loss = order_parameters(problem)._training()
     np.testing.assert_allclose(error, dt.training_error(problem), rtol=1e-10)
-    np.testing.assert_allclose(loss, dt.training_error(problem, measure="loss"), rtol=1e-10)
+    np.testing.assert_allclose(loss, dt.training_error(problem, mean_loss=True), rtol=1e-10)
 
 
 # --- the best ridge, and refusals ----------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_training_error_of_the_square_loss() -> None:
 
 def test_best_ridge_is_a_minimum() -> None:
     problem = classes(loss="logistic", features_per_dim=[0.5, 4.0], samples_per_dim=2.0, flips=0.2)
-    best = dt.optimal_ridge(problem, 3, measure="log_loss")
+    best = dt.optimal_ridge(problem, 3, measure="log")
     for factor in (0.9, 1.1):
         near = dt.exact_error(
             classes(
@@ -260,7 +260,7 @@ def test_best_ridge_is_a_minimum() -> None:
                 ridge=factor * np.asarray(best.ridge),
             ),
             3,
-            measure="log_loss",
+            measure="log",
         )
         assert (np.asarray(near.total) > np.asarray(best.error.total)).all()
     square = dt.optimal_ridge(dt.Problem(features_per_dim=10.0))
@@ -285,8 +285,8 @@ def test_calibration_slope_minimizes_the_log_loss() -> None:
     problem = classes(loss="logistic", ridge=1e-3, flips=0.1, noise=0.2)
     one, five = dt.calibration(problem), dt.calibration(problem, 5)
     assert one.slope < five.slope < 1
-    assert one.error > five.error > 0
-    best = dt.optimal_ridge(problem, measure="log_loss").ridge
+    assert one.calibration_error > five.calibration_error > 0
+    best = dt.optimal_ridge(problem, measure="log").ridge
     tuned = dt.calibration(classes(loss="logistic", ridge=best, flips=0.1, noise=0.2))
     assert tuned.slope == pytest.approx(1.0, abs=0.2)
     z = np.linspace(-9, 9, 4001)
@@ -314,13 +314,15 @@ def test_calibration_error_is_the_mean_gap(ridge: float, flips: float) -> None:
         quad(lambda z: abs(gap(z)) * math.exp(-z * z / 2), a, b, epsabs=1e-14, epsrel=1e-13)[0]
         for a, b in pairwise(ends)
     ]
-    assert scores.error == pytest.approx(sum(pieces) * math.sqrt(2 / math.pi), rel=1e-11)
+    assert scores.calibration_error == pytest.approx(
+        sum(pieces) * math.sqrt(2 / math.pi), rel=1e-11
+    )
 
 
 def test_what_is_not_defined_is_refused() -> None:
     hinge = classes(loss="hinge")
     for call, name in (
-        (lambda: dt.exact_error(dt.Problem(), measure="noisy"), "measure"),
+        (lambda: dt.exact_error(dt.Problem(), measure="zero_one_noisy"), "measure"),
         (lambda: dt.exact_error(hinge, measure="absolute"), "measure"),  # type: ignore[arg-type]
         (lambda: dt.exact_error(hinge, dt.Vote(3), measure="squared"), "measure"),
         (lambda: dt.exact_error(dt.Problem(), dt.Vote(3)), "ensemble"),
@@ -342,7 +344,7 @@ def test_what_is_not_defined_is_refused() -> None:
 
 
 def test_finite_errors_are_finite_and_divergences_infinite() -> None:
-    """At P = N, as the square loss: a Huber loss without outliers, and labels of any size."""
+    """At P = N, as the squared loss: a Huber loss without outliers, and labels of any size."""
     for ridge in (1e-300, 1e-150, 1e-20):
         square = dt.exact_error(dt.Problem(features_per_dim=1.0, ridge=ridge))
         huber = dt.exact_error(dt.Problem(features_per_dim=1.0, ridge=ridge, loss="huber:1e149"))

@@ -155,7 +155,7 @@ def test_both_sides_have_the_same_solution(name: str) -> None:
 # --- limits --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["square", "huber", "absolute", "quantile:0.9"])
+@pytest.mark.parametrize("name", ["squared", "huber", "absolute", "quantile:0.9"])
 def test_without_penalty_wide_models_interpolate_with_least_norm(name: str) -> None:
     phi, y, _ = data(20, 60)
     fit = LinearModel(phi).fit(y, name, 0.0, intercept=False)

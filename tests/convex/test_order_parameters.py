@@ -18,8 +18,8 @@ from tests.convex.oracle import STORED
 
 ROWS: list[dict[str, Any]] = json.loads(STORED.read_text(encoding="utf-8"))
 LOSSES = {
-    "regression": ("square", "huber:0.7", "absolute", "quantile:0.8"),
-    "classification": ("square", "hinge", "squared_hinge", "logistic"),
+    "regression": ("squared", "huber:0.7", "absolute", "quantile:0.8"),
+    "classification": ("squared", "hinge", "squared_hinge", "logistic"),
 }
 CASES = [(task, loss) for task, losses in LOSSES.items() for loss in losses]
 
@@ -194,7 +194,7 @@ def test_peak_of_the_square_loss_is_that_of_the_closed_form() -> None:
 def test_losses_of_residuals_interpolate_without_ridge(loss: str) -> None:
     widths = np.array([1.0, 1.5, 4.0, math.inf])
     sizes: dict[str, Any] = {"features_per_dim": widths, "samples_per_dim": 1.0, "ridge": 0.0}
-    errors = [dt.exact_error(dt.Problem(loss=kind, **sizes)) for kind in ("square", loss)]
+    errors = [dt.exact_error(dt.Problem(loss=kind, **sizes)) for kind in ("squared", loss)]
     for name, part in errors[0].parts.items():
         np.testing.assert_allclose(errors[1].parts[name], part, rtol=1e-10, err_msg=name)
     assert np.isinf(errors[1].total[0])
@@ -235,7 +235,7 @@ def test_logistic_weights_diverge_on_separable_data() -> None:
     assert tilt[0] == pytest.approx(tilt[1], rel=1e-2)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "squared"])
 def test_labels_without_information(loss: str) -> None:
     for blind in (
         classes(loss=loss, flips=0.5),
@@ -246,12 +246,12 @@ def test_labels_without_information(loss: str) -> None:
         assert one.m == 0
         assert one.q > 0
         assert dt.exact_error(blind, 3).total == 0.5
-        noisy = dt.exact_error(blind, 3, measure="noisy")
+        noisy = dt.exact_error(blind, 3, measure="zero_one_noisy")
         assert noisy.total == 0.5
     assert order_parameters(classes(loss=loss, flips=0.5)).overlap(1.0, 1.0, False) == 0
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "squared"])
 def test_labels_with_hardly_any_information(loss: str) -> None:
     """The parts have limits, and what is learned is proportional to the information."""
     tiny = np.array([1e-5, 1e-6, 1e-9])
@@ -265,7 +265,7 @@ def test_labels_with_hardly_any_information(loss: str) -> None:
 
 
 @pytest.mark.parametrize("members", [1, 3, math.inf, dt.Vote(3), dt.Vote(math.inf)])
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "square"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "squared"])
 def test_labels_without_information_are_a_limit(loss: str, members: Any) -> None:
     """All of the 0/1 error is fluctuation, as for labels with hardly any information."""
     for none, hardly in (
@@ -283,10 +283,10 @@ def test_labels_without_information_are_a_limit(loss: str, members: Any) -> None
 
 @pytest.mark.parametrize("activation", ["abs", "quadratic"])
 def test_even_features_with_noisy_labels(activation: str) -> None:
-    """Fits of the square loss are linear in labels: the overlap is the mean product of two."""
+    """Fits of the squared loss are linear in labels: the overlap is the mean product of two."""
     noise = np.array([0.1, 1.0, 10.0, 1e4])
     fields: dict[str, Any] = {"activation": activation, "ridge": 0.01, "noise": noise}
-    one = order_parameters(classes(loss="square", **fields))
+    one = order_parameters(classes(loss="squared", **fields))
     mean_product = 2 / np.pi * np.arcsin(1 / (1 + noise**2))
     np.testing.assert_allclose(one.overlap(1.0, 1.0, False) / one.q, mean_product, rtol=1e-11)
     for loss in ("hinge", "logistic"):
@@ -379,7 +379,7 @@ def test_own_loss_classes_have_the_same_units(own: dt.losses.Loss, loss: str) ->
     )
     assert repr(order_parameters(given)) == repr(order_parameters(named))
     np.testing.assert_array_equal(dt.exact_error(given, 3).total, dt.exact_error(named, 3).total)
-    ours, theirs = (dt.training_error(problem, measure="loss") for problem in (given, named))
+    ours, theirs = (dt.training_error(problem, mean_loss=True) for problem in (given, named))
     np.testing.assert_array_equal(ours, theirs)
 
 

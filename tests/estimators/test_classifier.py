@@ -156,7 +156,7 @@ def test_settings_without_a_closed_form_raise() -> None:
         model = dt.RandomFeaturesClassifier(20, ridge=ridge, loss="hinge")
         with pytest.raises(ValueError, match="ridge must be a number for loss 'hinge'"):
             model.fit(x, y > 0)
-    with pytest.raises(ValueError, match="loss must be one of square, logistic"):
+    with pytest.raises(ValueError, match="loss must be one of squared, logistic"):
         dt.RandomFeaturesClassifier(loss="cubic").fit(x, y > 0)  # type: ignore[arg-type]
     hinge = dt.RandomFeaturesClassifier(loss="hinge")
     assert not hasattr(hinge, "predict_proba")

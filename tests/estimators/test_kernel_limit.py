@@ -53,7 +53,8 @@ def test_equals_kernel_ridge_of_scikit_learn(name: str) -> None:
     new, _ = data(15, 5, seed=1)
     for center in (True, False):
         for ridge in (1e-3, 0.5):
-            delta = float(dt.ridge_to("gram", ridge, n_features=math.inf, n_samples=40, dim=5))
+            sizes = {"n_features": math.inf, "n_samples": 40, "dim": 5}
+            delta = float(dt.convert_ridge(ridge, "paper", "gram", **sizes))
             theirs = KernelRidge(alpha=delta, kernel="precomputed")
             theirs.fit(dt.kernel(name, x, center=center), y)
             expected = theirs.predict(dt.kernel(name, new, x, center=center))

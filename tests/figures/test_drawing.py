@@ -49,12 +49,12 @@ SMALL: dict[str, dict[str, Any]] = {
     "classification": {"ratio_range": (0.1, 10.0, 15), **SIMULATED},
     "classification-causes": {"ratio_range": (0.1, 10.0, 15)},
     "losses-ensemble-or-regularize": {
-        "losses": ["square", "hinge"],
+        "losses": ["squared", "hinge"],
         "ratio_range": (0.1, 50.0, 9),
         "flip_range": (0.0, 0.4, 5),
     },
     "hinge-ensemble": {
-        "losses": ["square", "hinge"],
+        "losses": ["squared", "hinge"],
         "width_range": (0.25, 32.0, 8),
         "n_members": [1, 4, 16],
     },

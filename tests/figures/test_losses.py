@@ -29,7 +29,7 @@ def test_peak_of_margin_losses_is_at_separability_and_that_of_the_square_loss_at
     classes: Panel,
 ) -> None:
     assert threshold_ratio(classes.problem) == pytest.approx(0.384217, rel=1e-5)
-    stored = {"square": (1.0, 0.4276), "hinge": (0.41, 0.3776), "logistic": (0.41, 0.3719)}
+    stored = {"squared": (1.0, 0.4276), "hinge": (0.41, 0.3776), "logistic": (0.41, 0.3719)}
     for name, (place, height) in stored.items():
         one, many = classes.line(f"{name}_K1"), classes.line(f"{name}_Kinf")
         near = (one.x > 0.8 * place) & (one.x < 1.25 * place)
@@ -76,7 +76,7 @@ def test_penalty_wins_only_for_wide_models_and_noisy_labels() -> None:
         ratio_range=(0.5, 20.0, 2), flip_range=(0.0, 0.3, 2)
     )
     stored = {
-        "square": [[-0.417755, -0.032491], [-0.114479, 0.034807]],
+        "squared": [[-0.417755, -0.032491], [-0.114479, 0.034807]],
         "hinge": [[-0.437085, -0.046064], [-0.115063, 0.032667]],
         "logistic": [[-0.425316, -0.034874], [-0.112092, 0.026917]],
     }
@@ -88,7 +88,7 @@ def test_penalty_wins_only_for_wide_models_and_noisy_labels() -> None:
 def test_only_averaged_support_vector_machines_are_better_than_their_kernel_limit() -> None:
     many, difference = _hinge_ensemble.FIGURE.compute(width_range=(2.0, 2.0, 1), n_members=[4, 64])
     stored = {
-        "square": (0.304679, 0.304679, 1.0795e-3, 1.206e-4),
+        "squared": (0.304679, 0.304679, 1.0795e-3, 1.206e-4),
         "hinge": (0.302868, 0.304760, 3.642e-4, -1.6412e-3),
         "logistic": (0.305023, 0.305021, 9.758e-4, 1.054e-4),
     }
@@ -101,14 +101,14 @@ def test_only_averaged_support_vector_machines_are_better_than_their_kernel_limi
 def test_robust_losses_have_less_noise_below_interpolation_only() -> None:
     noise, total = _huber.FIGURE.compute(ratio_range=(0.25, 5.0, 2))
     stored = {
-        "square": (0.5773816, 1.4758257),
+        "squared": (0.5773816, 1.4758257),
         "huber": (0.1827709, 1.0878988),
         "absolute": (0.2892441, 1.2125328),
     }
     for name, values in stored.items():
         found = [float(panel.line(name).y[0]) for panel in (noise, total)]
         assert found == pytest.approx(values, rel=STORED), name
-    assert noise.line("huber").y[1] == pytest.approx(noise.line("square").y[1], rel=1e-6)
+    assert noise.line("huber").y[1] == pytest.approx(noise.line("squared").y[1], rel=1e-6)
     two, _ = _huber.FIGURE.compute(ratio_range=(1.0, 1.0, 1), losses=("huber:0.5", "huber:2"))
     assert [line.label for line in two.lines] == ["huber:0.5", "huber:2"]
 

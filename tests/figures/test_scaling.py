@@ -49,8 +49,8 @@ def test_dominating_causes_are_those_of_the_caption() -> None:
 
 def test_sampling_is_capacity_less_one_times_the_bias_where_samples_limit_the_fit() -> None:
     for capacity in (1.5, 2.5):
-        law = dt.SpectralProblem.power_law(
-            capacity=capacity, source=0.6, n_features=np.inf, n_samples=1e6
+        law = dt.SpectralProblem.from_law(
+            dt.PowerLaw(capacity=capacity, source=0.6), n_features=np.inf, n_samples=1e6
         )
         error = dt.exact_error(law)
         assert error.sampling / error.bias == pytest.approx(capacity - 1, rel=1e-3)
@@ -71,7 +71,7 @@ def test_ensembles_reduce_the_cost_of_direct_solvers_only() -> None:
         frontier = panel.frontier
         assert frontier.asymptotic is not None
         ends = np.log(np.asarray(frontier.error.total))[[0, -1]]
-        assert np.diff(ends)[0] / np.log(1e12) == pytest.approx(frontier.asymptotic.error, abs=0.01)
+        assert np.diff(ends)[0] / np.log(1e12) == pytest.approx(frontier.asymptotic.total, abs=0.01)
     assert iterative.frontier.asymptotic is not None
     assert iterative.frontier.asymptotic.n_members == pytest.approx(0.0, abs=1e-6)
 

@@ -71,7 +71,7 @@ def test_equal_energies_are_the_exact_theory(n_samples: int, n_members: float) -
             target_powers=POWERS,
             n_features=WIDTHS[:, None],
             n_samples=n_samples,
-            ridge=DELTAS,
+            gram_ridge=DELTAS,
             noise=math.sqrt(NOISE),
             test_noise=math.sqrt(NOISE),
         ),

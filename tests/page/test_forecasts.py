@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
+import doubletrouble as dt
 from doubletrouble.page import _forecasts
 from doubletrouble.page._app import application
 from doubletrouble.page._forecasts import MOST_BYTES, MOST_WAITING, ForecastChoice, Forecasts

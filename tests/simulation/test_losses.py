@@ -1,4 +1,4 @@
-"""The finite model with convex losses: against theory, held-out points, and the square loss."""
+"""The finite model with convex losses: against theory, held-out points, and the squared loss."""
 
 import os
 from dataclasses import replace
@@ -91,7 +91,7 @@ def test_parts_of_drawn_ensembles_agree_with_theory(problem: dt.Problem) -> None
         for name, part in found.parts.items():
             assert abs(part.z_score(exact.parts[name])) < 6, (ensemble, name)
     if problem.task == "classification":
-        found, exact = (run.error(3, "log_loss"), dt.exact_error(run.problem, 3, "log_loss"))
+        found, exact = (run.error(3, "log"), dt.exact_error(run.problem, 3, "log"))
         for name, part in found.parts.items():
             assert abs(part.z_score(exact.parts[name])) < 6, name
     symmetric, theory = run.anova(3), dt.anova(run.problem, 3)
@@ -131,7 +131,7 @@ def test_majorities_agree_with_theory() -> None:
     problem = replace(CLASSES, noise=0.5, ridge=1e-3)
     run: Any = simulated(problem, dim=100, n_data=20, n_init=5, seed=SEED)
     members = np.array([1, 2, 3, 5])
-    for measure in ("misclassification", "noisy"):
+    for measure in ("zero_one", "zero_one_noisy"):
         found = run.error(dt.Vote(members), measure).total
         theory, mean = (
             dt.exact_error(run.problem, kind, measure).total
@@ -154,7 +154,7 @@ def test_parts_sum_to_the_rate_of_the_mean_score() -> None:
         assert run.error(members).total.value == pytest.approx(expected, abs=0.01)
         parts = run.error(members).parts
         assert parts["bias"].value == parts["bayes"].value == 0
-    noisy = run.error(1, "noisy")
+    noisy = run.error(1, "zero_one_noisy")
     assert noisy.bayes.value == pytest.approx(0.1)
     expected = 0.1 + 0.8 * run.error().total.value
     assert noisy.total.value == pytest.approx(expected)
@@ -250,8 +250,8 @@ def test_quantities_that_do_not_exist_raise() -> None:
         run.held_out(7)
     with pytest.raises(ValueError, match="n_members must be at most n_init = 2"):
         run.error(dt.Vote(3))
-    with pytest.raises(ValueError, match="measure must be one of misclassification, noisy"):
-        run.error(dt.Vote(2), "log_loss")
+    with pytest.raises(ValueError, match="measure must be one of zero_one, zero_one_noisy"):
+        run.error(dt.Vote(2), "log")
     not_identified(run.error(dt.Vote(2)), "noise", "parts of a vote")
     with pytest.raises(ValueError, match="ensemble must average"):
         simulated(VALUES).error(dt.Vote(2))

@@ -274,7 +274,7 @@ def test_repr_and_measures_are_those_of_the_loss() -> None:
     assert repr(run).endswith("dim=10, model='features', seed=0, n_data=3, n_init=2, test='exact')")
     assert run.error(3, measure="squared").total.value == run.error(3).total.value
     with pytest.raises(ValueError, match="measure must be one of squared"):
-        run.error(3, measure="noisy")
+        run.error(3, measure="zero_one_noisy")
     robust = dt.simulate(dt.Problem(ridge=0.1, loss="huber"), dim=10, n_data=3, n_init=2)
     assert repr(robust).startswith("ConvexSimulation(problem=Problem(")
     with pytest.raises(TypeError, match="shared_noise must be True or False, got 'no'"):

@@ -30,7 +30,7 @@ OTHER: dict[str, Any] = {  # other values than the defaults
     "test_noise": 0.2,
     "flips": 0.0,  # of classification
     "activation": "tanh",
-    "loss": dt.losses.Square(),
+    "loss": dt.losses.Squared(),
     "task": "regression",
     "dim": 10,
     "model": "features",
@@ -95,8 +95,8 @@ def test_every_parameter_changes_the_key_and_the_hash() -> None:
 def test_ridge_regression_has_the_keys_of_grids_without_losses() -> None:
     sweep = dt.Sweep(ridge=[0.1, 1.0], dim=12, n_data=3, n_init=2)
     assert sweep.hash.startswith("3015aedebef66e58")  # of a release that had no other losses
-    both = dt.Sweep(ridge=[0.1, 1.0], dim=12, n_data=3, n_init=2, loss=["square", "huber"])
-    keys = [cell.key for cell in both.cells() if cell.parameters["loss"] == "square"]
+    both = dt.Sweep(ridge=[0.1, 1.0], dim=12, n_data=3, n_init=2, loss=["squared", "huber"])
+    keys = [cell.key for cell in both.cells() if cell.parameters["loss"] == "squared"]
     assert keys == [cell.key for cell in sweep.cells()]
     assert keys[0].startswith("39c4f83a7eddeb9d")
     assert sweep.cells()[0].parameters["task"] == "regression"
@@ -104,8 +104,8 @@ def test_ridge_regression_has_the_keys_of_grids_without_losses() -> None:
 
 def test_losses_are_axes_that_are_stored_and_resumed(tmp_path: Path) -> None:
     store = tmp_path / "s"
-    sweep = dt.Sweep(loss=["square", "hinge"], task="classification", flips=0.1, **SMALL)
-    assert [cell.parameters["loss"] for cell in sweep.cells()] == ["square", "hinge"]
+    sweep = dt.Sweep(loss=["squared", "hinge"], task="classification", flips=0.1, **SMALL)
+    assert [cell.parameters["loss"] for cell in sweep.cells()] == ["squared", "hinge"]
     assert sweep.noise == (0.0,)
     assert sweep.summary.startswith("flips 0.1, 2 x loss, task classification")
     first = run(dt.Sweep(loss="hinge", task="classification", flips=0.1, **SMALL), store)

@@ -149,7 +149,7 @@ def test_path_of_a_table_is_checked(store: Path, tmp_path: Path) -> None:
 
 def test_other_losses_have_their_rows(tmp_path: Path) -> None:
     sweep = dt.Sweep(
-        loss=["square", "hinge"],
+        loss=["squared", "hinge"],
         task="classification",
         flips=[0.0, 0.1],
         ridge=0.1,

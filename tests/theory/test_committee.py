@@ -106,7 +106,7 @@ def test_parts_add_up() -> None:
     assert result.error.total == pytest.approx(w @ result.pair_errors @ w, rel=1e-13)
     assert sum(result.error.parts.values()) == pytest.approx(result.error.total, rel=1e-13)
     assert result.pair_errors[0, 1] == pytest.approx(
-        dt.pair_error(WIDE, NARROW, shared_samples=0.8, noise=0.5), rel=1e-13
+        dt.pair_error(WIDE, NARROW, shared_samples=0.8, noise=0.5).total, rel=1e-13
     )
 
 
@@ -207,7 +207,7 @@ def test_spectral_ridge_is_in_proportion_to_samples() -> None:
     """δ on the Gram matrix of a third of the samples is a third of that on all."""
     whole = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=3.0, ridge=0.1), dim=4)
     third = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=1.0, ridge=0.1), dim=4)
-    assert third.ridge == pytest.approx(float(whole.ridge) / 3)  # type: ignore[arg-type]
+    assert third.gram_ridge == pytest.approx(float(whole.gram_ridge) / 3)  # type: ignore[arg-type]
     divided = dt.exact_error(whole, dt.Divide(3)).total
     result = dt.committee([third] * 3, sharing="nothing").error.total
     assert result == pytest.approx(divided, rel=1e-12)

@@ -12,17 +12,20 @@ import doubletrouble as dt
 from doubletrouble.results import Exponents, PartExponents
 
 PARTS = [f.name for f in fields(PartExponents)]
-SIZES = {"by_samples": "n_samples", "by_features": "n_features"}
+SIZES = {"by_n_samples": "n_samples", "by_n_features": "n_features"}
 SOURCES = np.array([0.25, 0.4, 0.75, 0.9, 1.4])
 
 
-def law(capacity: float, source: float, **sizes: Any) -> dt.SpectralProblem:
-    return dt.SpectralProblem.power_law(capacity=capacity, source=source, **sizes)
+def law(
+    capacity: float, source: float, n_modes: float = math.inf, **sizes: Any
+) -> dt.SpectralProblem:
+    power = dt.PowerLaw(capacity=capacity, source=source, n_modes=n_modes)
+    return dt.SpectralProblem.from_law(power, **sizes)
 
 
 def table(exponents: Exponents) -> np.ndarray:
     """All exponents of the four parts, (direction, part, ...)."""
-    directions = (exponents.by_samples, exponents.by_features, exponents.by_members)
+    directions = (exponents.by_n_samples, exponents.by_n_features, exponents.by_n_members)
     return np.array([[getattr(one, part) for part in PARTS[:-1]] for one in directions])
 
 
@@ -35,7 +38,7 @@ def test_local_exponents_are_derivatives_of_logarithms(members: float) -> None:
         tail=0.01,
         n_features=np.array([10.0, 25.0, 80.0, 400.0]),
         n_samples=np.array([40.0, 30.0, 20.0, 33.0]),
-        ridge=np.array([0.0, 1e-3, 0.1, 0.0]),
+        gram_ridge=np.array([0.0, 1e-3, 0.1, 0.0]),
         noise=0.3,
         nonlinear_signal=0.2,
     )
@@ -57,10 +60,10 @@ def test_local_exponents_are_derivatives_of_logarithms(members: float) -> None:
             np.testing.assert_allclose(ours, slope, atol=2e-6, err_msg=f"{part} {direction}")
 
 
-def test_exponents_by_members_are_those_of_one_over_k() -> None:
+def test_exponents_by_n_members_are_those_of_one_over_k() -> None:
     problem = law(1.5, 0.8, n_features=2e3, n_samples=1e3, noise=0.5)
     few, many = dt.exact_error(problem, 1000), dt.exact_error(problem, 1001)
-    exponents = dt.exponents(problem, 1000).by_members
+    exponents = dt.exponents(problem, 1000).by_n_members
     for part in PARTS:
         slope = math.log(getattr(many, part) / getattr(few, part)) / math.log(1001 / 1000)
         assert getattr(exponents, part) == pytest.approx(slope, rel=1e-3, abs=1e-12)
@@ -72,7 +75,7 @@ def test_exponents_of_absent_parts_are_limits(size: float) -> None:
     silent, noisy = (dt.exponents(law(1.5, 0.8, noise=noise, **sizes)) for noise in (0.0, size))
     np.testing.assert_allclose(table(silent), table(noisy), rtol=1e-12)
     many, kernel = dt.exponents(law(1.5, 0.8, **sizes), math.inf), law(1.5, 0.8, **sizes)
-    assert many.by_features.initialization == pytest.approx(silent.by_features.initialization)
+    assert many.by_n_features.initialization == pytest.approx(silent.by_n_features.initialization)
     wide = dt.exponents(replace(kernel, n_features=math.inf))
     wider = dt.exponents(replace(kernel, n_features=1e15))
     np.testing.assert_allclose(table(wide), table(wider), atol=1e-9)
@@ -80,12 +83,12 @@ def test_exponents_of_absent_parts_are_limits(size: float) -> None:
 
 def test_exponents_at_the_peak_are_infinite() -> None:
     peak = dt.exponents(dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0), 3)
-    assert peak.by_samples.noise == peak.by_features.total == -math.inf
-    assert peak.by_members.total == peak.by_members.noise == -1
+    assert peak.by_n_samples.noise == peak.by_n_features.total == -math.inf
+    assert peak.by_n_members.total == peak.by_n_members.noise == -1
     assert peak.asymptotic is None
     many = dt.exponents(law(1.5, 0.8, n_features=100.0, n_samples=100.0, noise=0.1), math.inf)
-    assert many.by_samples.noise == pytest.approx(-1.49, abs=0.01)  # to the right: N > P
-    assert many.by_members.noise == 0
+    assert many.by_n_samples.noise == pytest.approx(-1.49, abs=0.01)  # to the right: N > P
+    assert many.by_n_members.noise == 0
 
 
 MANY = 10**6  # models
@@ -93,7 +96,7 @@ MANY = 10**6  # models
 REGIMES: dict[str, dict[str, Any]] = {
     "samples": {"n_features": 1e18, "n_samples": 1e12},
     "features": {"n_features": 1e12, "n_samples": 1e18},
-    "ridge": {"n_features": 1e16, "n_samples": 1e16, "ridge": 1e4},
+    "ridge": {"n_features": 1e16, "n_samples": 1e16, "gram_ridge": 1e4},
 }
 
 
@@ -125,7 +128,7 @@ def test_rates_of_kernel_regression_at_the_best_ridge(
     capacity: float, source: float, noise: float
 ) -> None:
     problem = law(capacity, source, n_features=math.inf, n_samples=1e14, noise=noise)
-    slope = float(dt.exponents(problem, ridge="best").by_samples.total)
+    slope = float(dt.exponents(problem, ridge="best").by_n_samples.total)
     b = 2 * capacity * min(source, 1.0)
     rate = -b / (b + 1) if noise else -b
     assert slope == pytest.approx(rate, abs=0.02)
@@ -163,14 +166,12 @@ def test_exponents_at_the_best_ridge_tend_to_their_laws() -> None:
 def test_two_power_laws_have_the_exponents_of_their_side(
     regime: str, P: float, N: float, ridge: float, source: float
 ) -> None:
-    bent = dt.SpectralProblem.two_power_law(
-        capacity=1.3,
-        later_capacity=2.5,
-        knee=1e8 if min(P, N, (N / ridge) ** 0.7 if ridge else N) < 1e8 else 1e6,
-        source=source,
+    early = min(P, N, (N / ridge) ** 0.7 if ridge else N) < 1e8
+    bent = dt.SpectralProblem.from_law(
+        dt.TwoPowerLaw(capacity=1.3, later_capacity=2.5, knee=1e8 if early else 1e6, source=source),
         n_features=P,
         n_samples=N,
-        ridge=ridge,
+        gram_ridge=ridge,
         noise=0.1,
     )
     exponents = dt.exponents(bent, MANY)
@@ -215,8 +216,8 @@ def test_exponents_at_the_best_ridge_are_derivatives() -> None:
 def test_initialization_of_infinitely_many_models_falls_as_one_over_k() -> None:
     problem = law(1.5, 0.8, n_features=3e3, n_samples=2e3, noise=0.3)
     best = dt.exponents(problem, math.inf, ridge="best")
-    assert best.by_members.initialization == pytest.approx(-1)
-    assert best.by_members.noise == pytest.approx(0.0, abs=1e-9)
+    assert best.by_n_members.initialization == pytest.approx(-1)
+    assert best.by_n_members.noise == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_nonlinear_target_has_no_asymptotic_exponents_and_test_noise_is_constant() -> None:
@@ -224,8 +225,8 @@ def test_a_nonlinear_target_has_no_asymptotic_exponents_and_test_noise_is_consta
     assert dt.exponents(law(1.5, 0.8, nonlinear_signal=0.3, **sizes)).asymptotic is None
     constant = dt.exponents(law(1.5, 0.8, test_noise=1.0, **sizes))
     assert constant.asymptotic is not None
-    assert constant.asymptotic.by_samples.total == 0
-    assert constant.by_samples.total == pytest.approx(0.0, abs=1e-6)
+    assert constant.asymptotic.by_n_samples.total == 0
+    assert constant.by_n_samples.total == pytest.approx(0.0, abs=1e-6)
 
 
 def test_total_features_on_a_path_fall_with_the_slower_of_two_laws() -> None:
@@ -242,7 +243,7 @@ def test_total_features_on_a_path_fall_with_the_slower_of_two_laws() -> None:
                 local = dt.exponents(problem, K)
                 assert local.asymptotic is not None
                 s = min(ell * b, 1 - ell + ell * c)
-                path = {"features": ell, "members": 1 - ell}
+                path = {"n_features": ell, "n_members": 1 - ell}
                 deviations.append(float(local.along(**path).total) + s)
                 assert local.asymptotic.along(**path).total == pytest.approx(-s)
                 wrong.append(float(local.along(**path).total) + min(ell * b, 1 - ell + ell * b))
@@ -288,14 +289,14 @@ def test_identities_without_ridge_hold_for_any_spectrum(seed: int) -> None:
 def test_laws_without_a_power_of_their_own_have_no_asymptotic_exponents() -> None:
     sizes: dict[str, Any] = {"n_features": 1e6, "n_samples": 1e5}
     assert dt.exponents(law(1.5, 0.8, n_modes=1e7, **sizes)).asymptotic is None
-    exponential = dt.SpectralProblem.exponential_law(scale=1e3, source=0.5, **sizes)
+    exponential = dt.SpectralProblem.from_law(dt.ExponentialLaw(scale=1e3, source=0.5), **sizes)
     assert dt.exponents(exponential).asymptotic is None
-    bent = dt.SpectralProblem.two_power_law(
-        capacity=1.2, later_capacity=2.0, knee=1e3, source=0.4, **sizes
+    bent = dt.SpectralProblem.from_law(
+        dt.TwoPowerLaw(capacity=1.2, later_capacity=2.0, knee=1e3, source=0.4), **sizes
     )
     later = dt.exponents(bent).asymptotic
     assert later is not None
-    assert later.by_samples.bias == pytest.approx(-2 * 2.0 * 0.4)
+    assert later.by_n_samples.bias == pytest.approx(-2 * 2.0 * 0.4)
 
 
 def test_frame_has_a_row_for_each_point_and_part() -> None:
@@ -303,7 +304,7 @@ def test_frame_has_a_row_for_each_point_and_part() -> None:
     frame = exponents.to_frame()
     assert len(frame) == 2 * len(PARTS)
     bias = frame[frame["part"] == "bias"]
-    assert bias["by_features"].tolist() == np.asarray(exponents.by_features.bias).tolist()
+    assert bias["by_n_features"].tolist() == np.asarray(exponents.by_n_features.bias).tolist()
     assert bias["regime"].tolist() == ["features", "samples"]
     assert "2 points" in str(exponents)
 
@@ -313,5 +314,5 @@ def test_bad_arguments_are_named() -> None:
         dt.exponents(law(1.5, 0.8, n_features=9, n_samples=9), ridge="free")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="ensemble must be one of Ensemble"):
         dt.exponents(law(1.5, 0.8, n_features=9, n_samples=9), dt.Divide(2))
-    with pytest.raises(ValueError, match="loss must be square"):
+    with pytest.raises(ValueError, match="loss must be squared"):
         dt.exponents(dt.Problem(loss="huber"))

@@ -117,7 +117,7 @@ def test_flow_of_a_flat_spectrum_equals_the_isotropic_one() -> None:
     at = problem(2.0, 1.0, 1e-3)
     spectrum = dt.SpectralProblem.from_problem(at, dim=6)
     for time in (0.3, 10.0, 1e4):
-        counted = dt.time_to("gram", time, n_features=12, n_samples=6, dim=6)
+        counted = dt.convert_time(time, "flow", "gram", n_features=12, n_samples=6, dim=6)
         flat, result = dt.gradient_flow(at, time, 2), dt.gradient_flow(spectrum, counted, 2)
         for name in PARTS:
             assert getattr(result, name) == pytest.approx(getattr(flat, name), rel=1e-9)

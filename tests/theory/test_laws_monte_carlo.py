@@ -33,7 +33,7 @@ class Draws:
         """The map (modes, N) from labels to the coefficients of the fitted function."""
         scaled = weights * self.roots / np.sqrt(len(weights))  # (P, modes)
         features = data @ scaled.T  # (N, P)
-        ridge = float(np.asarray(self.law.ridge))
+        ridge = float(np.asarray(self.law.gram_ridge))
         small = features.T @ features + ridge * np.eye(len(weights))
         return np.asarray(scaled.T @ np.linalg.solve(small, features.T))
 
@@ -60,8 +60,8 @@ class Draws:
 
 
 def law(capacity: float, source: float, **sizes: float) -> dt.SpectralProblem:
-    return dt.SpectralProblem.power_law(
-        capacity=capacity, source=source, n_modes=MODES, noise=NOISE, **sizes
+    return dt.SpectralProblem.from_law(
+        dt.PowerLaw(capacity=capacity, source=source, n_modes=MODES), noise=NOISE, **sizes
     )
 
 
@@ -70,11 +70,11 @@ def law(capacity: float, source: float, **sizes: float) -> dt.SpectralProblem:
     [(60, 180, 1.0), pytest.param(240, 120, 0.3, marks=pytest.mark.full), (100, 100, 0.3)],
 )
 def test_parts_agree_with_gaussian_features(P: int, N: int, ridge: float) -> None:
-    problem = law(1.5, 0.8, n_features=P, n_samples=N, ridge=ridge)
+    problem = law(1.5, 0.8, n_features=P, n_samples=N, gram_ridge=ridge)
     draws = Draws(problem, seed=7)
     table = [draws.parts() for _ in range(40)]
     error, wrong = (
-        dt.exact_error(law(1.5, source, n_features=P, n_samples=N, ridge=ridge * factor))
+        dt.exact_error(law(1.5, source, n_features=P, n_samples=N, gram_ridge=ridge * factor))
         for source, factor in ((0.8, 1.0), (0.6, 2.0))
     )
     z, control = [], []
@@ -88,7 +88,7 @@ def test_parts_agree_with_gaussian_features(P: int, N: int, ridge: float) -> Non
 
 def test_noise_at_a_small_ridge_has_the_factor_of_finite_sizes() -> None:
     P, N = 30, 90
-    problem = law(1.5, 0.8, n_features=P, n_samples=N, ridge=1e-4)
+    problem = law(1.5, 0.8, n_features=P, n_samples=N, gram_ridge=1e-4)
     draws = Draws(problem, seed=11)
     noise = dt.Estimate.of([draws.parts()["noise"] for _ in range(60)])
     limit = float(dt.exact_error(problem).noise)

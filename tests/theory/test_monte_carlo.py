@@ -103,9 +103,10 @@ def problem_of(case: Case, **powers: Any) -> dt.Problem | dt.SpectralProblem:
         tail=moments.nonlinear**2,
         n_features=case.features * dim,
         n_samples=case.samples * dim,
-        ridge=dt.ridge_to(
-            "gram",
+        gram_ridge=dt.convert_ridge(
             case.ridge,
+            "paper",
+            "gram",
             n_features=case.features * dim,
             n_samples=case.samples * dim,
             dim=dim,
@@ -140,8 +141,8 @@ def twice_the_data(problem: dt.Problem | dt.SpectralProblem) -> dt.Problem | dt.
     if isinstance(problem, dt.Problem):
         return replace(problem, samples_per_dim=2 * np.asarray(problem.samples_per_dim))
     # δ/2 on each half is the ridge of each learner
-    twice = [2 * np.asarray(v) for v in (problem.n_samples, problem.ridge)]
-    return replace(problem, n_samples=twice[0], ridge=twice[1])
+    twice = [2 * np.asarray(v) for v in (problem.n_samples, problem.gram_ridge)]
+    return replace(problem, n_samples=twice[0], gram_ridge=twice[1])
 
 
 def half_the_data_each(t: dict[str, FloatArray]) -> dict[str, FloatArray]:

@@ -88,10 +88,12 @@ def test_optimal_ridge_equals_brute_force(name: str, *, measured: bool) -> None:
         name, problem, rng.choice([1.0, 2.0, 10.0, 1000.0, math.inf], n), rng.uniform(0.2, 1, n)
     )
 
-    def total(ridge: Any) -> Any:
-        return np.asarray(dt.exact_error(replace(problem, ridge=ridge), members).total)
-
     best = dt.optimal_ridge(problem, members)
+    assert best.name == ("gram_ridge" if measured else "ridge")
+
+    def total(ridge: Any) -> Any:
+        return np.asarray(dt.exact_error(replace(problem, **{best.name: ridge}), members).total)
+
     ridge, least = np.asarray(best.ridge), np.asarray(best.error.total)
     assert np.shape(ridge) == (n,)
     np.testing.assert_array_equal(least, total(ridge))
@@ -174,7 +176,7 @@ def test_optimal_ridge_is_the_global_minimum() -> None:
     )
     best = dt.optimal_ridge(problem, 3)
     grid = np.geomspace(1e-4, 10, 2001)
-    tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 3).total)
+    tried = np.asarray(dt.exact_error(replace(problem, gram_ridge=grid), 3).total)
     falls = np.diff(tried) < 0
     assert np.count_nonzero(falls[:-1] & ~falls[1:]) == 2
     assert best.error.total <= tried.min()
@@ -192,6 +194,6 @@ def test_optimal_ridge_of_a_spectrum_equals_brute_force() -> None:
     )
     best = dt.optimal_ridge(problem, 2)
     grid = np.geomspace(1e-6, 1e3, 1001)[:, None]
-    tried = np.asarray(dt.exact_error(replace(problem, ridge=grid), 2).total).min(axis=0)
+    tried = np.asarray(dt.exact_error(replace(problem, gram_ridge=grid), 2).total).min(axis=0)
     assert np.all(best.error.total <= tried * (1 + 1e-13))
     assert np.all(best.error.total >= tried * (1 - 1e-4))

@@ -64,16 +64,18 @@ def test_pair_error_equals_high_precision(
     a: dt.Member, b: dt.Member, features: float, samples: float
 ) -> None:
     sharing: dict[str, Any] = {"shared_features": features, "shared_samples": samples}
-    result = dt.pair_error(a, b, **sharing, signal=1.3, noise=0.5)
+    result = dt.pair_error(a, b, **sharing, signal=1.3, noise=0.5).total
     assert result == pytest.approx(expected(a, b, features, samples, 0.5), rel=2e-13)
-    assert dt.pair_error(b, a, **sharing, signal=1.3, noise=0.5) == pytest.approx(result, rel=1e-13)
+    assert dt.pair_error(b, a, **sharing, signal=1.3, noise=0.5).total == pytest.approx(
+        result, rel=1e-13
+    )
 
 
 def test_different_activations_change_the_product() -> None:
     """Negative control: with one activation for both, the product differs."""
     a, b = learner("wide"), learner("narrow", "tanh")
-    result: Any = dt.pair_error(a, b, shared_features=0.5, shared_samples=0.8)
-    alike = dt.pair_error(a, learner("narrow"), shared_features=0.5, shared_samples=0.8)
+    result = dt.pair_error(a, b, shared_features=0.5, shared_samples=0.8).total
+    alike = dt.pair_error(a, learner("narrow"), shared_features=0.5, shared_samples=0.8).total
     assert abs(result - alike) > 0.05 * abs(result)
 
 
@@ -93,20 +95,20 @@ def test_schemes_are_special_cases_of_pairs() -> None:
         np.testing.assert_allclose(result, known, rtol=1e-12, atol=1e-12, err_msg=name)
 
     for features, terms in ((width, single), (0.0, dt.exact_error(problem, math.inf))):
-        result = dt.pair_terms(one, one, shared_features=features, shared_samples=1.0, **powers)
+        result = dt.pair_error(one, one, shared_features=features, shared_samples=1.0, **powers)
         for name in ("noise", "initialization", "sampling", "bias"):
             same(getattr(result, name), getattr(terms, name), name)
-    fresh = dt.pair_error(one, one, shared_features=width, **powers)
+    fresh = dt.pair_error(one, one, shared_features=width, **powers).total
     same(fresh, 1 - 2 * np.asarray(psi.psi1) + psi.psi2_features + 0.09)
-    same(dt.pair_error(one, one, **powers), single.bias)
+    same(dt.pair_error(one, one, **powers).total, single.bias)
 
 
 def test_parts_without_overlap_are_zero() -> None:
     a, b = learner("wide"), learner("narrow", "tanh")
-    samples = dt.pair_terms(a, b, shared_samples=0.8)
+    samples = dt.pair_error(a, b, shared_samples=0.8)
     assert samples.initialization == 0
     assert samples.sampling > 0
-    features = dt.pair_terms(a, b, shared_features=0.5)
+    features = dt.pair_error(a, b, shared_features=0.5)
     assert features.sampling == features.noise == 0
     assert features.initialization > 0
 
@@ -118,8 +120,8 @@ def test_rescaled_activation_is_the_same_learner() -> None:
         **{**LEARNERS["wide"], "ridge": 4e-3}, activation=lambda z: -2 * np.maximum(z, 0.0)
     )
     sharing: dict[str, Any] = {"shared_features": 1.5, "shared_samples": 0.7, "noise": 0.4}
-    assert dt.pair_error(relu, other, **sharing) == pytest.approx(
-        dt.pair_error(relu, relu, **sharing), rel=1e-11
+    assert dt.pair_error(relu, other, **sharing).total == pytest.approx(
+        dt.pair_error(relu, relu, **sharing).total, rel=1e-11
     )
 
 
@@ -135,8 +137,8 @@ def test_flat_spectrum_equals_the_isotropic_problem() -> None:
         )
         for p in problems
     ]
-    flat = dt.pair_error(*learners, shared_features=0.6, shared_samples=0.3, noise=0.5)
-    counted = dt.pair_error(*spectra, shared_features=0.6 * 7, shared_samples=0.3 * 7)
+    flat = dt.pair_error(*learners, shared_features=0.6, shared_samples=0.3, noise=0.5).total
+    counted = dt.pair_error(*spectra, shared_features=0.6 * 7, shared_samples=0.3 * 7).total
     assert counted == pytest.approx(flat, rel=1e-13)
 
 
@@ -149,8 +151,8 @@ def test_pair_error_of_a_spectrum_equals_the_printed_formula() -> None:
         "tail": tail,
         "noise": noise,
     }
-    a = dt.SpectralProblem(**spectrum, n_features=9, n_samples=6, ridge=0.02)
-    b = dt.SpectralProblem(**spectrum, n_features=5, n_samples=8, ridge=0.3)
+    a = dt.SpectralProblem(**spectrum, n_features=9, n_samples=6, gram_ridge=0.02)
+    b = dt.SpectralProblem(**spectrum, n_features=5, n_samples=8, gram_ridge=0.3)
 
     def effective(k: float, n: float, delta: float) -> float:
         low, high = 1e-9, 1e9
@@ -167,7 +169,9 @@ def test_pair_error_of_a_spectrum_equals_the_printed_formula() -> None:
     c1, c2 = shared_features / 45, shared_samples / 48
     T = Q + c1 * ga * gb * S**2 / (1 - c1 * Q)
     N = np.sum(powers * ga * gb * w * (1 + c1 * levels * S / (1 - c1 * Q)))
-    result = dt.pair_error(a, b, shared_features=shared_features, shared_samples=shared_samples)
+    result = dt.pair_error(
+        a, b, shared_features=shared_features, shared_samples=shared_samples
+    ).total
     assert result == pytest.approx((N + noise**2 * c2 * T) / (1 - c2 * T), rel=1e-12)
 
 
@@ -186,11 +190,11 @@ def test_pair_error_satisfies_cauchy_schwarz(activation: str) -> None:
     )
     k = rng.choice([0.0, 0.5, 1.0], count) * np.minimum(a.features_per_dim, b.features_per_dim)
     n = rng.choice([0.0, 0.5, 1.0], count) * np.minimum(a.samples_per_dim, b.samples_per_dim)
-    both = dt.pair_error(a, b, shared_features=k, shared_samples=n)
+    both = dt.pair_error(a, b, shared_features=k, shared_samples=n).total
     own: list[Any] = [
         dt.pair_error(
             one, one, shared_features=one.features_per_dim, shared_samples=one.samples_per_dim
-        )
+        ).total
         for one in (a, b)
     ]
     assert np.all(np.abs(both) <= np.sqrt(own[0] * own[1]) * (1 + 1e-9))
@@ -198,19 +202,21 @@ def test_pair_error_satisfies_cauchy_schwarz(activation: str) -> None:
 
 def test_peak_requires_shared_features_and_samples() -> None:
     at_peak = learner("peak", ridge=0.0)
-    everything = dt.pair_error(at_peak, at_peak, shared_features=1.0, shared_samples=1.0)
+    everything = dt.pair_error(at_peak, at_peak, shared_features=1.0, shared_samples=1.0).total
     assert everything == math.inf
     for features, samples in ((1.0, 0.0), (0.0, 1.0), (0.9, 1.0), (1.0, 0.9)):
-        part = dt.pair_error(at_peak, at_peak, shared_features=features, shared_samples=samples)
+        part = dt.pair_error(
+            at_peak, at_peak, shared_features=features, shared_samples=samples
+        ).total
         assert math.isfinite(part)
 
 
 def test_arrays_broadcast() -> None:
     a = dt.Member(features_per_dim=np.array([0.5, 2.0]))
-    result = dt.pair_error(a, dt.Member(), shared_samples=np.array([[0.0], [1.0]]))
+    result = dt.pair_error(a, dt.Member(), shared_samples=np.array([[0.0], [1.0]])).total
     assert np.shape(result) == (2, 2)
     one = dt.Member(features_per_dim=2.0)
-    assert result[1, 1] == dt.pair_error(one, dt.Member(), shared_samples=1.0)  # type: ignore[index]
+    assert result[1, 1] == dt.pair_error(one, dt.Member(), shared_samples=1.0).total
 
 
 def test_overlaps_and_powers_are_validated() -> None:
@@ -230,8 +236,8 @@ def test_pair_of_problems_has_their_target() -> None:
     powers: dict[str, Any] = {"signal": 1.3, "noise": 0.4, "nonlinear_signal": 0.2}
     problem, member = dt.Problem(**sizes, **powers), dt.Member(**sizes)
     common: dict[str, Any] = {"shared_features": 1.5, "shared_samples": 0.7}
-    result = dt.pair_terms(problem, problem, **common)
-    assert result == dt.pair_terms(member, member, **common, **powers)
+    result = dt.pair_error(problem, problem, **common)
+    assert result == dt.pair_error(member, member, **common, **powers)
     with pytest.raises(ValueError, match=r"^noise must be the same"):
         dt.pair_error(problem, dt.Problem(**sizes, signal=1.3, nonlinear_signal=0.2))
 
@@ -252,7 +258,7 @@ def test_members_must_be_of_one_kind() -> None:
 def test_correlation_requires_a_function() -> None:
     known = dt.Activation(name="mine", mean=0.0, linear=0.5, nonlinear=0.3)
     a, b = dt.Member(activation=known), dt.Member()
-    assert math.isfinite(dt.pair_error(a, b, shared_samples=1.0))
+    assert math.isfinite(dt.pair_error(a, b, shared_samples=1.0).total)
     with pytest.raises(ValueError, match=r"^activation must have a function"):
         dt.pair_error(a, b, shared_features=1.0)
 

@@ -56,10 +56,10 @@ def test_slopes_equal_high_precision_differences(
         def at(p: Any, n: Any) -> Any:
             return risk(p, n, ridge, members, scheme)
 
-        by_features = (at(p * (1 + h), n) - at(p * (1 - h), n)) / (2 * h * p)
-        by_samples = (at(p, n * (1 + h)) - at(p, n * (1 - h))) / (2 * h * n)
-    assert result.by_features == pytest.approx(float(by_features), rel=1e-13)
-    assert result.by_samples == pytest.approx(float(by_samples), rel=1e-13)
+        by_n_features = (at(p * (1 + h), n) - at(p * (1 - h), n)) / (2 * h * p)
+        by_n_samples = (at(p, n * (1 + h)) - at(p, n * (1 - h))) / (2 * h * n)
+    assert result.by_n_features == pytest.approx(float(by_n_features), rel=1e-13)
+    assert result.by_n_samples == pytest.approx(float(by_n_samples), rel=1e-13)
 
 
 SPECTRUM: dict[str, Any] = {
@@ -96,7 +96,7 @@ def test_slopes_of_a_spectrum_equal_high_precision_differences(
         tail=SPECTRUM["tail"],
         n_features=P,
         n_samples=N,
-        ridge=ridge,
+        gram_ridge=ridge,
         noise=0.3,
     )
     result = error_slopes(problem, SCHEMES[scheme](members))
@@ -110,13 +110,13 @@ def test_slopes_of_a_spectrum_equal_high_precision_differences(
     with mpmath.workdps(digits):
         h = mpf(10) ** (-digits // 4)
         p, n = mpf(P), mpf(N)
-        by_features = (at(p * (1 + h), n) - at(p * (1 - h), n)) / (2 * h * p)
-        by_samples = (at(p, n * (1 + h)) - at(p, n * (1 - h))) / (2 * h * n)
+        by_n_features = (at(p * (1 + h), n) - at(p * (1 - h), n)) / (2 * h * p)
+        by_n_samples = (at(p, n * (1 + h)) - at(p, n * (1 - h))) / (2 * h * n)
         here = at(p, n)
     total = float(np.asarray(dt.exact_error(problem, SCHEMES[scheme](members)).total))
     assert total == pytest.approx(float(here), rel=1e-13)
-    assert result.by_features == pytest.approx(float(by_features), rel=1e-13)
-    assert result.by_samples == pytest.approx(float(by_samples), rel=1e-13)
+    assert result.by_n_features == pytest.approx(float(by_n_features), rel=1e-13)
+    assert result.by_n_samples == pytest.approx(float(by_n_samples), rel=1e-13)
 
 
 @pytest.mark.parametrize(("ratio", "members"), [(1.001, 4), (2.0, 1), (50.0, 4)])
@@ -125,22 +125,22 @@ def test_ridgeless_slopes_equal_the_closed_form(ratio: float, members: int) -> N
     problem = dt.Problem(features_per_dim=ratio, samples_per_dim=1.0, ridge=0.0, noise=0.5)
     psi1 = float(np.asarray(psi_terms(problem).psi1))
     expected = -(1 - psi1 + 0.25) / (members * (ratio - 1) ** 2)
-    result = error_slopes(problem, members).by_features
+    result = error_slopes(problem, members).by_n_features
     assert result == pytest.approx(expected, rel=1e-12)
     assert result != pytest.approx(expected * members * 1.01, rel=1e-3)  # the control
 
 
 def test_slopes_at_the_peak_are_minus_infinity() -> None:
     peak = dt.Problem(features_per_dim=1.0, samples_per_dim=1.0, ridge=0.0)
-    assert error_slopes(peak, 5) == Slopes(by_features=-math.inf, by_samples=-math.inf)
+    assert error_slopes(peak, 5) == Slopes(by_n_features=-math.inf, by_n_samples=-math.inf)
     many = error_slopes(peak, math.inf)
-    assert many.by_features == 0  # the plateau
+    assert many.by_n_features == 0  # the plateau
     step = 1e-7
     more = dt.Problem(features_per_dim=1.0, samples_per_dim=1 + step, ridge=0.0)
     fall = (dt.exact_error(more, math.inf).total - dt.exact_error(peak, math.inf).total) / step
-    assert many.by_samples == pytest.approx(fall, rel=1e-5)
+    assert many.by_n_samples == pytest.approx(fall, rel=1e-5)
     silent = dt.Problem(features_per_dim=1.0, ridge=0.0, signal=0.0, noise=0.0)
-    assert error_slopes(silent) == Slopes(by_features=0, by_samples=0)
+    assert error_slopes(silent) == Slopes(by_n_features=0, by_n_samples=0)
 
 
 # --- linear networks without ridge learn every mode in full: a corner, or a divergence, at D ------
@@ -171,7 +171,7 @@ def test_feature_slope_is_zero_where_samples_diverge(
     assert dt.exact_error(wider, members).total == math.inf
     assert math.isfinite(float(np.asarray(dt.exact_error(richer, members).total)))
     assert error_slopes(linear(P, 1.0, spectral=spectral), members) == Slopes(
-        by_features=0, by_samples=-math.inf
+        by_n_features=0, by_n_samples=-math.inf
     )
 
 
@@ -184,24 +184,24 @@ def test_feature_slope_is_zero_for_saturated_linear_networks(
     """The error is σ² D/(N - D) for all P ≥ D; the slope is the right derivative."""
     unit = 3 if spectral else 1
     result = error_slopes(linear(P, 3.0, spectral=spectral), members)
-    assert result.by_features == 0
-    assert result.by_samples * unit == pytest.approx(-0.25, rel=1e-12)
+    assert result.by_n_features == 0
+    assert result.by_n_samples * unit == pytest.approx(-0.25, rel=1e-12)
     less = error_slopes(linear(0.999, 3.0, spectral=spectral), members)
-    assert abs(float(less.by_features) * unit) > 0.2  # the control
+    assert abs(float(less.by_n_features) * unit) > 0.2  # the control
 
 
 @pytest.mark.parametrize("spectral", [False, True])
 def test_noiseless_kink_is_at_the_number_of_modes(*, spectral: bool) -> None:
     """The error is 0 beyond N = D; at P = N = D both slopes are infinite."""
     assert error_slopes(linear(3.0, 1.0, 0.0, spectral=spectral)) == Slopes(
-        by_features=0, by_samples=0
+        by_n_features=0, by_n_samples=0
     )
-    assert error_slopes(linear(3.0, 0.999, 0.0, spectral=spectral)).by_samples < -0.3
+    assert error_slopes(linear(3.0, 0.999, 0.0, spectral=spectral)).by_n_samples < -0.3
     assert float(np.asarray(dt.exact_error(linear(1.0, 1.0, 0.0, spectral=spectral)).total)) > 0.3
     for P, N in ((1.0, 1.001), (1.001, 1.0)):
         assert dt.exact_error(linear(P, N, 0.0, spectral=spectral)).total == 0
     assert error_slopes(linear(1.0, 1.0, 0.0, spectral=spectral)) == Slopes(
-        by_features=-math.inf, by_samples=-math.inf
+        by_n_features=-math.inf, by_n_samples=-math.inf
     )
 
 
@@ -210,13 +210,13 @@ def test_flat_spectrum_equals_the_isotropic_problem() -> None:
     problem = dt.Problem(features_per_dim=1.5, samples_per_dim=0.8, ridge=0.05)
     flat = dt.SpectralProblem.from_problem(problem, dim=10)
     one, many = error_slopes(problem), error_slopes(flat)
-    assert many.by_features * 10 == pytest.approx(one.by_features, rel=1e-10)
+    assert many.by_n_features * 10 == pytest.approx(one.by_n_features, rel=1e-10)
     h = 1e-5
     ridges = (dt.exact_error(replace(problem, ridge=0.05 * (1 + s))) for s in (-h, h))
     low, high = (float(np.asarray(error.total)) for error in ridges)
     by_ridge = (high - low) / (2 * h)  # by log λ
-    assert many.by_samples * 10 == pytest.approx(one.by_samples - by_ridge / 0.8, rel=1e-6)
-    assert many.by_samples * 10 != pytest.approx(one.by_samples, rel=1e-3)  # the control
+    assert many.by_n_samples * 10 == pytest.approx(one.by_n_samples - by_ridge / 0.8, rel=1e-6)
+    assert many.by_n_samples * 10 != pytest.approx(one.by_n_samples, rel=1e-3)  # the control
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear", "quadratic", "tanh"])
@@ -233,13 +233,13 @@ def test_slopes_are_not_nan(activation: str) -> None:
     members = rng.choice([1, 2, 1000, math.inf], count)
     for scheme in (dt.Ensemble, dt.Divide):
         result = error_slopes(problem, scheme(members))
-        assert not np.isnan(result.by_features).any()
-        assert not np.isnan(result.by_samples).any()
+        assert not np.isnan(result.by_n_features).any()
+        assert not np.isnan(result.by_n_samples).any()
 
 
 def test_slopes_of_arrays_have_their_shape() -> None:
     widths = np.array([0.5, 1.0, 2.0])
     result = error_slopes(dt.Problem(features_per_dim=widths, ridge=0.1), 2)
-    for width, slope in zip(widths, np.asarray(result.by_features), strict=True):
+    for width, slope in zip(widths, np.asarray(result.by_n_features), strict=True):
         one = error_slopes(dt.Problem(features_per_dim=float(width), ridge=0.1), 2)
-        assert slope == pytest.approx(one.by_features, rel=1e-14)
+        assert slope == pytest.approx(one.by_n_features, rel=1e-14)

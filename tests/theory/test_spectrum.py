@@ -76,7 +76,7 @@ def test_error_equals_the_published_deterministic_equivalent() -> None:
         target_powers=powers,
         n_features=n_features,
         n_samples=n_samples,
-        ridge=ridge,
+        gram_ridge=ridge,
         noise=0.4,
     )
     expected = [
@@ -89,7 +89,7 @@ def test_error_equals_the_published_deterministic_equivalent() -> None:
 def test_tail_is_the_limit_of_many_small_levels() -> None:
     """The tail is the limit of infinitely many tiny eigenvalues, here 10⁵ of them."""
     levels, powers = np.array([1.0, 0.3, 0.1]), np.array([1.0, 0.5, 0.2])
-    sizes: dict[str, Any] = {"n_features": 20.0, "n_samples": 8.0, "ridge": 1e-2, "noise": 0.3}
+    sizes: dict[str, Any] = {"n_features": 20.0, "n_samples": 8.0, "gram_ridge": 1e-2, "noise": 0.3}
     with_tail = dt.SpectralProblem(
         eigenvalues=levels, target_powers=powers, tail=0.4, nonlinear_signal=0.5, **sizes
     )
@@ -111,7 +111,12 @@ def test_errors_do_not_depend_on_units() -> None:
     """Eigenvalues, tail and ridge share one unit; target powers another."""
     levels, powers = np.arange(1, 30) ** -2.0, np.arange(1, 30) ** -1.0
     base = dt.SpectralProblem(
-        eigenvalues=levels, target_powers=powers, tail=0.1, n_features=20, n_samples=12, ridge=0.01
+        eigenvalues=levels,
+        target_powers=powers,
+        tail=0.1,
+        n_features=20,
+        n_samples=12,
+        gram_ridge=0.01,
     )
     for unit in (1e-120, 1e-7, 1e9, 1e120):
         scaled = dt.SpectralProblem(
@@ -120,7 +125,7 @@ def test_errors_do_not_depend_on_units() -> None:
             tail=unit * 0.1,
             n_features=20,
             n_samples=12,
-            ridge=unit * 0.01,
+            gram_ridge=unit * 0.01,
         )
         ratio = dt.exact_error(scaled).total / dt.exact_error(base).total
         assert ratio == pytest.approx(unit, rel=1e-12)
@@ -141,14 +146,14 @@ def test_far_smaller_levels_act_as_noise() -> None:
 def test_zero_eigenvalues_are_bias() -> None:
     """Zero eigenvalues cannot be learned: their target power is bias."""
     problem = dt.SpectralProblem(
-        eigenvalues=[1.0, 0.0], target_powers=[0.0, 0.7], n_features=5, n_samples=4, ridge=0.1
+        eigenvalues=[1.0, 0.0], target_powers=[0.0, 0.7], n_features=5, n_samples=4, gram_ridge=0.1
     )
     twin = dt.SpectralProblem(
         eigenvalues=[1.0],
         target_powers=[0.0],
         n_features=5,
         n_samples=4,
-        ridge=0.1,
+        gram_ridge=0.1,
         nonlinear_signal=math.sqrt(0.7),
     )
     assert dt.exact_error(problem).bias == pytest.approx(0.7, rel=1e-14)

@@ -123,8 +123,8 @@ def advise(
     dim : float or None, default: None
         The input dimension D of a `Problem`, to show P and N as counts. If N is then a whole
         number, the best allocations have whole numbers of features, as for a `SpectralProblem`.
-    measure : {None, "misclassification", "noisy", "squared", "log_loss"}, default: None
-        The error of classification, "misclassification" unless given, as for `exact_error`.
+    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
+        The error of classification, "zero_one" unless given, as for `exact_error`.
     **model : float or None
         Of a forecast, `n_features` (required), `ridge` and `n_samples` of the present model, as
         for `Forecast.advise`.
@@ -150,7 +150,7 @@ def advise(
 
     Notes
     -----
-    With losses other than the square loss of regression the best allocation is the best of up to
+    With losses other than the squared loss of regression the best allocation is the best of up to
     1024 models, of N/50 features or more each; the marginal values are central differences.
 
     Examples
@@ -231,8 +231,8 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
     compute = now.training_cost
     if not isinstance(now.problem, SpectralProblem) or not 1 <= compute < math.inf:
         return None
-    best = scaling_frontier(now.problem, compute, max_samples=now.n_samples)
-    sizes = {"n_features": best.n_features, "n_samples": best.n_samples, "ridge": best.ridge}
+    best = scaling_frontier(now.problem, compute, max_n_samples=now.n_samples)
+    sizes = {"n_features": best.n_features, "n_samples": best.n_samples, "ridge": best.gram_ridge}
     return now._moved(
         FRONTIER,
         Ensemble(float(best.n_members[0])),

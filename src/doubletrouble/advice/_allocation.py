@@ -12,7 +12,7 @@ K starts from a geometric grid of whole numbers, refined around the best ones. F
 grid is extended by the numbers of models that leave P of the order of N. On a plateau the
 cheapest point is chosen: the fewest models, then the fewest features.
 
-Losses other than the square loss of regression cost a thousand times as much per point, so that
+Losses other than the squared loss of regression cost a thousand times as much per point, so that
 `coarse_search` has fewer of them: K up to 1024, refined once. All their P are a fiftieth of N
 or more.
 
@@ -40,6 +40,7 @@ from doubletrouble.advice._options import (
     most_parts,
     n_features_of,
     n_samples_of,
+    ridge_of,
     scalar,
 )
 from doubletrouble.costs import Measure, cost_of, most_features, most_members
@@ -229,7 +230,7 @@ class Models:
     def least_over_some_ridges(self, n_members: FloatArray) -> Least:
         """The least error over ridges around that of the problem, at the largest P."""
         n_features = self.most_features(n_members)
-        ridges = np.clip(scalar(self.problem.ridge), *_RIDGE_ENDS) * _FACTORS
+        ridges = np.clip(ridge_of(self.problem), *_RIDGE_ENDS) * _FACTORS
         tried = self.errors(n_members[:, None], n_features=n_features[:, None], ridge=ridges)
         rows = np.arange(n_members.size)
         i = np.clip(np.argmin(tried, axis=1), 1, _FACTORS.size - 2)

@@ -73,7 +73,7 @@ _SLOPE_STEP = 1e-3  # of log z, for the slope of the cost
 class FrontierExponents:
     """Powers of the budget: of the error, and of P, N and K; floats, or arrays over budgets."""
 
-    error: Value  # of the total error
+    total: Value  # of the total error
     n_features: Value  # of P
     n_samples: Value  # of N
     n_members: Value  # of K
@@ -89,7 +89,7 @@ class ScalingFrontier:
     n_features: FloatArray  # the best P
     n_samples: FloatArray  # the best N
     n_members: FloatArray  # the best K
-    ridge: FloatArray  # the best ridge δ
+    gram_ridge: FloatArray  # the best ridge δ
     error: ErrorTerms[Any]  # the error at these sizes
     one_model: ScalingFrontier | None = None  # the frontier for K = 1; None where this is it
     asymptotic: FrontierExponents | None = None  # for large budgets; None where no law is known
@@ -114,7 +114,7 @@ class ScalingFrontier:
             return np.where(np.isinf(values), 0.0, slopes)
 
         return FrontierExponents(
-            error=slope(self.error.total),
+            total=slope(self.error.total),
             n_features=slope(self.n_features),
             n_samples=slope(self.n_samples),
             n_members=slope(self.n_members),
@@ -128,7 +128,7 @@ class ScalingFrontier:
         dict of numpy.ndarray
             An entry per budget in each: sizes, ridge, parts of the error, and totals.
         """
-        sizes = ("compute", "n_features", "n_samples", "n_members", "ridge")
+        sizes = ("compute", "n_features", "n_samples", "n_members", "gram_ridge")
         columns = {name: getattr(self, name) for name in sizes}
         columns |= {name: np.asarray(part) for name, part in self.error.parts.items()}
         columns["total"] = np.asarray(self.error.total)
@@ -154,7 +154,7 @@ class ScalingFrontier:
     def __str__(self) -> str:
         """A table with a line per budget, and the exponents."""
         names = {"compute": "compute", "n_features": "P", "n_samples": "N", "n_members": "K"}
-        names |= {"ridge": "ridge", "total": "error", "one_model_total": "one model"}
+        names |= {"gram_ridge": "gram_ridge", "total": "total", "one_model_total": "one model"}
         columns = self.columns()
         shown = {title: columns[name] for name, title in names.items() if name in columns}
         rows = [
@@ -165,7 +165,7 @@ class ScalingFrontier:
         if self.asymptotic is not None:
             a = self.asymptotic
             lines.append(
-                f"for large budgets C: error ~ C^{a.error:z.3g} with P ~ C^{a.n_features:z.3g}, "
+                f"for large budgets C: error ~ C^{a.total:z.3g} with P ~ C^{a.n_features:z.3g}, "
                 f"N ~ C^{a.n_samples:z.3g}, K ~ C^{a.n_members:z.3g}"
             )
         return "\n".join(lines)
@@ -201,8 +201,8 @@ def scaling_frontier(
     compute: Numeric,
     *,
     cost: CostLike | None = None,
-    max_samples: float = math.inf,
-    max_members: float = math.inf,
+    max_n_samples: float = math.inf,
+    max_n_members: float = math.inf,
 ) -> ScalingFrontier:
     """Return the best P, N, K and ridge at each budget of operations, and the error by cause.
 
@@ -215,9 +215,9 @@ def scaling_frontier(
     cost : Cost or callable or None, default: None
         Operations for (P, N, K), which must increase with each of them: a `Cost`, or a function of
         arrays. Default: `Cost()`, the work of direct solvers.
-    max_samples : float, default: inf
+    max_n_samples : float, default: inf
         The samples there are, from 1: N is at most this.
-    max_members : int, default: inf
+    max_n_members : int, default: inf
         K is at most this, from 1.
 
     Returns
@@ -239,13 +239,13 @@ def scaling_frontier(
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e9, n_samples=1e9,
-    ...                                    noise=0.1)
-    >>> frontier = dt.scaling_frontier(law, compute=[1e12, 1e24])
+    >>> law = dt.PowerLaw(capacity=1.5, source=0.8)
+    >>> problem = dt.SpectralProblem.from_law(law, n_samples=1e9, noise=0.1)
+    >>> frontier = dt.scaling_frontier(problem, compute=[1e12, 1e24])
     >>> print(frontier)
-    compute          P          N     K  ridge      error  one model
-      1e+12        353  9.908e+04    81      0  3.222e-05  8.516e-05
-      1e+24  2.936e+04  2.947e+11  3937      0  8.721e-10  7.686e-09
+    compute          P          N     K  gram_ridge      total  one model
+      1e+12        353  9.908e+04    81           0  3.222e-05  8.516e-05
+      1e+24  2.936e+04  2.947e+11  3937           0  8.721e-10  7.686e-09
     for large budgets C: error ~ C^-0.381 with P ~ C^0.159, N ~ C^0.54, K ~ C^0.143
     """
     if not isinstance(problem, SpectralProblem):
@@ -256,8 +256,8 @@ def scaling_frontier(
     if budgets.ndim != 1 or np.isinf(budgets).any():
         raise ValueError(f"compute must be finite numbers along one axis, got {compute!r}")
     cost = Cost() if cost is None else cost
-    most_samples = number("max_samples", max_samples, MAX_SAMPLES)
-    most_members = number("max_members", max_members, MAX_MEMBERS)
+    most_samples = number("max_n_samples", max_n_samples, MAX_SAMPLES)
+    most_members = number("max_n_members", max_n_members, MAX_MEMBERS)
     search = _Search(problem, budgets, cost, most_samples)
     one = search.whole(search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, int)))
     best = search.whole(search.best_members(most_members)).unless_negligible(one)
@@ -326,9 +326,9 @@ class _Search:
     """The best sizes within budgets, for one spectrum and one cost."""
 
     def __init__(
-        self, problem: SpectralProblem, compute: FloatArray, cost: CostLike, max_samples: float
+        self, problem: SpectralProblem, compute: FloatArray, cost: CostLike, max_n_samples: float
     ) -> None:
-        self.problem, self.compute, self.max_samples = problem, compute, max_samples
+        self.problem, self.compute, self.max_n_samples = problem, compute, max_n_samples
         self.given, self.cost = cost, _checked_cost(cost)
         cost = self.cost
         least, most = float(compute.min()), float(compute.max())
@@ -337,13 +337,14 @@ class _Search:
                 "compute must pay for one feature, sample and model, "
                 f"{cost(1.0, 1.0, 1.0):g} operations, got {least:g}"
             )
-        if not math.isfinite(max_samples) and not cost(1.0, 1e3 * least, 1.0) > least:
+        if not math.isfinite(max_n_samples) and not cost(1.0, 1e3 * least, 1.0) > least:
             raise ValueError(
-                f"cost must grow with the number of samples without max_samples, got {self.given!r}"
+                "cost must grow with the number of samples without max_n_samples, got "
+                f"{self.given!r}"
             )
         largest = float(np.exp(self._log_size(1.0, 1.0, 1.0, np.asarray(most))))
         if not math.isfinite(largest):
-            largest = max_samples
+            largest = max_n_samples
         self.table = _SumsTable(problem, largest)
 
     def _log_size(self, a: Any, b: Any, members: Any, compute: Any) -> Any:
@@ -370,12 +371,12 @@ class _Search:
         beyond_a, beyond_b = _FINEST * np.sinh(t), _FINEST * np.sinh(u)
         with np.errstate(all="ignore"):
             z = np.exp(self._log_size(1 + beyond_a, 1 + beyond_b, members, compute))
-            if math.isfinite(self.max_samples):
-                capped = (1 + beyond_b) * z > self.max_samples
+            if math.isfinite(self.max_n_samples):
+                capped = (1 + beyond_b) * z > self.max_n_samples
                 if np.any(capped):
                     # all samples there are: the budget is left for P, and t is the distance of z
                     # from the smaller size
-                    N = self.max_samples
+                    N = self.max_n_samples
                     P = self._most(
                         lambda width: self.cost(width, N, members), np.shape(members), compute
                     )
@@ -469,26 +470,28 @@ class _Search:
         width, samples = (np.where(known, v, 1.0)[:, None] for v in (found.features, found.samples))
         rank = math.ceil(self.table.spectrum.rank) if self.table.spectrum.rank < math.inf else 1
         P = np.maximum(np.concatenate([_near(width), np.full_like(width, rank)], axis=1), 1.0)
-        N = np.clip(_near(samples), 1.0, self.max_samples)
+        N = np.clip(_near(samples), 1.0, self.max_n_samples)
         budget = self.compute[:, None]
         # as many samples as a width leaves, and as many features as a number of samples leaves
         most_N = self._most(lambda n: self.cost(P, n, K), P.shape, budget)
         most_P = self._most(lambda p: self.cost(p, N, K), N.shape, budget)
         P, N = (
             np.concatenate(both, axis=1)
-            for both in ((P, _whole(most_P)), (_whole(np.minimum(most_N, self.max_samples)), N))
+            for both in ((P, _whole(most_P)), (_whole(np.minimum(most_N, self.max_n_samples)), N))
         )
         unused = np.maximum(1 - z / P, 0.0) * np.maximum(1 - z / N, 0.0)
         ridge = self.table.own_ridge(unused, z, N)
         none = self.problem._least_ridge(P, N)  # 0, where the law allows it
         ridges = np.stack([np.maximum(ridge, none), none])
-        at = replace(self.problem, n_features=P, n_samples=N, ridge=ridges)
+        at = replace(self.problem, n_features=P, n_samples=N, gram_ridge=ridges)
         error = np.asarray(exact_error(at, Ensemble(K)).total).min(axis=0)
         error = np.where(self.cost(P, N, K) <= budget * (1 + _ROUNDING), error, np.inf)
         sizes = _Sizes(
             features=P, samples=N, members=np.broadcast_to(K, P.shape), error=error, degrees=0 * P
         ).take(np.argmin(error, axis=1))
-        at = replace(self.problem, n_features=sizes.features, n_samples=sizes.samples, ridge=1.0)
+        at = replace(
+            self.problem, n_features=sizes.features, n_samples=sizes.samples, gram_ridge=1.0
+        )
         best = optimal_ridge(at, Ensemble(sizes.members))
         least = np.where(np.isfinite(sizes.error), best.error.total, np.inf)
         return replace(sizes, ridge=np.asarray(best.ridge), error=least)
@@ -499,7 +502,7 @@ class _Search:
             self.problem,
             n_features=sizes.features,
             n_samples=sizes.samples,
-            ridge=sizes.ridge,
+            gram_ridge=sizes.ridge,
         )
         return ScalingFrontier(
             problem=self.problem,
@@ -508,7 +511,7 @@ class _Search:
             n_features=sizes.features,
             n_samples=sizes.samples,
             n_members=sizes.members,
-            ridge=np.asarray(sizes.ridge),
+            gram_ridge=np.asarray(sizes.ridge),
             error=exact_error(at, Ensemble(sizes.members)),
             asymptotic=self._asymptotic(many=many),
         )
@@ -518,7 +521,7 @@ class _Search:
         cost = self.cost
         if (
             not isinstance(cost, Cost)
-            or math.isfinite(self.max_samples)
+            or math.isfinite(self.max_n_samples)
             or not has_power_law(self.problem)
             or np.any(self.problem.nonlinear_signal)  # errors that no budget removes
             or np.any(self.problem.test_noise)
@@ -551,7 +554,7 @@ class _Search:
         p, n, k, _, s = map(float, min(solutions, key=lambda one: float(one.fun)).x)
         if many and parallel:
             k = math.inf  # further models cost nothing
-        return FrontierExponents(error=-s, n_features=p, n_samples=n, n_members=k)
+        return FrontierExponents(total=-s, n_features=p, n_samples=n, n_members=k)
 
 
 def _near(size: FloatArray) -> FloatArray:
@@ -576,7 +579,7 @@ class _SumsTable:
         from scipy.interpolate import CubicSpline  # takes 0.2 s to import
 
         # a positive ridge: the sums do not depend on it, and steep laws need one at large sizes
-        problem = replace(problem, n_features=largest, n_samples=largest, ridge=1.0)
+        problem = replace(problem, n_features=largest, n_samples=largest, gram_ridge=1.0)
         self.problem, self.spectrum = problem, spectrum_of(problem)
         sums = mode_sums(self.spectrum, _LEAST, largest, _PER_DECADE)
         self._ends = math.log(sums.degrees[0]), math.log(sums.degrees[-1])

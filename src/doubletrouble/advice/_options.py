@@ -29,7 +29,7 @@ from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.losses import Measure
 from doubletrouble.parameters import Numeric
-from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.problems import Problem, SpectralProblem, ridge_name
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory import AnyProblem, exact_error
 
@@ -96,13 +96,18 @@ def n_samples_of(problem: AnyProblem) -> float:
     return scalar(problem.samples_per_dim if isinstance(problem, Problem) else problem.n_samples)
 
 
+def ridge_of(problem: AnyProblem) -> float:
+    """The ridge: λ of a `Problem`, the `gram_ridge` of a `SpectralProblem`."""
+    return scalar(problem.ridge if isinstance(problem, Problem) else problem.gram_ridge)
+
+
 def changed(problem: AnyProblem, **changes: Any) -> AnyProblem:
     """The problem with other `n_features` or `n_samples`, in its units, or another `ridge`."""
     isotropic = isinstance(problem, Problem)
     names = {
         "n_features": "features_per_dim" if isotropic else "n_features",
         "n_samples": "samples_per_dim" if isotropic else "n_samples",
-        "ridge": "ridge",
+        "ridge": ridge_name(problem),
     }
     return replace(problem, **{names[name]: value for name, value in changes.items()})
 
@@ -163,8 +168,8 @@ class AdviceOption:
 
     @property
     def ridge(self) -> float:
-        """Ridge λ, in the convention of the problem."""
-        return scalar(self.problem.ridge)
+        """Ridge: λ of a `Problem`, the `gram_ridge` of a `SpectralProblem`."""
+        return ridge_of(self.problem)
 
     @property
     def total_features(self) -> float:

@@ -25,7 +25,7 @@ from doubletrouble.costs import Measure, relative_cost
 from doubletrouble.decomposition import COLORS
 from doubletrouble.errors import require
 from doubletrouble.palette import LABELS
-from doubletrouble.problems import SpectralProblem
+from doubletrouble.problems import SpectralProblem, ridge_name
 from doubletrouble.results import WORTHWHILE, aligned, by_name, strict_json
 from doubletrouble.theory import error_slopes
 
@@ -34,10 +34,10 @@ _LETTERS = {"noise": "n", "initialization": "i", "sampling": "s", "bias": "b", "
 _BAR = 48  # letters
 _LIMIT = 4.0  # bars are cut at this multiple of the median error
 _ERRORS: dict[str, str] = {  # of classification, by measure
-    "misclassification": "misclassification rate",
-    "noisy": "rate of wrong noisy labels",
+    "zero_one": "misclassification rate",
+    "zero_one_noisy": "rate of wrong noisy labels",
     "squared": "squared error of the scores",
-    "log_loss": "log loss",
+    "log": "log loss",
 }
 _EXACT = 1e15  # larger numbers of models are not exact to the last digit
 
@@ -48,7 +48,7 @@ class MarginalValue:
 
     The unit is that of the problem: D samples or features for a `Problem`, one for a
     `SpectralProblem`. The derivatives are exact, and inf at a divergence; those of other losses
-    than the square loss of regression are central differences, to six digits. At the best ridge
+    than the squared loss of regression are central differences, to six digits. At the best ridge
     they are also the derivatives of the least error over all ridges.
 
     Examples
@@ -71,10 +71,10 @@ class MarginalValue:
         here = error_slopes(problem, ensemble, measure)
         best = error_slopes(changed(problem, ridge=best_ridge), ensemble, measure)
         return cls(
-            sample=0.0 - float(here.by_samples),
-            feature=0.0 - float(here.by_features),
-            sample_at_best_ridge=0.0 - float(best.by_samples),
-            feature_at_best_ridge=0.0 - float(best.by_features),
+            sample=0.0 - float(here.by_n_samples),
+            feature=0.0 - float(here.by_n_features),
+            sample_at_best_ridge=0.0 - float(best.by_n_samples),
+            feature_at_best_ridge=0.0 - float(best.by_n_features),
         )
 
     @property
@@ -182,7 +182,7 @@ class Advice:
             One line per option: error, P, N, K, λ, and the costs relative to now.
         """
         per = "" if self._is_counted else "/D"
-        head = ("option", "error", f"P{per}", f"N{per}", "K", "λ", "features", "training")
+        head = ("option", "error", f"P{per}", f"N{per}", "K", self._ridge, "features", "training")
         rows = [[*map(text, row)] for row in (head, *map(self._cells, self.options))]
         return aligned(rows, "<" + ">" * len(head[1:]))
 
@@ -334,12 +334,17 @@ class Advice:
     def _error(self) -> str:
         """The error in words."""
         classes = getattr(self.now.problem, "task", "regression") == "classification"
-        return _ERRORS[self.now.measure or "misclassification"] if classes else "error"
+        return _ERRORS[self.now.measure or "zero_one"] if classes else "error"
 
     @property
     def _is_counted(self) -> bool:
         """Whether features and samples are shown as counts."""
         return self.dim is not None or isinstance(self.now.problem, SpectralProblem)
+
+    @property
+    def _ridge(self) -> str:
+        """The heading of the ridge in the table."""
+        return "gram_ridge" if isinstance(self.now.problem, SpectralProblem) else "λ"
 
     @property
     def _scale(self) -> float:
@@ -382,7 +387,7 @@ class Advice:
             "n_samples": option.n_samples * self._scale,
             "n_members": _whole(option.n_members),
             "scheme": option.scheme,
-            "ridge": option.ridge,
+            ridge_name(option.problem): option.ridge,
             "total_features": option.total_features * self._unit("features"),
             "training_cost": option.training_cost * self._unit("training"),
             "relative_features": relative_cost(option.total_features, self.now.total_features),

@@ -236,7 +236,7 @@ def grid_flags(
     members: str = f"{Ensemble.n_members:g}",
     schemes: bool = False,
     tasks: tuple[Task, ...] = TASKS,
-    loss: str = "square",
+    loss: str = "squared",
 ) -> FlagGroup:
     """The flags of a `ProblemGrid`, with those of an ensemble that a `function` supports.
 
@@ -362,7 +362,7 @@ class ProblemGrid:
         """
         if (task := values.get("task", tasks[0])) not in tasks:
             raise ValueError(f"task must be {' or '.join(tasks)}, got {task!r}")
-        usual = Problem(task=task, loss=values.get("loss") or "square")
+        usual = Problem(task=task, loss=values.get("loss") or "squared")
         dropped = {name for name in usual.excluded if not was_given(context, name)}
         if usual.task == "classification" and values.get("noise_mixture") is not None:
             given = values["noise_mixture"]

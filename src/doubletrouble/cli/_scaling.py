@@ -31,13 +31,13 @@ _LAW_SPECS: dict[str, Parameter] = {
 _AXES: dict[str, Parameter] = {
     "n_samples": glossary.N_SAMPLES,
     "n_features": glossary.N_FEATURES,
-    "ridge": glossary.GRAM_RIDGE,
+    "gram_ridge": glossary.GRAM_RIDGE,
     "noise": glossary.NOISE,
     "n_members": glossary.N_MEMBERS,
 }
 _COSTS = declarations(Cost)
-_LIMITS = {"max_samples": glossary.MAX_SAMPLES, "max_members": glossary.MAX_MEMBERS}
-_DIRECTIONS = {"by_samples": "N", "by_features": "P", "by_members": "K"}
+_LIMITS = {"max_n_samples": glossary.MAX_SAMPLES, "max_n_members": glossary.MAX_MEMBERS}
+_DIRECTIONS = {"by_n_samples": "N", "by_n_features": "P", "by_n_members": "K"}
 
 
 # --- flags ---------------------------------------------------------------------------------------
@@ -115,9 +115,9 @@ class _SizeFlags:
     n_samples: Annotated[AxisValues, _axis("n_samples")] = _usual("1e9")
     n_features: Annotated[AxisValues, _axis("n_features")] = _usual("1e6")
     n_members: Annotated[AxisValues, _axis("n_members")] = _usual("1")
-    ridge: Annotated[AxisValues, _axis("ridge")] = _usual("0")
+    gram_ridge: Annotated[AxisValues, _axis("gram_ridge")] = _usual("0")
     best_ridge: Annotated[
-        bool, typer.Option("--best-ridge", help="The best ridge at all sizes, not --ridge.")
+        bool, typer.Option("--best-ridge", help="The best ridge at all sizes, not --gram-ridge.")
     ] = False
 
 
@@ -133,8 +133,8 @@ class _BudgetFlags:
     predictions: Annotated[float, _budget_flag("predictions")] = 0
     sample_price: Annotated[float, _budget_flag("sample_price")] = 0
     workers: Annotated[float, _budget_flag("workers")] = 1
-    max_samples: Annotated[float, _budget_flag("max_samples")] = math.inf
-    max_members: Annotated[float, _budget_flag("max_members")] = math.inf
+    max_n_samples: Annotated[float, _budget_flag("max_n_samples")] = math.inf
+    max_n_members: Annotated[float, _budget_flag("max_n_members")] = math.inf
 
 
 def _refuse(context: typer.Context, names: Iterable[str], where: str) -> None:
@@ -180,7 +180,7 @@ def scaling(
     data.check(context)
     if budget.compute is None:
         _refuse(context, (*_COSTS, *_LIMITS), "without compute")
-        _refuse(context, ["ridge"] * sizes.best_ridge, "with best_ridge")
+        _refuse(context, ["gram_ridge"] * sizes.best_ridge, "with best_ridge")
         _print_exponents(form, data, sizes)
         return
     _refuse(context, [f.name for f in fields(sizes)], "with compute")
@@ -197,7 +197,7 @@ def _print_exponents(form: Form, data: _LawFlags, sizes: _SizeFlags) -> None:
     """Print the exponents at every combination of sizes, or their table if there is only one."""
     axes = {name: getattr(data if name == "noise" else sizes, name) for name in _AXES}
     if sizes.best_ridge:
-        del axes["ridge"]
+        del axes["gram_ridge"]
     written = {name: as_written(_AXES[name], values) for name, values in axes.items()}
     varying = [name for name in written if len(written[name]) > 1]
     columns = dict(zip(written, zip(*product(*written.values()), strict=True), strict=True))
@@ -212,7 +212,7 @@ def _print_exponents(form: Form, data: _LawFlags, sizes: _SizeFlags) -> None:
     text = _exponents_table(varying, rows) if varying else f"\n{result}"
     report = Report(title=f"Scaling exponents: {', '.join(words)}", columns=rows, text=text)
     numbers = {"law": data.law, **data.numbers, **fixed}
-    numbers |= {"ridge": "best"} if sizes.best_ridge else {}
+    numbers |= {"gram_ridge": "best"} if sizes.best_ridge else {}
     form.show(report, Report(parameters=numbers, columns=rows).document)
 
 

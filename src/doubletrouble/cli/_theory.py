@@ -38,7 +38,7 @@ from doubletrouble.cli._output import (
     write_chart,
 )
 from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
-from doubletrouble.conventions import CLOCKS, ClockName, time_from, time_to
+from doubletrouble.conventions import TIME_UNITS, TimeUnit, convert_time
 from doubletrouble.costs import COSTS, most_features
 from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
 from doubletrouble.kernels import closed_form
@@ -51,10 +51,10 @@ from doubletrouble.results import AnovaTerms, Committee, ErrorTerms, PsiTerms
 # --- the error by cause --------------------------------------------------------------------------
 
 _MEASURE = option(
-    "the error of classification: 'misclassification' or 'squared' against the sign of the "
-    "target, 'noisy' or 'log_loss' against labels with noise and flips",
+    "the error of classification: 'zero_one' or 'squared' against the sign of the "
+    "target, 'zero_one_noisy' or 'log' against labels with noise and flips",
     choices=MEASURES,
-    show_default="misclassification; squared for regression",
+    show_default="zero_one; squared for regression",
 )
 
 
@@ -117,28 +117,26 @@ def optimum(
     _show(form, title, grid, results, lines, others)
 
 
-_TRAINING = ("error", "loss")
-
-
 @grouped
 def training(
     grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "training_error", without="test_noise")],
     *,
-    measure: Annotated[
-        str,
-        option("'error', or 'loss': the mean of the loss itself", choices=_TRAINING),
-    ] = "error",
+    mean_loss: Annotated[
+        bool,
+        typer.Option("--mean-loss", help="The mean of the loss itself, not the error."),
+    ] = False,
     form: Form,
 ) -> None:
     """Print the training error: the mean squared error on the training labels, noise included.
 
     The average of the models is evaluated on the whole data set, also if each is trained on a part.
     For classification it is the share of the training labels on the wrong side. With other losses
-    than the square loss it is that of one model.
+    than the squared loss it is that of one model.
     """
-    error = theory.training_error(grid.problem, grid.ensemble, cast(Any, measure))
-    lines = [_line(f"training {measure}", error)]
-    _show(form, f"Training {measure}", grid, {f"training_{measure}": error}, lines)
+    value = theory.training_error(grid.problem, grid.ensemble, mean_loss=mean_loss)
+    name = "loss" if mean_loss else "error"
+    lines = [_line(f"training {name}", value)]
+    _show(form, f"Training {name}", grid, {f"training_{name}": value}, lines)
 
 
 _LABELS = ("features_per_dim", "signal", "noise", "snr", "flips")
@@ -177,10 +175,14 @@ def calibration(
     The calibration error is the mean distance of the predicted probability from the actual one.
     """
     result = theory.calibration(grid.problem, grid.ensemble)
-    values = {"slope": result.slope, "calibration_error": result.error, "score_sd": result.score_sd}
+    values = {
+        "slope": result.slope,
+        "calibration_error": result.calibration_error,
+        "score_sd": result.score_sd,
+    }
     lines = [
         _line("calibration slope", result.slope),
-        _line("calibration error", result.error),
+        _line("calibration error", result.calibration_error),
         _line("sd of the score", result.score_sd),
     ]
     _show(form, "Calibration", grid, values, lines)
@@ -257,7 +259,7 @@ def _column(name: str) -> str:
 
 _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)
 _DEFAULT_TIMES = AxisValues(numbers("times", _TIMES))
-_CLOCKS = tuple(clock for clock in CLOCKS if clock != "gram")  # that of a measured spectrum
+_CLOCKS = tuple(unit for unit in TIME_UNITS if unit not in ("flow", "gram"))  # the losses
 _RATIO_CLOCKS = ("mean", "half_mean")  # determined by N/D
 _CLOCK = option(
     "time is steps × learning rate on this loss: 'mean', 'half_mean', 'sum' or 'half_sum' of the "
@@ -284,7 +286,8 @@ def flow(
     grid = replace(grid, axes={**grid.axes, "times": times})
     time: Any = grid.values("times")
     if clock:
-        time = time_from(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
+        sizes = _clock_sizes(grid, clock)
+        time = convert_time(time, cast(TimeUnit, clock), "flow", **sizes)
     error = theory.gradient_flow(grid.problem, time, grid.ensemble)
     others = {"clock": clock} if clock else {}
     _show(form, "Test error along gradient flow", grid, _parts(error), [error], others)
@@ -306,7 +309,8 @@ def stopping(
     best = theory.best_stopping_time(grid.problem, grid.ensemble)
     time, ridge = best.time, best.optimal_ridge
     if clock:
-        time = time_to(cast(ClockName, clock), time, **_clock_sizes(grid, clock))
+        sizes = _clock_sizes(grid, clock)
+        time = convert_time(time, "flow", cast(TimeUnit, clock), **sizes)
     lines = [
         _line("best time t", time),
         best.error,

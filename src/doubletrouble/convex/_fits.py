@@ -5,7 +5,7 @@ fitted, the intercept b minimize
 
     Σ_μ w_μ ℓ(y_μ, f_μ) + (alpha/2) |a|²,        f_μ = φ_μ·a + b,        alpha = N P λ/D
 
-In this convention the square loss is [dascoli2020] Eq. (4). At the minimum a = Φᵀ γ with the dual
+In this convention the squared loss is [dascoli2020] Eq. (4). At the minimum a = Φᵀ γ with the dual
 coefficients γ_μ = -w_μ ∂ℓ/∂f / alpha, so that f = K γ + b with K = Φ Φᵀ, and Σ γ = 0 with an
 intercept. Every method below takes steps (K + diag d)⁻¹ r, solved on the smaller side:
 N × N, or P × P by the identity of Woodbury.
@@ -50,7 +50,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.errors import ConvergenceError, DivergenceError
-from doubletrouble.losses import Logistic, Loss, LossLike, MaxMargin, Square, loss
+from doubletrouble.losses import Logistic, Loss, LossLike, MaxMargin, Squared, loss
 from doubletrouble.parameters import FloatArray, refuse
 
 TOLERANCE = 1e-9
@@ -209,7 +209,7 @@ class LinearModel:
             except DivergenceError:  # not separable: a minimum exists without a penalty
                 return None
         least, residual = self._least_norm(y, w, intercept)
-        return least if isinstance(kind, Square) or residual <= TOLERANCE else None
+        return least if isinstance(kind, Squared) or residual <= TOLERANCE else None
 
     # --- linear algebra on the smaller side ---
 
@@ -455,7 +455,7 @@ class LinearModel:
 
 def _is_minimum(point: _Point, y: FloatArray, kind: Loss, alpha: float, w: FloatArray) -> bool:
     """Whether a fit without residuals is that for alpha: feasible, up to negligible residuals."""
-    if isinstance(kind, Square) and alpha > 0:
+    if isinstance(kind, Squared) and alpha > 0:
         return False  # solved directly
     slope = alpha * point.dual / w
     low, high = kind.slopes

@@ -20,7 +20,7 @@ or μ⋆ = 0 are regular.
 residual losses: V is the variance of the cavity output, q its power, a the tangent form of its
 correlation with the labels, R the test error and b the intercept. The equations are solved for
 log V, log q, log a (log R, b/S) by Newton's method with a Jacobian by differences, on all points of
-a block at once. The start is the fixed point of the square loss, for margin losses on the share of
+a block at once. The start is the fixed point of the squared loss, for margin losses on the share of
 the samples that act as constraints and after a few damped iterations. Points that do not converge
 are continued from a large ridge (the maximum margin from few samples).
 
@@ -268,7 +268,7 @@ class Equations:
         def square(V: Any) -> Any:
             return np.log1p(1 / V) - load - np.log1p(features(V)[0])
 
-        def power(V: Any) -> Any:  # of the square loss
+        def power(V: Any) -> Any:  # of the squared loss
             _, d, given = features(V)
             return np.log(given) - np.log(-np.expm1(np.log1p(-d) - load))
 
@@ -288,7 +288,7 @@ class Equations:
             other = self._bisected(at, lambda V: -np.log(tails(V)[0]), 24)
             V = np.exp(other)
             spread = 2 * np.log(tails(V)[1])
-            # for P > N the tails may be lost already where the square loss interpolates
+            # for P > N the tails may be lost already where the squared loss interpolates
             beyond = slope**2 * np.exp(2 * log_V - log_R) > 6 - 2 * np.log(-load)
             narrow = (load + np.log1p(features(V)[0]) < 0.1) & ~((load < 0) & beyond)
             log_V, log_R = np.where(narrow, other, log_V), np.where(narrow, spread, log_R)
@@ -370,7 +370,7 @@ class SolvedPoints:
         equations, at, q_d, excess = self.equations, self.at, self.q_d, self.excess
         spread = (self.bias if equations.residual else q_d) + excess
         error, loss = equations.labels.training(at, self.V, spread, self.third)
-        if equations.residual and equations.classes:  # the square loss
+        if equations.residual and equations.classes:  # the squared loss
             a = np.sqrt(q_d / (excess + at.label_noise * (q_d + excess)))
             error = wrong_share(at, self.V, np.sqrt(q_d + excess), a)
         return tuple(

@@ -379,7 +379,7 @@ def partial_moments(z: Any, a: Any, at: LearningPoints) -> tuple[Any, Any, Any]:
 
 
 class MarginLabels(Labels):
-    """Margin losses with a piecewise linear force in 1 - y f, and the square loss of labels ±1."""
+    """Margin losses with a piecewise linear force in 1 - y f, and the squared loss of labels ±1."""
 
     def __init__(self, softness: float) -> None:
         self.softness = softness

@@ -3,10 +3,10 @@ r"""Measures of the scores of classes, and their differences along a chain of me
 A centred Gaussian score of power Q and overlap m with the target has, for a target of power ρ,
 labels with noise τ, flipped with probability p,
 
-    misclassification   arccos(m/√(ρ Q))/π, against the clean sign
-    noisy               p + (1-2p) arccos(m/√((ρ+τ²) Q))/π, against labels with noise and flips
-    squared             1 - 2m √(2/(πρ)) + Q, against the clean sign
-    log_loss            E log(1 + exp(√Q z)) - (1-2p) m/√(2π(ρ+τ²)), against noisy labels
+    zero_one         arccos(m/√(ρ Q))/π, against the clean sign
+    zero_one_noisy   p + (1-2p) arccos(m/√((ρ+τ²) Q))/π, against labels with noise and flips
+    squared          1 - 2m √(2/(πρ)) + Q, against the clean sign
+    log              E log(1 + exp(√Q z)) - (1-2p) m/√(2π(ρ+τ²)), against noisy labels
 
 for log(1 + exp(-y f)) is log(1 + exp(f)) - f [y = 1], and E f [y = 1] = E y f/2. The measure of the
 mean predictor, Q = q_d = m²/ρ, is the bias; the power that a cause adds to Q increases the measure
@@ -51,9 +51,9 @@ class ClassMeasure:
     def value(self, along: Any, excess: Any) -> Any:
         """The measure of a score of overlap `along` = m/√ρ and power m²/ρ + excess."""
         p, power = self.flips, along * along + excess
-        if self.name == "misclassification":
+        if self.name == "zero_one":
             return _angle(along, excess)
-        if self.name == "noisy":
+        if self.name == "zero_one_noisy":
             return p + (1 - 2 * p) * _angle(along, excess + self.variance * power)
         if self.name == "squared":
             return 1 - 2 * math.sqrt(2 / math.pi) * along + power
@@ -64,9 +64,9 @@ class ClassMeasure:
     def bayes(self) -> Any:
         """The least value of the measure, due to flipped and noisy test labels."""
         p = self.flips
-        if self.name == "noisy":
+        if self.name == "zero_one_noisy":
             return p + (1 - 2 * p) * np.arctan(np.sqrt(self.variance)) / np.pi
-        if self.name == "log_loss":
+        if self.name == "log":
             return label_entropy(p, self.variance)
         return 0.0
 

@@ -241,7 +241,7 @@ def _plain(array: FloatArray) -> Value:
 
 
 def _equations(problem: Problem, loss: Loss) -> Equations:
-    # labels ±1 enter the square loss by their second moments only: it is one of residuals
+    # labels ±1 enter the squared loss by their second moments only: it is one of residuals
     residual = not loss.margin
     if isinstance(loss, Logistic):
         labels: Labels = LogisticLabels()
@@ -313,7 +313,7 @@ def _of_classes(
     at = replace(at, information=k, label_noise=noise, limit=at.limit | _blind(values))
     if not residual:
         return at
-    # the square loss has E ν y, and E y₁y₂ of labels drawn twice at one input
+    # the squared loss has E ν y, and E y₁y₂ of labels drawn twice at one input
     power = k * k * (2 / np.pi) / (1 + noise)
     repeated = k * k * (2 / np.pi) * np.arcsin(1 / (1 + noise))
     return replace(

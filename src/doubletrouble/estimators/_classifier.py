@@ -26,8 +26,8 @@ from doubletrouble.losses import Loss
 from doubletrouble.losses import loss as named_loss
 from doubletrouble.parameters import FloatArray
 
-ClassifierLoss: TypeAlias = Literal["square", "logistic", "hinge", "squared_hinge"]
-"""Losses of a classifier; those other than "square" are fitted by iteration."""
+ClassifierLoss: TypeAlias = Literal["squared", "logistic", "hinge", "squared_hinge"]
+"""Losses of a classifier; those other than "squared" are fitted by iteration."""
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -40,9 +40,9 @@ def _available(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
 
 
 def _needs_square(model: RandomFeaturesClassifier) -> bool:
-    if str(model.loss) != "square":
+    if str(model.loss) != "squared":
         raise AttributeError(
-            f"loss must be 'square' for partial_fit, got {model.loss!r}: other losses need all "
+            f"loss must be 'squared' for partial_fit, got {model.loss!r}: other losses need all "
             "rows at once"
         )
     return True
@@ -65,7 +65,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
 
         (1/N) Σ_i 2 ℓ(y_i, a·φ(x_i)) + (P λ / D) |a|²
 
-    Losses other than "square" have no closed form: they need memory for all features, `ridge` must
+    Losses other than "squared" have no closed form: they need memory for all features, `ridge` must
     be a number, and there is no `partial_fit`. `predict_proba` is available for the logistic loss
     alone (scikit-learn's `CalibratedClassifierCV` calibrates other outputs). Other attributes are
     those of `RandomFeaturesRidge`.
@@ -92,8 +92,8 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         `FeatureBank`.
     fit_intercept : bool, default: False
         Whether a constant, not penalized, is fitted in addition.
-    loss : str or losses.Loss, default: "square"
-        ℓ: "square" for (y - f)²/2, ridge regression of ±1; "logistic" for log(1 + e^(-y f));
+    loss : str or losses.Loss, default: "squared"
+        ℓ: "squared" for (y - f)²/2, ridge regression of ±1; "logistic" for log(1 + e^(-y f));
         "hinge" for max(0, 1 - y f), the support vector machine; "squared_hinge" for
         max(0, 1 - y f)²/2. A `losses.Loss` stands for its name.
     class_weight : dict or str or None, default: None
@@ -139,7 +139,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         budget: float | None = None,
         ensemble: EnsembleLike = 1,
         fit_intercept: bool = False,
-        loss: ClassifierLoss | Loss = "square",
+        loss: ClassifierLoss | Loss = "squared",
         class_weight: Any = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -199,7 +199,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         classes: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Add rows to those of earlier calls, for the square loss.
+        """Add rows to those of earlier calls, for the squared loss.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
             "balanced", `n_features` is inf, `ridge` is not a number, or members of `ensemble` do
             not have all rows.
         AttributeError
-            If the loss is not "square".
+            If the loss is not "squared".
         """
         first = self._is_first()
         inputs, labels = validated(self, X, y, reset=first)
@@ -348,7 +348,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         if str(self.loss) not in known:
             raise ValueError(f"loss must be one of {', '.join(known)}, got {self.loss!r}")
         parameters = super()._parameters()
-        if str(self.loss) != "square" and not isinstance(parameters.penalty, Penalty):
+        if str(self.loss) != "squared" and not isinstance(parameters.penalty, Penalty):
             raise ValueError(
                 f"ridge must be a number for loss {self.loss!r}, which has no closed form, got "
                 f"{self.ridge!r}"

@@ -4,7 +4,7 @@ The loss of a column of labels ±1 with weights w of the rows, of sum W, is
 
     (1/W) Σ_i 2 w_i ℓ(y_i, f(x_i)) + (P λ / D) |a|²
 
-in which the square loss (y - f)²/2 is that of `_solvers`. `convex.LinearModel` minimizes
+in which the squared loss (y - f)²/2 is that of `_solvers`. `convex.LinearModel` minimizes
 Σ w ℓ + (alpha/2) |a|² with alpha = λ P W/D, or Σ w ℓ + (δ/2) γᵀ K γ with δ = λ W/D where
 f = K γ for infinitely many features.
 """

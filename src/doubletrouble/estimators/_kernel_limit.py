@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.activations import Activation
-from doubletrouble.conventions import ridge_to
+from doubletrouble.conventions import convert_ridge
 from doubletrouble.estimators._features import RealArray
 from doubletrouble.estimators._members import Penalty, Solution
 from doubletrouble.estimators._path import RidgePath, leave_one_out, left_out, ridge_path
@@ -178,7 +178,7 @@ def fit_kernel_path(
 def _fit_member(phi: KernelMap, own: Sample, ridges: FloatArray) -> tuple[MemberFit, FloatArray]:
     """The fits of one member for every ridge, and its predictions for rows left out."""
     sizes: dict[str, Any] = {"n_samples": own.weight, "dim": phi.dim}
-    deltas = np.asarray(ridge_to("gram", ridges, n_features=math.inf, **sizes))
+    deltas = np.asarray(convert_ridge(ridges, "paper", "gram", n_features=math.inf, **sizes))
     with np.errstate(over="ignore", invalid="ignore"):
         system = KernelEquations(phi, own)
         modes = system.modes()

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble.conventions import ConventionName, ridge_from, ridge_to
+from doubletrouble.conventions import RidgeUnit, convert_ridge
 from doubletrouble.ensembles import Scheme
 from doubletrouble.estimators._features import InputMap, RealArray, Seed, draws_generator
 from doubletrouble.estimators._solvers import MemberFit
@@ -43,18 +43,16 @@ class Penalty:
         """
         if self.convention == "sklearn":
             return np.full(len(weights), self.value)
-        kind: ConventionName = "gram" if np.isinf(n_features) else "sklearn"
-        alphas = ridge_to(kind, self.value, n_features=n_features, n_samples=weights, dim=dim)
-        return np.asarray(alphas)
+        unit: RidgeUnit = "gram" if np.isinf(n_features) else "sklearn"
+        sizes: dict[str, Any] = {"n_features": n_features, "n_samples": weights, "dim": dim}
+        return np.asarray(convert_ridge(self.value, "paper", unit, **sizes))
 
     def ridge(self, weights: FloatArray, *, n_features: float, dim: int) -> float:
         """The penalty in the paper's convention; from alpha, for the mean weight."""
         if self.convention == "paper":
             return self.value
-        weight = float(np.mean(weights))
-        return float(
-            ridge_from("sklearn", self.value, n_features=n_features, n_samples=weight, dim=dim)
-        )
+        sizes = {"n_features": n_features, "n_samples": float(np.mean(weights)), "dim": dim}
+        return float(convert_ridge(self.value, "sklearn", "paper", **sizes))
 
 
 def checked_penalty(ridge: Any, alpha: Any) -> Penalty | Criterion:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble.conventions import ridge_to
+from doubletrouble.conventions import convert_ridge
 from doubletrouble.estimators._features import FeatureMap, InputMap, RealArray, check_range
 from doubletrouble.estimators._members import Penalty, Solution, predict_mean
 from doubletrouble.estimators._solvers import EigenModes, MemberFit, Sample, factorize
@@ -184,7 +184,7 @@ def leave_one_out(
 
 def _fit_features(phi: FeatureMap, own: Sample, ridges: FloatArray) -> tuple[MemberFit, FloatArray]:
     sizes: dict[str, Any] = {"n_features": phi.n_features, "dim": phi.dim}
-    alphas = np.asarray(ridge_to("sklearn", ridges, n_samples=own.weight, **sizes))
+    alphas = np.asarray(convert_ridge(ridges, "paper", "sklearn", n_samples=own.weight, **sizes))
     system, modes = factorize(phi, own, float(alphas.min()))
     coef = system.weights(modes, alphas)  # (P, T, R)
     intercept = own.label_mean[:, None] - np.tensordot(system.mean, coef, 1)  # (T, R)

@@ -46,7 +46,7 @@ from doubletrouble.estimators._members import (
 from doubletrouble.estimators._path import RidgePath, best_solution, fit_path, ridge_grid
 from doubletrouble.estimators._solvers import MemberFit, NormalEquations, Sample, fit_member
 from doubletrouble.forecasting import Forecast
-from doubletrouble.losses import Loss, Square
+from doubletrouble.losses import Loss, Squared
 from doubletrouble.parameters import FloatArray, Value, whole_number
 
 _FITTED = {"loo_path_", "loo_error_", "forecast_", "forecast_error_", "weights_", "X_fit_"}
@@ -66,7 +66,7 @@ class LearnerParameters:
     penalty: Penalty | Criterion
     budget: int | None  # of features P K
     ridges: FloatArray
-    loss: Loss = Square()
+    loss: Loss = Squared()
 
     def weights(self, seed: Seed, dim: int) -> FloatArray:
         """Θ of all members, (K, P, D)."""
@@ -327,7 +327,7 @@ def _fit_finite(
         path = fit_path(maps, sample, counts, parameters.ridges, single=single)
         return best_solution(path, samples, parameters.n_features), path
     fits: list[Callable[[float], MemberFit]]
-    if isinstance(parameters.loss, Square):
+    if isinstance(parameters.loss, Squared):
         fits = [partial(fit_member, phi, own) for phi, own in zip(maps, samples, strict=True)]
     else:
         fits = [
@@ -356,7 +356,7 @@ def _fit_infinite(
         path = fit_kernel_path(phi, sample, counts, parameters.ridges, single=single)
         samples = [sample.drawn(drawn) for drawn in counts]
         return best_solution(path, samples, math.inf), path
-    if not isinstance(parameters.loss, Square):
+    if not isinstance(parameters.loss, Squared):
         penalty, loss = parameters.penalty, parameters.loss
         return fit_convex_kernel(phi, sample, counts, penalty, loss), None
     return fit_kernel(phi, sample, counts, parameters.penalty), None

@@ -1,7 +1,7 @@
 r"""Double descent of classification, for several losses, and the causes of its error.
 
 The share of test points on the wrong side of the teacher's plane, for one model and for infinitely
-many. The peak of the square loss is at P = N, as in regression; that of losses of the margin is
+many. The peak of the squared loss is at P = N, as in regression; that of losses of the margin is
 where the training data become separable, P = N/`separability`, below P = N/2.
 
 A second figure has the four causes of the error. They are differences of the error along the chain
@@ -52,7 +52,7 @@ _STACKED = ("bias", "sampling", "initialization", "noise")  # from below
 class ClassificationSettings(SimulationSettings, ClassSettings):
     """The settings of the figure."""
 
-    losses: Sequence[str] = setting(("square", "hinge", "logistic"), "ℓ", "losses")
+    losses: Sequence[str] = setting(("squared", "hinge", "logistic"), "ℓ", "losses")
     ratio_range: GridBounds = setting((0.05, 20.0, 161), "P/N", f"features per sample: {RANGE}")
     simulated_ratios: GridBounds = setting((0.1, 4.0, 6), "P/N", f"where to simulate: {RANGE}")
 
@@ -65,7 +65,7 @@ def classification_data(settings: ClassificationSettings) -> Panel:
     ... )
     >>> lines = classification_data(small).lines
     >>> [(line.label, round(float(line.y[0]), 3)) for line in lines[::2]]
-    [('square_K1', 0.427), ('hinge_K1', 0.298), ('logistic_K1', 0.289)]
+    [('squared_K1', 0.427), ('hinge_K1', 0.298), ('logistic_K1', 0.289)]
     """
     ratios = log_grid(settings.ratio_range, "ratio_range")
     simulated = log_grid(settings.simulated_ratios)
@@ -130,7 +130,7 @@ FIGURE = FigureSpec(
     title="Double descent of classification",
     caption=(
         "The misclassification rate of random features fitted with three losses to clean labels of "
-        "two classes: one model (thick) and an average of infinitely many (thin). The square loss "
+        "two classes: one model (thick) and an average of infinitely many (thin). The squared loss "
         "has its peak at P = N. The hinge loss (support vector machine) and the logistic loss have "
         "a smaller one at P = 0.40 N, which tends to 0.384 N as the penalty vanishes: there the "
         "training data become linearly separable, N = N⋆. They have no peak at P = N. "
@@ -140,7 +140,7 @@ FIGURE = FigureSpec(
     ),
     alt=(
         "Misclassification rate against features per sample P/N, logarithmic axis. For one model "
-        "the square loss peaks at 0.43 at P = N; hinge and logistic loss peak at 0.38 and 0.37 "
+        "the squared loss peaks at 0.43 at P = N; hinge and logistic loss peak at 0.38 and 0.37 "
         "near P/N = 0.4, and are below 0.30 at P = N. With infinitely many models all three fall "
         "from 0.22 to 0.18 without a peak. Simulated points lie on the lines."
     ),

@@ -82,7 +82,7 @@ def table(data: Sequence[CostPanel]) -> Table:
         blocks.append({"cost": k, "compute": best.compute, **sizes, **error})
         if best.asymptotic is not None and one.asymptotic is not None:
             powers = {name: getattr(best.asymptotic, name) for name in _SIZES}
-            error_powers = {"error": best.asymptotic.error, "error_one": one.asymptotic.error}
+            error_powers = {"error": best.asymptotic.total, "error_one": one.asymptotic.total}
             blocks.append({"cost": k, "compute": math.inf, **powers, **error_powers})
     return Table.stack(*blocks)
 
@@ -107,7 +107,7 @@ def draw_error(axes: "drawing.Axes", panel: CostPanel) -> None:
     _exponents(
         axes,
         [
-            (np.asarray(f.error.total), float(f.asymptotic.error), stroke.color)
+            (np.asarray(f.error.total), float(f.asymptotic.total), stroke.color)
             for f, stroke in shown
             if f.asymptotic is not None
         ],
@@ -172,7 +172,7 @@ def _both(frontier: ScalingFrontier) -> tuple[ScalingFrontier, ...]:
 def comparisons(data: Sequence[CostPanel]) -> tuple[Agreement, ...]:
     """Exponents of the error between the last two budgets, and those for large budgets."""
     gaps = [
-        abs(float(np.ravel(f.exponents.error)[-1]) - f.asymptotic.error)
+        abs(float(np.ravel(f.exponents.total)[-1]) - f.asymptotic.total)
         for panel in data
         for f in _both(panel.frontier)
         if f.asymptotic is not None and f.compute.size > 1

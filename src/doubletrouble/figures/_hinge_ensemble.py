@@ -1,6 +1,6 @@
 r"""Averaged models against one wide model, each with its best penalty, for several losses.
 
-For the square loss the average of infinitely many models at its best penalty equals the kernel
+For the squared loss the average of infinitely many models at its best penalty equals the kernel
 limit, and K models of P features are never better than one of K P. For the hinge loss with flipped
 labels both are untrue: the average of support vector machines is better than the kernel machine.
 """
@@ -27,7 +27,7 @@ KERNEL = "_kernel"  # ends the labels of the limits
 class HingeSettings(ClassSettings):
     """The settings of the figure; every ridge is the best one."""
 
-    losses: Sequence[str] = setting(("square", "hinge", "logistic"), "ℓ", "losses")
+    losses: Sequence[str] = setting(("squared", "hinge", "logistic"), "ℓ", "losses")
     flips: float = setting(0.2, glossary.FLIPS)
     width_range: GridBounds = setting((0.25, 32.0, 22), "P/D", f"features per dimension: {RANGE}")
     member_width: float = setting(2.0, "P/D", "features per dimension of a member in panel (b)")
@@ -123,20 +123,21 @@ FIGURE = FigureSpec(
         "Misclassification rates with 20 % of the training labels flipped; every model and every "
         "ensemble has its best penalty. (a) Infinitely many averaged models against the width of "
         "each (thick), and one model with infinitely many features, the kernel limit (thin). With "
-        "the square and the logistic loss the ensemble is as good as the kernel from P = D/2 on, "
+        "the squared and the logistic loss the ensemble is as good as the kernel from P = D/2 on, "
         "and never better. With the hinge loss it is better from P = D/3 on: 0.3029 at P = 2D "
         "against 0.3048 for the kernel machine.\n"
-        "(b) K models of P = 2D features minus one model of K P features. With the square loss "
+        "(b) K models of P = 2D features minus one model of K P features. With the squared loss "
         "the difference is never negative; with the hinge loss it is from K = 6 on. Averaging "
         "smooths the hinge, which a penalty does not. The differences are small: one to two "
         "errors in a thousand test points."
     ),
     alt=(
         "Left: misclassification rate of infinitely many models against features per dimension, "
-        "between 0.302 and 0.307. Square and logistic loss fall to their kernel limits, 0.3047 and "
+        "between 0.302 and 0.307. Those of squared and logistic loss fall to their kernel limits, "
+        "0.3047 and "
         "0.3050, and stay there. The hinge loss falls below its kernel limit of 0.3048 to 0.3029 "
         "at P = 2D and rises again. Right: difference of K models and one of as many features. It "
-        "is positive up to 0.001 for square and logistic loss, and falls to -0.0016 for the hinge."
+        "is positive up to 0.001 for squared and logistic loss, and falls to -0.0016 for the hinge."
     ),
     settings=HingeSettings(),
     data=hinge_data,

@@ -1,4 +1,4 @@
-r"""Robust losses against the square loss with outliers among the labels.
+r"""Robust losses against the squared loss with outliers among the labels.
 
 Label noise is a mixture: a small share of the labels has a large standard deviation. Losses that
 grow linearly bound the force of a label, and reduce the noise part below P = N. Models with more
@@ -25,7 +25,7 @@ PARTS = ("noise", "total")
 class HuberSettings(FigureSettings):
     """The settings of the figure."""
 
-    losses: Sequence[str] = setting(("square", "huber", "absolute"), "ℓ", "losses")
+    losses: Sequence[str] = setting(("squared", "huber", "absolute"), "ℓ", "losses")
     ridge: float = setting(1e-3, glossary.RIDGE)
     samples_per_dim: float = setting(2.0, glossary.SAMPLES_PER_DIM)
     activation: str = setting("relu", "σ", "activation function")
@@ -47,7 +47,7 @@ def huber_data(settings: HuberSettings) -> tuple[Panel, ...]:
 
     >>> noise, total = huber_data(HuberSettings(ratio_range=(0.25, 0.25, 1)))
     >>> [(line.label, round(float(line.y[0]), 3)) for line in noise.lines]
-    [('square', 0.577), ('huber', 0.183), ('absolute', 0.289)]
+    [('squared', 0.577), ('huber', 0.183), ('absolute', 0.289)]
     """
     ratios = log_grid(settings.ratio_range, "ratio_range")
     problem = at_ratio(settings.problem, ratios)
@@ -98,10 +98,10 @@ FIGURE = FigureSpec(
     title="Robust losses and outliers",
     caption=(
         "Random-features regression where one label in ten is an outlier (noise of standard "
-        "deviation 4 instead of 0.4), with the square loss, the Huber loss (linear beyond a "
+        "deviation 4 instead of 0.4), with the squared loss, the Huber loss (linear beyond a "
         "residual of 1) and the absolute loss. (a) The part of the test error that is due to label "
         "noise, (b) the test error.\n"
-        "With few features the robust losses have less noise variance than the square loss, at "
+        "With few features the robust losses have less noise variance than the squared loss, at "
         "P = N/4 0.18 (Huber) and 0.29 (absolute) instead of 0.58; sampling variance and bias are "
         "the same to a few percent. With more features than samples the models interpolate the "
         "labels, outliers included, and the losses agree: the peak at P = N remains. That of the "
@@ -110,10 +110,10 @@ FIGURE = FigureSpec(
     ),
     alt=(
         "Two panels against features per sample P/N, logarithmic axes. Left, noise variance: for "
-        "P < N the Huber and absolute losses are two to four times below the square loss; all "
+        "P < N the Huber and absolute losses are two to four times below the squared loss; all "
         "three rise to a peak near P = N, of 7, 7 and 11, and nearly coincide beyond. Right, the "
         "test error has the same order: at P = N/4 it is 1.09 (Huber), 1.21 (absolute) and 1.48 "
-        "(square)."
+        "(squared)."
     ),
     settings=HuberSettings(),
     data=huber_data,

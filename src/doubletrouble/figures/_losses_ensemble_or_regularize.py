@@ -47,7 +47,7 @@ class LossMap:
 class LossMapSettings(ClassSettings):
     """The settings of the figure."""
 
-    losses: Sequence[str] = setting(("square", "hinge", "logistic"), "ℓ", "losses")
+    losses: Sequence[str] = setting(("squared", "hinge", "logistic"), "ℓ", "losses")
     ratio_range: GridBounds = setting((0.1, 50.0, 41), "P/N", f"features per sample: {RANGE}")
     flip_range: GridBounds = setting((0.0, 0.45, 28), "p", f"share of flipped labels: {RANGE}")
 
@@ -156,7 +156,7 @@ FIGURE = FigureSpec(
         "48 % before it."
     ),
     alt=(
-        "Three maps, for square, hinge and logistic loss, over features per sample P/N and the "
+        "Three maps, for squared, hinge and logistic loss, over features per sample P/N and the "
         "share of flipped labels. In each the ensemble is better on the left and below, by more "
         "than 40 % for few features and clean labels; a border rises from the right edge, at a "
         "few percent of flipped labels, to P/N = 2 to 3 at 45 %, and beyond it the single model is "

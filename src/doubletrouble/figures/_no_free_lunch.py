@@ -73,7 +73,7 @@ class NoFreeLunch:
 
     best: RatioMap
     fixed: RatioMap
-    ridge: float  # of the map
+    gram_ridge: float  # of the map
     spectra: RandomSpectra
 
 
@@ -82,13 +82,15 @@ class LunchSettings(LawSettings):
     """The settings of the figure."""
 
     n_samples: float = setting(100.0, glossary.N_SAMPLES)
-    ridge: float = setting(1e-2, glossary.GRAM_RIDGE)
+    gram_ridge: float = setting(1e-2, glossary.GRAM_RIDGE)
     total_range: GridBounds = setting((0.1, 100.0, 121), "KP/N", f"all features: {RANGE}")
     best_range: GridBounds = setting(
         (0.1, 100.0, 21), "KP/N", f"all features, at the best ridge: {RANGE}"
     )
     n_spectra: int = setting(20, "spectra", "random spectra")
-    share: float = setting(1e-4, "δ/Tr", "small ridge of random spectra, per weight of the kernel")
+    relative_ridge: float = setting(
+        1e-4, "δ/Tr", "small ridge of random spectra, per weight of the kernel"
+    )
     seed: int = setting(0, "seed", "of the random spectra")
 
 
@@ -102,8 +104,8 @@ def lunch_data(settings: LunchSettings) -> NoFreeLunch:
     return NoFreeLunch(
         best=_map(settings, log_grid(settings.best_range, "best_range"), _FEW, best=True),
         fixed=_map(settings, log_grid(settings.total_range, "total_range"), _ALL, best=False),
-        ridge=settings.ridge,
-        spectra=random_spectra(settings.n_spectra, settings.share, settings.seed),
+        gram_ridge=settings.gram_ridge,
+        spectra=random_spectra(settings.n_spectra, settings.relative_ridge, settings.seed),
     )
 
 
@@ -111,12 +113,12 @@ def _map(
     settings: LunchSettings, totals: FloatArray, members: FloatArray, *, best: bool
 ) -> RatioMap:
     K, N = members[:, None], settings.n_samples
-    problem = settings.at(totals * N / K, N, ridge=settings.ridge)
+    problem = settings.at(totals * N / K, N, gram_ridge=settings.gram_ridge)
     error = _totals(problem, Ensemble(K), best=best)
     return RatioMap(totals=totals, n_members=members, ratio=error / error[0])
 
 
-def random_spectra(count: int, share: float, seed: int) -> RandomSpectra:
+def random_spectra(count: int, relative_ridge: float, seed: int) -> RandomSpectra:
     """Ratios for random eigenvalues, targets, sizes and noise."""
     best: list[FloatArray] = []
     fixed: list[FloatArray] = []
@@ -132,7 +134,7 @@ def random_spectra(count: int, share: float, seed: int) -> RandomSpectra:
             n_samples=samples,
             noise=0.5 * rng.uniform() * np.sqrt(powers.sum()),
         )
-        problem = replace(problem, ridge=share * eigenvalues.sum())
+        problem = replace(problem, gram_ridge=relative_ridge * eigenvalues.sum())
         for rows, at_best in ((best, True), (fixed, False)):
             error = _totals(problem, ensemble, best=at_best)
             rows.append(error / error[0])
@@ -229,7 +231,7 @@ def plot(data: NoFreeLunch) -> "drawing.Figure":
         for row in grid:
             row[0].set_title("best ridge of each", loc="right")
             row[1].set_ylabel("")
-        ridge = rf"$\delta={drawing.scientific(data.ridge)}$"
+        ridge = rf"$\delta={drawing.scientific(data.gram_ridge)}$"
         grid[0, 1].set_title(f"fixed ridge, {ridge}", loc="right")
         grid[1, 1].set_title("fixed small ridge", loc="right")
         drawing.letters(list(grid.ravel()))

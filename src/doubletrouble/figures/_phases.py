@@ -55,7 +55,7 @@ class PhaseSettings(LawSettings):
     capacity: float = setting(2.5, glossary.CAPACITY)
     source: float = setting(0.6, glossary.SOURCE)
     noise: float = setting(1e-3, glossary.NOISE)
-    ridge: float = setting(1e-8, glossary.GRAM_RIDGE)
+    gram_ridge: float = setting(1e-8, glossary.GRAM_RIDGE)
     size_range: GridBounds = setting((1e2, 1e12, 81), "N, P", f"samples and features: {RANGE}")
 
 
@@ -69,7 +69,7 @@ def phases_data(settings: PhaseSettings) -> Phases:
     sizes = log_grid(settings.size_range, "size_range")
     maps = []
     for noise in (settings.noise, 0.0):
-        problem = settings.at(sizes[:, None], sizes, ridge=settings.ridge, noise=noise)
+        problem = settings.at(sizes[:, None], sizes, gram_ridge=settings.gram_ridge, noise=noise)
         for members in _MEMBERS:
             error = exact_error(problem, members)
             parts = {name: np.asarray(getattr(error, name)) for name in CAUSES}

@@ -31,7 +31,7 @@ class PeakPanel:
 
     data: str
     best_ridge: bool
-    ridge: float  # as a share of the kernel's weight, where it is not the best
+    relative_ridge: float  # as a share of the kernel's weight, where it is not the best
     lines: tuple[Line, ...]
 
     def line(self, label: str) -> Line:
@@ -46,7 +46,7 @@ class PeakSettings(LawSettings):
     source: float = setting(0.3, glossary.SOURCE)
     noise: float = setting(0.3, glossary.NOISE)
     n_samples: float = setting(1000.0, glossary.N_SAMPLES)
-    ridge: float = setting(
+    relative_ridge: float = setting(
         1e-5, "δ/Tr", "ridge on the Gram matrix of features/√P, per weight of the kernel"
     )
     ratio_range: GridBounds = setting((0.1, 100.0, 121), "P/N", f"features per sample: {RANGE}")
@@ -65,7 +65,7 @@ def peak_data(settings: PeakSettings) -> tuple[PeakPanel, ...]:
         PeakPanel(
             data=name,
             best_ridge=best,
-            ridge=settings.ridge,
+            relative_ridge=settings.relative_ridge,
             lines=_lines(ratios, optimal_ridge(one).error if best else exact_error(one)),
         )
         for best in (False, True)
@@ -84,10 +84,10 @@ def _problems(settings: PeakSettings, ratios: FloatArray) -> dict[str, Problem |
     power = root_power(law)
     return {
         # δ = λ N/D, and N/D = 1
-        "isotropic": replace(isotropic, ridge=settings.ridge * weight),
+        "isotropic": replace(isotropic, ridge=settings.relative_ridge * weight),
         "power-law": replace(
             law,
-            ridge=settings.ridge * trace,
+            gram_ridge=settings.relative_ridge * trace,
             law=None,
             target_powers=np.asarray(law.target_powers) / power**2,
         ),

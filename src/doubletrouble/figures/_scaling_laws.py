@@ -67,7 +67,7 @@ def scaling_data(settings: ScalingSettings) -> tuple[Path, ...]:
             one = settings.at(settings.marked, settings.marked**power)
             slopes = exponents(one, ridge="best" if best else "fixed")
             assert slopes.asymptotic is not None
-            along = [s.along(features=1.0, samples=power) for s in (slopes, slopes.asymptotic)]
+            along = [s.along(n_features=1.0, n_samples=power) for s in (slopes, slopes.asymptotic)]
             local, law = (
                 {name: float(getattr(s, name)) for name in ("total", *CAUSES)} for s in along
             )

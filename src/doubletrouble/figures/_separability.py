@@ -174,7 +174,7 @@ FIGURE = FigureSpec(
         "fewer features, the more samples per dimension the fewer, and flipped labels (p) need "
         "more. At N = 2D, P/N⋆ = 0.3842 and 0.4267 for ReLU with p = 0 and 0.1, 0.3423 and "
         "0.3991 for tanh. The classification error of models with the hinge or the logistic loss "
-        "peaks there, and not at P = N, where the peak of the square loss is.\n"
+        "peaks there, and not at P = N, where the peak of the squared loss is.\n"
         "(b) The largest number of samples per feature that ReLU features separate, N⋆/P, over the "
         "number of features per dimension and the share of flipped labels: 2 where half of the "
         "labels are flipped, and also for few features. The values are exact in the limit of "

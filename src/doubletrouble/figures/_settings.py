@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from doubletrouble import glossary
 from doubletrouble.parameters import Numeric, Parameter
 from doubletrouble.problems import Problem, SpectralProblem
+from doubletrouble.spectra import PowerLaw
 
 GridBounds: TypeAlias = tuple[float, float, int]
 """The first value, the last, and their number, evenly spaced in log."""
@@ -110,6 +111,6 @@ class LawSettings(FigureSettings):
 
     def at(self, n_features: Numeric, n_samples: Numeric, **others: Any) -> SpectralProblem:
         """The problem of the law with these sizes."""
-        usual = {"capacity": self.capacity, "source": self.source, "noise": self.noise}
+        law = PowerLaw(capacity=self.capacity, source=self.source)
         sizes = {"n_features": n_features, "n_samples": n_samples}
-        return SpectralProblem.power_law(**{**usual, **sizes, **others})
+        return SpectralProblem.from_law(law, **{"noise": self.noise, **sizes, **others})

@@ -1,6 +1,6 @@
 """Errors along P/N with any convex loss, for the page.
 
-The browser has the theory of the square loss of regression; that of other losses is evaluated here.
+The browser has the theory of ridge regression; that of other losses is evaluated here.
 One curve at a time is computed, and the last ones are kept: a slider that is dragged requests many.
 """
 

@@ -59,7 +59,7 @@ def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerm
     Raises
     ------
     ValueError
-        For other losses than the square loss of regression, sizes or a ridge that are not positive
+        For other losses than the squared loss of regression, sizes or a ridge that are not positive
         and finite, or unknown errata.
     TypeError
         If `problem` is not a `Problem`, or `printed` not a set of numbers.
@@ -152,7 +152,7 @@ def saddle_point(problem: Problem) -> SaddlePoint:
     Raises
     ------
     ValueError
-        For other losses than the square loss of regression, sizes or a ridge that are not positive
+        For other losses than the squared loss of regression, sizes or a ridge that are not positive
         and finite, or fields that are arrays.
     TypeError
         If `problem` is not a `Problem`.

@@ -1,6 +1,6 @@
 r"""Overlaps of learners fitted with any convex loss, without bias: the terms of one draw.
 
-A learner with a loss other than the square loss does not depend linearly on its labels, so that
+A learner with a loss other than the squared loss does not depend linearly on its labels, so that
 labels are drawn, and averages over their noise are taken over copies. A draw has two data sets,
 J sets of features, and for the inputs of each data set two draws of the label noise (one where
 there is no noise). Every learner is fitted by `convex.LinearModel`. With h its output at a Gaussian

@@ -178,7 +178,7 @@ def plan(
 def _refuse_for_convex_losses(
     problem: Problem, model: str, center: bool, dtype: str, times: Any
 ) -> None:
-    """Raise ValueError for settings that only the square loss of regression has."""
+    """Raise ValueError for settings that only the squared loss of regression has."""
     case = f"{problem.task} with loss {problem.loss!s}"
     for name, value, wanted, known in (
         ("model", model, "'features' or 'gaussian'", model != "kernel"),

@@ -40,7 +40,7 @@ class DrawnEnsemble:
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
-    terms: Any  # SimulatedTerms, or OverlapDraws of other losses than the square loss
+    terms: Any  # SimulatedTerms, or OverlapDraws of other losses than the squared loss
 
     def _covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble, as requested or as realized."""
@@ -331,7 +331,7 @@ def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> Membe
     return MemberTerms(shared=shared, own=own)
 
 
-# --- other losses than the square loss -----------------------------------------------------------
+# --- other losses than the squared loss -----------------------------------------------------------
 
 
 _VOTE_TOTAL_ONLY = "the parts of a vote must be computed by theory: its total alone is counted"
@@ -343,7 +343,7 @@ _BLIND_TOTAL_ONLY = (
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ConvexSimulation(Simulation):
-    """A simulation of classification, or with a loss other than the square loss.
+    """A simulation of classification, or with a loss other than the squared loss.
 
     It has the overlaps of learners (`m`, `q`, `overlap`) in place of Ψ terms.
     """
@@ -358,7 +358,9 @@ class ConvexSimulation(Simulation):
     @property
     def psi(self) -> PsiTerms[Estimate]:
         """Not defined: learners do not depend linearly on the labels."""
-        raise ValueError(f"psi must be of the square loss of regression, got {self.problem.loss!s}")
+        raise ValueError(
+            f"psi must be of the squared loss of regression, got {self.problem.loss!s}"
+        )
 
     @property
     def m(self) -> Estimate:
@@ -440,10 +442,10 @@ class ConvexSimulation(Simulation):
         ensemble : float or array_like or Scheme or Vote, default: 1
             The number of models K, or one of the ensembles drawn. `Vote(K)`, for K up to `n_init`,
             is counted at points held out: its total is estimated, and its parts are not; the
-            measure is "misclassification" or "noisy".
+            measure is "zero_one" or "zero_one_noisy".
         measure : str or None, default: None
-            For regression the mean squared error. For classification "misclassification", the
-            default, or "squared" against the clean sign, "noisy" or "log_loss" against labels with
+            For regression the mean squared error. For classification "zero_one", the default, or
+            "squared" against the clean sign, "zero_one_noisy" or "log" against labels with
             noise and flips: definitions and parts are those of `exact_error`.
 
         Returns
@@ -482,7 +484,7 @@ class ConvexSimulation(Simulation):
         powers = power_parts(scheme, at, np.asarray(scheme.n_members))
         if measure == "squared":
             return ErrorTerms(**self._estimates(powers, at), coordinates=self._coordinates(scheme))
-        if measure != "log_loss" and at.directions is not None:
+        if measure != "log" and at.directions is not None:
             powers = power_parts(scheme, at.directions, np.asarray(scheme.n_members))
             m, q_d = at.directions.m, at.directions.q_d
         else:
@@ -495,11 +497,11 @@ class ConvexSimulation(Simulation):
             return measured.value(along, q - along**2)
 
         def estimated(excess: Any) -> Any:
-            if measure != "log_loss" and np.ndim(excess) == 0:  # the rate of the mean predictor
+            if measure != "log" and np.ndim(excess) == 0:  # the rate of the mean predictor
                 return np.full_like(at.q_d, float(measured.bayes))
             return jackknife(value, *np.broadcast_arrays(m, q_d + excess))
 
-        if blind and measure != "log_loss":  # the limit of the parts is not that of their means
+        if blind and measure != "log":  # the limit of the parts is not that of their means
             total = estimated(np.asarray(sum(powers.values())))
             return ErrorTerms(
                 separate_total=self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
@@ -599,7 +601,7 @@ class ConvexSimulation(Simulation):
         refuse("n_members", members, members > self.n_init, wanted)
         at, flips = self._deepened(vote), 0.0
         votes = at.wrong_votes
-        if measure == "noisy":
+        if measure == "zero_one_noisy":
             votes, flips = at.noisy_wrong_votes, float(np.asarray(self.problem.flips))
         if votes is None:
             raise ValueError("the simulation must be repeated for votes, got one without them")

@@ -2,7 +2,7 @@ r"""Finite-size simulation of a problem, with standard errors.
 
 Each of `n_data` independent draws consists of two data sets and `n_init` sets of features; products
 of independent copies give every Ψ term without bias (`_terms`), and the draws give the standard
-errors. Means deviate from the theory by O(1/D). Learners with other losses than the square loss are
+errors. Means deviate from the theory by O(1/D). Learners with losses other than the squared one are
 fitted one by one, and have overlaps in place of Ψ terms (`_overlaps`).
 """
 
@@ -101,7 +101,7 @@ def simulate(
     """Simulate a problem at dimension `dim`, with P and N rounded to whole numbers.
 
     A nonlinear teacher is a random quadratic form of the inputs. For classification, and for losses
-    other than the square loss, labels are drawn and every learner is fitted with its loss; the
+    other than the squared loss, labels are drawn and every learner is fitted with its loss; the
     result is a `ConvexSimulation`. It needs `center`, float64 and the CPU, has no model "kernel"
     and no `times`, and the ensembles `Divide`, `Subsample` and `FeatureBank`.
 

@@ -118,7 +118,8 @@ def from_record(record: Record) -> Simulation:
 def without_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a problem or a grid, without the fields of other losses if they are unset.
 
-    >>> without_defaults({"ridge": 0.1, "flips": [0.0], "loss": ["square"], "task": ["regression"]})
+    >>> usual = {"flips": [0.0], "loss": ["squared"], "task": ["regression"]}
+    >>> without_defaults({"ridge": 0.1, **usual})
     {'ridge': 0.1}
     """
     unset = {

@@ -97,7 +97,7 @@ class Sweep:
         The default is 1 for regression and 0 for classification.
     activation : str or sequence of str, default: "relu"
         Names of activations.
-    loss : str or losses.Loss or sequence of them, default: "square"
+    loss : str or losses.Loss or sequence of them, default: "squared"
         Training losses that have a name.
     task : str or sequence of str, default: "regression"
         "regression" or "classification".

@@ -5,7 +5,6 @@ from doubletrouble.theory._calibration import Calibration as Calibration
 from doubletrouble.theory._calibration import calibration as calibration
 from doubletrouble.theory._committee import committee as committee
 from doubletrouble.theory._committee import pair_error as pair_error
-from doubletrouble.theory._committee import pair_terms as pair_terms
 from doubletrouble.theory._cross_terms import member_terms as member_terms
 from doubletrouble.theory._error import AnyProblem as AnyProblem
 from doubletrouble.theory._error import Inputs as Inputs

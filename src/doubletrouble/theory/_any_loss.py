@@ -11,10 +11,10 @@ members (f₁, f₂) and one member with itself (1, 1), each part is shared + ow
     sampling         E'(0, f₂)
 
 **Measures.** For regression the error is ρ - 2m + q*, q* being the power of the mean score: the
-parts add up to it, and for the square loss they are those of the closed form. For classes a measure
-is a function of q_d = m²/ρ and q*, and its parts are those of `convex.ClassMeasure`. The 0/1 error
-of the mean predictor, q* = q_d, is 0 for a linear target: all of it is fluctuation, also for labels
-without information (p = 1/2), where the parts are the limits p → 1/2.
+parts add up to it, and for the squared loss they are those of the closed form. For classes a
+measure is a function of q_d = m²/ρ and q*, and its parts are those of `convex.ClassMeasure`. The
+0/1 error of the mean predictor, q* = q_d, is 0 for a linear target: all of it is fluctuation, also
+for labels without information (p = 1/2), where the parts are the limits p → 1/2.
 
 **Majority vote.** Given the common part C ~ N(0, q₁₂) of the scores, votes are independent and
 positive with probability Φ(C/√(q - q₁₂)). The chain replaces members by their means over the
@@ -206,7 +206,7 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     """The power of the mean score, its tilt towards the label, and the slope of calibration."""
     with np.errstate(all="ignore"):
         ensemble = _Ensemble.of(problem, scheme)
-        classes, power = ClassMeasure.of(problem, "noisy"), np.asarray(ensemble.one.q_d)
+        classes, power = ClassMeasure.of(problem, "zero_one_noisy"), np.asarray(ensemble.one.q_d)
         excess = ensemble.mean_excess()
         across = excess + classes.variance * (power + excess)
         learned = (power > 0) & (classes.flips < 0.5)
@@ -222,7 +222,7 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         slope = np.where(pull > 0, np.exp(0.5 * (low + high)), 0.0) / sd
         parts = {"sd": sd, "tilt": tilt, "flips": classes.flips, "slope": slope}
-        parts["error"] = _calibration_error(sd, tilt, classes.flips, ensemble.shape)
+        parts["calibration_error"] = _calibration_error(sd, tilt, classes.flips, ensemble.shape)
         divergent = power + excess > _DIVERGENT
         parts["sd"] = np.where(divergent, np.inf, sd)
         parts["slope"] = np.where(divergent, 0.0, slope)
@@ -433,7 +433,7 @@ def _vote_parts(ensemble: _Ensemble, measure: str) -> dict[str, Any]:
 
 def _vote(classes: ClassMeasure, n_members: Any, q_d: Any, common: Any, own: Any) -> Any:
     """The 0/1 error of the majority of K votes; ties count half."""
-    noisy = classes.name == "noisy"
+    noisy = classes.name == "zero_one_noisy"
     variance = classes.variance if noisy else 0.0
     shape = np.broadcast_shapes(*map(np.shape, (common, own, n_members, q_d, variance)))
 

@@ -40,7 +40,7 @@ class Calibration:
     tilt: Value  # ρ/√(1 - ρ²), ρ the correlation of the score with the noisy teacher
     flips: Value  # probability that a label is flipped
     slope: Value  # the factor of the score with the least log loss, 1 for calibrated scores
-    error: Value  # mean distance of the predicted probability from the actual one
+    calibration_error: Value  # mean distance of the predicted probability from the actual one
 
     def predicted(self, scores: npt.ArrayLike) -> FloatArray:
         """Return the probability σ(f) of the label +1 that scores predict.
@@ -92,7 +92,7 @@ class Calibration:
         """The slope and the calibration error."""
         if np.ndim(self.slope):
             return f"calibration of {np.size(self.slope)} points"
-        return f"calibration slope {self.slope:.4g}, calibration error {self.error:.4g}"
+        return f"calibration slope {self.slope:.4g}, calibration error {self.calibration_error:.4g}"
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the actual against the predicted probability.

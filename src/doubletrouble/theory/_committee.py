@@ -65,15 +65,15 @@ def pair_error(
     signal: Numeric | None = None,
     noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
-) -> Value:
-    """Return E (f⋆ - f_a)(f⋆ - f_b), the mean product of two members' errors at test points.
+) -> ErrorTerms[Any]:
+    """Return E (f⋆ - f_a)(f⋆ - f_b), the mean product of two members' errors, split by cause.
 
     Parameters
     ----------
     a, b : Member, Problem or SpectralProblem
         Two members of one kind; `Problem`s have one target, and `SpectralProblem`s one spectrum
-        too. Their fields may be arrays. The ridge of a `SpectralProblem` is δ on its own Gram
-        matrix: for a member with part of the samples it is in proportion to their number.
+        too. Their fields may be arrays. The `gram_ridge` of a `SpectralProblem` is on its
+        own Gram matrix: for a member with part of the samples it is in proportion to their number.
     shared_features : float or array_like, default: 0
         The features that both have, at most those of either: per dimension for a `Member` or a
         `Problem`, a number of features for a `SpectralProblem`.
@@ -88,8 +88,11 @@ def pair_error(
 
     Returns
     -------
-    float or numpy.ndarray
-        The mean product at test points without noise, of the shape that all arguments broadcast to.
+    ErrorTerms
+        The product at test points without noise is `total`. The parts are covariances due to what
+        two members share: without common features `initialization` is 0, without common samples
+        `sampling` and `noise` are 0. Floats, or arrays of the shape that all arguments broadcast
+        to.
 
     Raises
     ------
@@ -106,80 +109,13 @@ def pair_error(
     >>> import doubletrouble as dt
     >>> a = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
     >>> b = dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh")
-    >>> round(dt.pair_error(a, b, shared_samples=0.8, noise=0.5), 6)
-    0.414895
-    """
-    terms = pair_terms(
-        a,
-        b,
-        shared_features=shared_features,
-        shared_samples=shared_samples,
-        signal=signal,
-        noise=noise,
-        nonlinear_signal=nonlinear_signal,
-    )
-    total: Value = terms.total
-    return total
-
-
-def pair_terms(
-    a: AnyMember,
-    b: AnyMember,
-    *,
-    shared_features: Numeric = 0.0,
-    shared_samples: Numeric = 0.0,
-    signal: Numeric | None = None,
-    noise: Numeric | None = None,
-    nonlinear_signal: Numeric | None = None,
-) -> ErrorTerms[Any]:
-    """Return the mean product of two members' errors by cause, the parts of `pair_error`.
-
-    Parameters
-    ----------
-    a, b : Member, Problem or SpectralProblem
-        Two members of one kind; `Problem`s have one target, and `SpectralProblem`s one spectrum
-        too. Their fields may be arrays. The ridge of a `SpectralProblem` is δ on its own Gram
-        matrix: for a member with part of the samples it is in proportion to their number.
-    shared_features : float or array_like, default: 0
-        The features that both have, at most those of either: per dimension for a `Member` or a
-        `Problem`, a number of features for a `SpectralProblem`.
-    shared_samples : float or array_like, default: 0
-        The samples that both have, in the same units.
-    signal : float or array_like or None, default: None
-        Norm F of the linear target of `Member`s, 1 unless given; others have their own.
-    noise : float or array_like or None, default: None
-        Standard deviation τ of the label noise of `Member`s, 1 unless given.
-    nonlinear_signal : float or array_like or None, default: None
-        Root power F⋆ of the nonlinear part of the target of `Member`s, 0 unless given.
-
-    Returns
-    -------
-    ErrorTerms
-        Covariances due to what two members share: without common features `initialization` is 0,
-        without common samples `sampling` and `noise` are 0. Floats, or arrays of the shape that all
-        arguments broadcast to.
-
-    Raises
-    ------
-    ValueError
-        If an overlap exceeds the size of a member, the targets or spectra differ, a target is given
-        for members that have their own, a number is outside its domain, or shapes do not broadcast.
-    TypeError
-        If the members are not of one of these kinds, or of different ones.
-    ConvergenceError
-        If a solver stops before its tolerance.
-
-    Examples
-    --------
-    >>> import doubletrouble as dt
-    >>> a = dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3)
-    >>> terms = dt.pair_terms(a, a, shared_samples=1.0)
-    >>> terms.initialization, round(terms.sampling, 6)
-    (0.0, 0.087731)
+    >>> terms = dt.pair_error(a, b, shared_samples=0.8, noise=0.5)
+    >>> round(terms.total, 6), terms.initialization, terms.sampling > 0
+    (0.414895, 0.0, True)
     """
     a, b = both = _of_one_kind((a, b))
     target = _target(both, signal, noise, nonlinear_signal)
-    (P_a, N_a), (P_b, N_b) = _sizes(a), _sizes(b)
+    (P_a, N_a, ridge_a), (P_b, N_b, ridge_b) = _sizes(a), _sizes(b)
     k = shared("shared_features", shared_features, glossary.SHARED_FEATURES, P_a, P_b)
     n = shared("shared_samples", shared_samples, glossary.SHARED_SAMPLES, N_a, N_b)
     names: Any = {"the fields of a": a.shape, "the fields of b": b.shape}
@@ -189,10 +125,10 @@ def pair_terms(
     inputs = {
         "features_a": P_a,
         "samples_a": N_a,
-        "ridge_a": a.ridge,
+        "ridge_a": ridge_a,
         "features_b": P_b,
         "samples_b": N_b,
-        "ridge_b": b.ridge,
+        "ridge_b": ridge_b,
         "shared_features": k,
         "shared_samples": n,
         **target,
@@ -247,11 +183,11 @@ def _parts(terms: CrossTerms, target: Mapping[str, Any]) -> dict[str, Any]:
     return {name: np.broadcast_to(value, np.shape(terms.bias)) for name, value in parts.items()}
 
 
-def _sizes(member: AnyMember) -> tuple[Any, Any]:
-    """P and N in the member's units."""
+def _sizes(member: AnyMember) -> tuple[Any, Any, Any]:
+    """P, N and the ridge in the member's units."""
     if isinstance(member, SpectralProblem):
-        return member.n_features, member.n_samples
-    return member.features_per_dim, member.samples_per_dim
+        return member.n_features, member.n_samples, member.gram_ridge
+    return member.features_per_dim, member.samples_per_dim, member.ridge
 
 
 def _of_one_kind(members: Sequence[Any]) -> Sequence[AnyMember]:
@@ -395,10 +331,11 @@ def committee(
     for name, value in target.items():
         if np.ndim(value):
             raise ValueError(f"{name} must be one number here, got shape {np.shape(value)}")
-    features, samples = np.array([_sizes(one) for one in all_members], dtype=np.float64).T.tolist()
+    sizes = np.array([_sizes(one) for one in all_members], dtype=np.float64)
+    features, samples, _ = sizes.T.tolist()
     common = overlaps(features, samples, sharing)
     test_noise: Any = getattr(all_members[0], "test_noise", 0.0)
-    products = _products(all_members, features, samples, common.features, common.samples)
+    products = _products(all_members, sizes, common.features, common.samples)
     parts = _parts(products, target)
     errors = np.asarray(sum(parts.values()))
     chosen = _weights(weights, products, target)
@@ -415,8 +352,7 @@ def committee(
 
 def _products(
     members: Sequence[AnyMember],
-    features: Sequence[float],
-    samples: Sequence[float],
+    sizes: FloatArray,
     shared_features: FloatArray,
     shared_samples: FloatArray,
 ) -> CrossTerms:
@@ -425,8 +361,7 @@ def _products(
     first, second = np.triu_indices(len(members))
     with np.errstate(all="ignore"):
         points = [
-            _solved(spectrum, np.array([p]), np.array([n]), np.atleast_1d(one.ridge))
-            for spectrum, one, p, n in zip(spectra, members, features, samples, strict=True)
+            _solved(spectrum, *own[:, None]) for spectrum, own in zip(spectra, sizes, strict=True)
         ]
         together = FixedPoint(
             **{

@@ -25,7 +25,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -78,11 +78,11 @@ def exact_error(
         An isotropic problem, or one with a known spectrum; its fields may be arrays.
     ensemble : int, array_like or Scheme, default: 1
         A number of models K (`math.inf` and arrays included), which have features of their own and
-        all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap` (square loss only),
+        all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap` (squared loss only),
         `FeatureBank`, `Folds`, and for classification `Vote`.
-    measure : {None, "misclassification", "noisy", "squared", "log_loss"}, default: None
-        The error of regression is "squared". For classification it is "misclassification" (the
-        default) or "squared" against the clean sign, "noisy" or "log_loss" against labels with
+    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
+        The error of regression is "squared". For classification it is "zero_one" (the
+        default) or "squared" against the clean sign, "zero_one_noisy" or "log" against labels with
         noise and flips, whose own part is `bayes`.
 
     Returns
@@ -104,8 +104,8 @@ def exact_error(
 
     Notes
     -----
-    λ is relative to the mean loss of the samples a member has (and δ of a `SpectralProblem` to all
-    samples: a member with fewer has δ in proportion).
+    λ is relative to the mean loss of the samples a member has (and the `gram_ridge` of a
+    `SpectralProblem` to all samples: a member with fewer has δ in proportion).
 
     For classification the parts are differences of the error along the chain of scores averaged
     over the noise, the initialization and the sampling in turn: they depend on this order. The
@@ -198,12 +198,13 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
 
 
 def training_error(
-    problem: AnyProblem, ensemble: EnsembleLike = 1, measure: Literal["error", "loss"] = "error"
+    problem: AnyProblem, ensemble: EnsembleLike = 1, *, mean_loss: bool = False
 ) -> Value:
     """Return the mean error of an ensemble on the (noisy) training labels.
 
-    The average is evaluated on the whole data set: where members are trained on parts of it, a
-    sample is in the training sets of only some of them.
+    It is the mean squared error, and for classification the share of training labels on the wrong
+    side. The average is evaluated on the whole data set: where members are trained on parts of it,
+    a sample is in the training sets of only some of them.
 
     Parameters
     ----------
@@ -211,10 +212,9 @@ def training_error(
         An isotropic problem, or one with a known spectrum; its fields may be arrays.
     ensemble : int, array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` except `Vote`; one model for losses
-        other than the square loss of regression.
-    measure : {"error", "loss"}, default: "error"
-        "error" is the mean squared error, or for classification the share of training labels on the
-        wrong side; "loss" is the mean of the loss ℓ itself.
+        other than the squared loss of regression.
+    mean_loss : bool, default: False
+        Return the mean of the loss ℓ itself instead.
 
     Returns
     -------
@@ -224,8 +224,8 @@ def training_error(
     Raises
     ------
     ValueError
-        For an unknown measure, an ensemble that is not supported for the problem, shapes that do
-        not broadcast, or the maximum margin of data that are not separable.
+        For an ensemble that is not supported for the problem, shapes that do not broadcast, or the
+        maximum margin of data that are not separable.
     TypeError
         If an argument is not of the type above.
     DivergenceError
@@ -240,15 +240,13 @@ def training_error(
     0.0
     """
     scheme = as_ensemble(ensemble, "training_error")
-    if measure not in ("error", "loss"):
-        raise ValueError(f"measure must be one of error, loss, got {measure!r}")
     if has_any_loss(problem):
         from doubletrouble.theory._any_loss import training_parts
 
-        at_training: Value = training_parts(problem, scheme)[measure]
+        at_training: Value = training_parts(problem, scheme)["loss" if mean_loss else "error"]
         return at_training
     error: Value = evaluate(problem, scheme, _training_parts)["error"]
-    return error if measure == "error" else 0.5 * error
+    return 0.5 * error if mean_loss else error
 
 
 def psi_terms(problem: Problem) -> PsiTerms[Value]:
@@ -268,7 +266,7 @@ def psi_terms(problem: Problem) -> PsiTerms[Value]:
     Raises
     ------
     ValueError
-        For other losses than the square loss of regression.
+        For other losses than the squared loss of regression.
     TypeError
         If `problem` is not a `Problem`.
     ConvergenceError
@@ -305,7 +303,7 @@ def effective_ridge(problem: Problem) -> Value:
     Raises
     ------
     ValueError
-        For other losses than the square loss of regression.
+        For other losses than the squared loss of regression.
     TypeError
         If `problem` is not a `Problem`.
     ConvergenceError
@@ -431,13 +429,13 @@ def evaluate(
     if isinstance(problem, Problem):
         spectrum: Spectrum = IsotropicSpectrum(problem)
         features, samples = problem.features_per_dim, problem.samples_per_dim
-        signal: Any = problem.signal
+        ridge, signal = problem.ridge, problem.signal
         if not problem.is_ridge_regression:
             require_ridge_regression(problem, "this function")
     elif isinstance(problem, SpectralProblem):
         spectrum = MeasuredSpectrum(problem)
         features, samples = problem.n_features, problem.n_samples
-        signal = root_power(problem)
+        ridge, signal = problem.gram_ridge, root_power(problem)
     else:
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
@@ -445,10 +443,10 @@ def evaluate(
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     numerator, denominator = scheme.sample_share
-    inputs = {
+    inputs: dict[str, Any] = {
         "features": features,
         "samples": samples,
-        "ridge": problem.ridge,
+        "ridge": ridge,
         "signal": signal,
         "nonlinear_signal": problem.nonlinear_signal,
         "noise": problem.noise_sd,

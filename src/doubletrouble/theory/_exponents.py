@@ -65,7 +65,7 @@ _POWER = Parameter(
     symbol="p", meaning="power of a size on a path", typical=(-1.0, 1.0), low=-1e3, high=1e3
 )
 _PARTS = ("noise", "initialization", "sampling", "bias")
-_DIRECTIONS = ("by_samples", "by_features", "by_members")
+_DIRECTIONS = ("by_n_samples", "by_n_features", "by_n_members")
 _ENDLESS = 1e30  # features per sample, or members, in place of infinitely many
 _LARGEST_RIDGE = 1e30  # in units of the kernel's weight per sample, in place of inf
 _IMAGINARY = 1e-20  # the step of log K
@@ -93,21 +93,21 @@ class Exponents:
     known. The total of `asymptotic` has the exponent of the largest part.
     """
 
-    by_samples: PartExponents  # by log N
-    by_features: PartExponents  # by log P
-    by_members: PartExponents  # by log K
+    by_n_samples: PartExponents  # by log N
+    by_n_features: PartExponents  # by log P
+    by_n_members: PartExponents  # by log K
     regime: Any = None  # what limits the degrees of freedom: its name, or an array of names
     asymptotic: Exponents | None = None  # those of the power law of this regime
 
     def along(
-        self, *, samples: float = 0.0, features: float = 0.0, members: float = 0.0
+        self, *, n_samples: float = 0.0, n_features: float = 0.0, n_members: float = 0.0
     ) -> PartExponents:
-        """Return the exponents by log s on a path N ~ s^samples, P ~ s^features, K ~ s^members.
+        """Return the exponents by log s on a path along which N, P and K are powers of s.
 
         Parameters
         ----------
-        samples, features, members : float, default: 0
-            The powers of s, in [-1000, 1000].
+        n_samples, n_features, n_members : float, default: 0
+            The powers of s, in [-1000, 1000]: N ~ s^n_samples, P ~ s^n_features, K ~ s^n_members.
 
         Returns
         -------
@@ -126,19 +126,17 @@ class Exponents:
         Of 10³⁰ features in all, K = 10¹² models of 10¹⁸ features:
 
         >>> import doubletrouble as dt
-        >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e18,
-        ...                                    n_samples=1e40)
-        >>> local = dt.exponents(law, 1e12)
+        >>> law = dt.PowerLaw(capacity=1.5, source=0.8)
+        >>> problem = dt.SpectralProblem.from_law(law, n_features=1e18, n_samples=1e40)
+        >>> local = dt.exponents(problem, 1e12)
         >>> for exponents in (local, local.asymptotic):
-        ...     print(f"{exponents.along(features=0.6, members=0.4).total:.4f}")
+        ...     print(f"{exponents.along(n_features=0.6, n_members=0.4).total:.4f}")
         -1.3000
         -1.3000
         """
-        weights = tuple(
-            number(name, value, _POWER)
-            for name, value in (("samples", samples), ("features", features), ("members", members))
-        )
-        tables = (self.by_samples, self.by_features, self.by_members)
+        powers = {"n_samples": n_samples, "n_features": n_features, "n_members": n_members}
+        weights = [number(name, value, _POWER) for name, value in powers.items()]
+        tables = (self.by_n_samples, self.by_n_features, self.by_n_members)
         slopes = {
             f.name: sum(
                 weight * np.asarray(getattr(table, f.name))
@@ -164,7 +162,7 @@ class Exponents:
             If pandas is not installed.
         """
         pandas = require("pandas", "tables")
-        shape = np.shape(self.by_samples.total)
+        shape = np.shape(self.by_n_samples.total)
         names = [f.name for f in fields(PartExponents)]
         count = math.prod(shape)
         table: dict[str, Any] = {"point": np.repeat(np.arange(count), len(names))} if shape else {}
@@ -179,7 +177,7 @@ class Exponents:
 
     def __str__(self) -> str:
         """A table of the exponents by N, P and K, with the asymptotic ones in brackets."""
-        if shape := np.shape(self.by_samples.total):
+        if shape := np.shape(self.by_n_samples.total):
             return f"exponents of {math.prod(shape)} points, see to_frame()"
         rows = [["part", *(f"d log/d log {size}" for size in "NPK")]]
         for f in fields(PartExponents):
@@ -208,7 +206,7 @@ def exponents(
     ensemble : int, array_like or Ensemble, default: 1
         The models, all with all of the data.
     ridge : {"fixed", "best"}, default: "fixed"
-        "fixed" holds the ridge of the problem (δ of a `SpectralProblem`) constant; "best" replaces
+        "fixed" holds the ridge (the `gram_ridge` of a `SpectralProblem`) constant; "best" replaces
         it by the best ridge at all sizes, with central differences of an error of about 1e-5.
 
     Returns
@@ -219,7 +217,7 @@ def exponents(
     Raises
     ------
     ValueError
-        For losses other than the square loss of regression, ensembles other than `Ensemble`, an
+        For losses other than the squared loss of regression, ensembles other than `Ensemble`, an
         unknown `ridge`, or shapes that do not broadcast.
     TypeError
         If an argument is not of the type above.
@@ -229,11 +227,11 @@ def exponents(
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> law = dt.SpectralProblem.power_law(capacity=1.5, source=0.8, n_features=1e14,
-    ...                                    n_samples=1e10, noise=0.1)
-    >>> slopes = dt.exponents(law)
-    >>> slopes.regime, round(slopes.by_samples.bias, 3), round(slopes.asymptotic.by_samples.bias, 3)
-    ('samples', -2.4, -2.4)
+    >>> law = dt.PowerLaw(capacity=1.5, source=0.8)
+    >>> problem = dt.SpectralProblem.from_law(law, n_features=1e14, n_samples=1e10, noise=0.1)
+    >>> slopes = dt.exponents(problem)
+    >>> slopes.regime, round(slopes.asymptotic.by_n_samples.bias, 3)
+    ('samples', -2.4)
     >>> print(slopes)
     part             d log/d log N  d log/d log P  d log/d log K
     noise               0.0002 (0)    -0.0002 (0)    -0.0002 (0)
@@ -288,10 +286,10 @@ def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
     now = ensemble_parts(spectrum, scheme, at)
     total = sum(now.values())
     point, directions = moved_member_terms(spectrum, unit)
-    directions["by_members"] = member_terms(point, spectrum, 0.0, 1.0), _IMAGINARY
+    directions["by_n_members"] = member_terms(point, spectrum, 0.0, 1.0), _IMAGINARY
     results: dict[str, Any] = {}
     for name, (moved, step) in directions.items():
-        turn = 1j * step if name == "by_members" else 0.0
+        turn = 1j * step if name == "by_n_members" else 0.0
         # at a divergence more samples or features reduce any part, and members as 1/K
         at_peak = -1.0 if turn else -np.inf
         slopes = {"bayes": 0.0 * total}
@@ -318,7 +316,7 @@ def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, 
     """Central differences, as the best ridge moves with the sizes."""
     at, shape = at.flattened()
     unit = _with_all_parts(at)
-    names = {"by_samples": "samples", "by_features": "features", "by_members": "n_members"}
+    names = {"by_n_samples": "samples", "by_n_features": "features", "by_n_members": "n_members"}
     results: dict[str, Any] = {}
     for direction, name in names.items():
         logs = []
@@ -369,39 +367,39 @@ class Regime:
     """What limits the degrees of freedom z: their size, and its exponents by N, P and K."""
 
     degrees: Any
-    by_samples: Any = 0.0
-    by_features: Any = 0.0
-    by_members: Any = 0.0
+    by_n_samples: Any = 0.0
+    by_n_features: Any = 0.0
+    by_n_members: Any = 0.0
 
 
 def regimes(problem: SpectralProblem, n_members: Any, *, best: bool) -> dict[str, Regime]:
     """The regimes at the given, or at the best ridge, by name; that of least z is the one."""
     sizes = (problem.n_samples, problem.n_features, n_members)
     N, P, K = np.broadcast_arrays(*(np.asarray(size, dtype=np.float64) for size in sizes))
-    noise, ridge = np.asarray(problem.noise_sd), np.asarray(problem.ridge)
+    noise, ridge = np.asarray(problem.noise_sd), np.asarray(problem.gram_ridge)
     law: Any = problem.law
     found = {
-        "samples": Regime(degrees=N, by_samples=1.0),
-        "features": Regime(degrees=P, by_features=1.0),
+        "samples": Regime(degrees=N, by_n_samples=1.0),
+        "features": Regime(degrees=P, by_n_features=1.0),
     }
     with np.errstate(all="ignore"):
         if not best:
             rank = _crossing(law, 1.0, 0.0, N / ridge)  # l(i) = δ/N, and z is in proportion
             alpha, _, _ = mode_exponents(law, rank)
             share = np.pi / alpha / np.sin(np.pi / alpha)
-            return found | {"ridge": Regime(degrees=share * rank, by_samples=1 / alpha)}
+            return found | {"ridge": Regime(degrees=share * rank, by_n_samples=1 / alpha)}
         source, per_noise = min(law.source, 1.0), N / noise**2
         bias = _crossing(law, 2 * source, 1.0, per_noise)  # l^(2 min(r, 1)) = τ² z/N
         _, b, _ = mode_exponents(law, bias)
         spread = _crossing(law, min(2 * law.source, 1.0), 0.0, per_noise / (K * P))
         _, _, c = mode_exponents(law, spread)
         more = (c > 1) & (spread > bias)
-    found["noise"] = Regime(degrees=np.where(more, np.inf, bias), by_samples=1 / (1 + b))
+    found["noise"] = Regime(degrees=np.where(more, np.inf, bias), by_n_samples=1 / (1 + b))
     found["noise and initialization"] = Regime(
         degrees=np.where(more, spread, np.inf),
-        by_samples=1 / c,
-        by_features=-1 / c,
-        by_members=-1 / c,
+        by_n_samples=1 / c,
+        by_n_features=-1 / c,
+        by_n_members=-1 / c,
     )
     return found
 

@@ -76,8 +76,8 @@ def gradient_flow(
     """Return the exact test error of an ensemble at each time of its training, by cause.
 
     Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - alpha a)/D with
-    alpha = N P λ/D (`time_from` converts steps × learning rate to this time; a `SpectralProblem`
-    has its own unit, "gram").
+    alpha = N P λ/D (`convert_time` converts steps × learning rate to this time; a
+    `SpectralProblem` has its own unit, "gram").
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def gradient_flow(
     Raises
     ------
     ValueError
-        For other losses than the square loss of regression, an ensemble that is not supported, a
+        For other losses than the squared loss of regression, an ensemble that is not supported, a
         number outside its domain, or shapes that do not broadcast.
     TypeError
         If an argument is not of the type above.
@@ -286,7 +286,7 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     Raises
     ------
     ValueError
-        For other losses than the square loss of regression, an ensemble that is not supported,
+        For other losses than the squared loss of regression, an ensemble that is not supported,
         shapes that do not broadcast, or a `Problem` with infinitely many features.
     TypeError
         If an argument is not of the type above.

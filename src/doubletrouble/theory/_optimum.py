@@ -50,7 +50,7 @@ from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemb
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import Measure
 from doubletrouble.parameters import Value
-from doubletrouble.problems import Problem
+from doubletrouble.problems import Problem, ridge_name
 from doubletrouble.results import OptimalRidge
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
 from doubletrouble.theory._cross_terms import member_terms
@@ -85,18 +85,18 @@ def optimal_ridge(
     ----------
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays. Its own ridge
-        is ignored.
+        has no effect.
     ensemble : int, array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` except `Vote`.
-    measure : {None, "misclassification", "noisy", "squared", "log_loss"}, default: None
+    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
         The error that is minimized, as for `exact_error`: "squared" for regression, by default
-        "misclassification" for classification.
+        "zero_one" for classification.
 
     Returns
     -------
     OptimalRidge
-        The ridge, in the problem's own convention, and the error there. Both 0 (minimum norm) and
-        inf (predict zero) are possible.
+        The ridge (λ of a `Problem`, the `gram_ridge` of a `SpectralProblem`), and the error there.
+        Both 0 (minimum norm) and inf (predict zero) are possible.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def optimal_ridge(
 
     Notes
     -----
-    For losses other than the square loss of regression the minimum is one of ridges from 1e-10 to
+    For losses other than the squared loss of regression the minimum is one of ridges from 1e-10 to
     1e8, to about seven digits; at the ends it is 0 or inf (1e-10 for the logistic loss on separable
     data).
 
@@ -133,7 +133,9 @@ def optimal_ridge(
         return OptimalRidge(ridge=best, error=error)
     checked_measure(problem, measure)
     ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
-    return OptimalRidge(ridge=ridge, error=exact_error(replace(problem, ridge=ridge), scheme))
+    name = ridge_name(problem)
+    error = exact_error(replace(problem, **{name: ridge}), scheme)
+    return OptimalRidge(ridge=ridge, error=error, name=name)
 
 
 def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
@@ -236,8 +238,8 @@ def _step(point: FixedPoint, at: Inputs) -> Any:
 class Slopes:
     """The derivatives of the total test error, in the problem's units of P and N."""
 
-    by_features: Value  # ∂R/∂P, with P the features of every model
-    by_samples: Value  # ∂R/∂N
+    by_n_features: Value  # ∂R/∂P, with P the features of every model
+    by_n_samples: Value  # ∂R/∂N
 
 
 @dataclass(slots=True, kw_only=True)
@@ -260,18 +262,18 @@ def error_slopes(
     Where the error is infinite (P = N without ridge) both derivatives are -inf; for a linear
     network at N = D without ridge that by features is 0. At a kink (infinitely many models at P =
     N, linear networks at P = D and N = D) they are right derivatives. With losses other than the
-    square loss of regression they are central differences, to about six digits.
+    squared loss of regression they are central differences, to about six digits.
 
     >>> from doubletrouble import Problem
     >>> slopes = error_slopes(Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.1))
-    >>> round(slopes.by_features, 6), round(slopes.by_samples, 6)
+    >>> round(slopes.by_n_features, 6), round(slopes.by_n_samples, 6)
     (-0.169236, -0.350184)
     """
     scheme = as_ensemble(ensemble, "advise")
     if has_any_loss(problem):
         return Slopes(
-            by_features=_central_difference(problem, "features_per_dim", scheme, measure),
-            by_samples=_central_difference(problem, "samples_per_dim", scheme, measure),
+            by_n_features=_central_difference(problem, "features_per_dim", scheme, measure),
+            by_n_samples=_central_difference(problem, "samples_per_dim", scheme, measure),
         )
     return Slopes(**evaluate(problem, scheme, _slope_parts))
 
@@ -308,7 +310,7 @@ def moved_member_terms(
     point = spectrum.fixed_point(at.features, samples, spare, ridge)
     by_P, by_N = _moves(point, spare, float(spectrum.ridge_falls_with_samples))
     moved = {}
-    for name, moves in (("by_samples", by_N), ("by_features", by_P)):
+    for name, moves in (("by_n_samples", by_N), ("by_n_features", by_P)):
         there, joint, step = _moved(spectrum, point, moves)
         moved[name] = member_terms(there, spectrum, 0.0, at.shared_samples, joint), step
     return point, moved
@@ -331,13 +333,16 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, An
         diverges = ~np.isfinite(total) | ~np.isfinite(value)
         return np.where(np.isinf(size), 0.0, np.where(diverges, -np.inf, value / size)), total
 
-    by_features, total = slope("by_features", at.features)
-    by_samples, _ = slope("by_samples", at.samples)
+    by_features, total = slope("by_n_features", at.features)
+    by_samples, _ = slope("by_n_samples", at.samples)
     # where every mode is learned, features have no effect, and samples remove a divergence
     useless = full & (np.isinf(total) | np.isfinite(by_features))
     by_features = np.where(useless, 0.0, by_features)
     by_samples = np.where(corner & np.isfinite(by_samples), 0.0, by_samples)
-    return {"by_features": by_features.reshape(shape), "by_samples": by_samples.reshape(shape)}
+    return {
+        "by_n_features": by_features.reshape(shape),
+        "by_n_samples": by_samples.reshape(shape),
+    }
 
 
 def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]:
