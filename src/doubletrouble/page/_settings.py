@@ -9,10 +9,10 @@ import numpy as np
 
 from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.page._declarations import (
+    FEATURES_PER_DIM,
     LOSS,
     SETTING,
     VIEW,
-    FEATURES_PER_DIM,
     ChoiceControl,
     Control,
     NumberControl,
