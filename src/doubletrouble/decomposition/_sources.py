@@ -626,9 +626,9 @@ class PoolSource:
         if left // self.n_samples >= _FEWEST_SETS or left <= self.n_samples:
             return self, max(1, min(_SETS, left // self.n_samples))
         warnings.warn(
-            f"fewer than {_FEWEST_SETS} training sets of {self.n_samples} rows without a common row "
-            f"fit into {left}: {_SETS} random subsets are drawn, and sampling is underestimated; "
-            "dt.diagnose(model, X, y) measures it",
+            f"n_samples = {self.n_samples} is too many for {_FEWEST_SETS} training sets of {left} "
+            f"rows without a common one: {_SETS} random subsets are drawn, and sampling is "
+            "underestimated; dt.diagnose(model, X, y) measures it",
             UserWarning,
             stacklevel=3,
         )
