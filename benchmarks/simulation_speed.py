@@ -52,11 +52,10 @@ def literal_curve() -> tuple[float, Errors]:
 
 def our_curve(n_data: int) -> tuple[float, Errors]:
     def work() -> Simulation:
-        problem = dt.Problem(ridge=RIDGE, noise=NOISE)
+        problem = dt.Problem(features_per_dim=RATIOS, ridge=RIDGE, noise=NOISE)
         return dt.simulate(
             problem,
             dim=DIM,
-            features_per_dim=RATIOS,
             n_data=n_data,
             n_init=2,
             device="cpu",

@@ -16,7 +16,7 @@ import doubletrouble as dt
 from conformance.compare import Row, Sizes, extrapolated
 from conformance.theory import EVERY, Parts, Theory
 from doubletrouble.ensembles import overlaps
-from doubletrouble.simulation import CommitteeModel, Model
+from doubletrouble.simulation import Model
 
 MEMBERS = (1.0, 2.0, math.inf)
 CHANGING = ("noise", "initialization", "resampling", "total")  # with K
@@ -73,8 +73,8 @@ class _OnCurve:
     noise: float = 0.5
     model: Model = "features"
 
-    def problem(self, width: float) -> dt.Problem:
-        """One point."""
+    def problem(self, width: float | Sequence[float]) -> dt.Problem:
+        """One point, or several."""
         return dt.Problem(
             features_per_dim=width, samples_per_dim=self.samples_per_dim, ridge=self.ridge,
             noise=self.noise, activation=self.activation,
@@ -83,9 +83,8 @@ class _OnCurve:
     def _runs(self, seed: int, sizes: Sizes, **options: Any) -> list[Any]:
         return [
             dt.simulate(
-                self.problem(self.widths[0]), dim=dim, n_data=draws, n_init=sizes.n_init,
-                seed=seed, model=self.model, features_per_dim=self.widths, progress=False,
-                **options,
+                self.problem(self.widths), dim=dim, n_data=draws, n_init=sizes.n_init,
+                seed=seed, model=self.model, progress=False, **options,
             )
             for dim, draws in zip(sizes.dims, sizes.draws, strict=True)
         ]  # fmt: skip
@@ -178,7 +177,7 @@ class Unequal:
 
     members: tuple[dt.Member, ...]
     sharing: str | tuple[float, float]
-    model: CommitteeModel = "features"
+    model: Model = "features"
     noise: float = 0.5
 
     @property
@@ -203,7 +202,7 @@ class Unequal:
     def rows(self, seed: int, sizes: Sizes, theory: Theory) -> list[Row]:
         """The product of errors of every two."""
         runs = [
-            dt.simulate_committee(
+            dt.simulate(
                 self.members, sharing=self.sharing, noise=self.noise, dim=dim, n_data=draws,
                 seed=seed, model=self.model, progress=False,
             )

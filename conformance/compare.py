@@ -76,14 +76,13 @@ def compared(
 ) -> list[Row]:
     """Every quantity of every point; the theory of another `activation` is a negative control."""
     sizes = sizes or Sizes()
-    options: dict[str, Any] = {"model": curve.model, "features_per_dim": curve.widths,
-                               "seed": seed, "n_init": sizes.n_init, "ensembles": ENSEMBLES,
-                               "progress": False}  # fmt: skip
+    options: dict[str, Any] = {"model": curve.model, "seed": seed, "n_init": sizes.n_init,
+                               "ensembles": ENSEMBLES, "progress": False}  # fmt: skip
+    requested = replace(curve.problem, features_per_dim=curve.widths)
     runs = [
-        dt.simulate(curve.problem, dim=dim, n_data=draws, **options)
+        dt.simulate(requested, dim=dim, n_data=draws, **options)
         for dim, draws in zip(sizes.dims, sizes.draws, strict=True)
     ]
-    requested = replace(curve.problem, features_per_dim=curve.widths)
     problems = [
         replace(p, activation=activation or curve.activation)
         for p in (requested, *(run.problem for run in runs))

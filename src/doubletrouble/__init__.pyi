@@ -54,7 +54,6 @@ from doubletrouble.problems import SpectralProblem as SpectralProblem
 from doubletrouble.results import ErrorTerms as ErrorTerms
 from doubletrouble.results import Estimate as Estimate
 from doubletrouble.simulation import simulate as simulate
-from doubletrouble.simulation import simulate_committee as simulate_committee
 from doubletrouble.spectra import ExponentialLaw as ExponentialLaw
 from doubletrouble.spectra import PowerLaw as PowerLaw
 from doubletrouble.spectra import SpectralLaw as SpectralLaw

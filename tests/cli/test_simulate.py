@@ -32,13 +32,11 @@ def test_a_curve_is_one_simulation(capsys: Capture) -> None:
     words = "--features-per-dim 0.5,2 --ridge 0.1,1 --n-members 2,inf --scheme ensemble,divide"
     rows = json_result(f"{SMALL} {words} --seed 3", capsys)["rows"]
     run = dt.simulate(
-        dt.Problem(),
+        dt.Problem(features_per_dim=[[0.5], [2.0]], ridge=[0.1, 1.0]),
         dim=12,
         n_data=3,
         n_init=2,
         seed=3,
-        features_per_dim=[0.5, 2.0],
-        ridge=[0.1, 1.0],
         ensembles=[dt.Divide(2), dt.Divide(math.inf)],
     )
     keys = ("features_per_dim", "ridge", "n_members", "scheme", "part")
@@ -110,11 +108,10 @@ def test_training_may_stop_at_times(capsys: Capture) -> None:
     words = "--features-per-dim 0.5,2 --ridge 0 --n-members 1,inf --times 0,1,inf"
     rows = json_result(f"{SMALL} {words}", capsys)["rows"]
     run = dt.simulate(
-        dt.Problem(ridge=0.0),
+        dt.Problem(features_per_dim=[0.5, 2.0], ridge=0.0),
         dim=12,
         n_data=3,
         n_init=2,
-        features_per_dim=[0.5, 2.0],
         times=[0.0, 1.0, math.inf],
     )
     assert len(rows) == 2 * 3 * 2 * 6

@@ -8,7 +8,7 @@ import pytest
 from doubletrouble.figures._committee import FIGURE, CommitteeWeights, _along, errors
 from doubletrouble.figures._settings import DrawSettings
 from doubletrouble.problems import Member
-from doubletrouble.simulation import simulate_committee
+from doubletrouble.simulation import simulate
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_simulations_at_every_noise_follow_from_two() -> None:
     team = [Member(features_per_dim=w, samples_per_dim=1.0, ridge=0.01) for w in (0.5, 2.0)]
     size: dict[str, Any] = {"dim": 20, "n_data": 3, "seed": 0}
     (derived,) = _along(team, np.array([2.0]), DrawSettings(**size))
-    direct = simulate_committee(team, signal=1.0, noise=0.5, progress=False, **size)
+    direct = simulate(team, signal=1.0, noise=0.5, progress=False, **size)
     np.testing.assert_allclose(derived.draws, direct.draws, rtol=1e-12)
     assert derived.noise == direct.noise
     assert derived.members == direct.members

@@ -75,7 +75,7 @@ def test_committee_with_a_function_as_activation_is_simulated_and_not_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, calls = tmp_path / "store.sqlite", []
-    monkeypatch.setattr(_committee, "simulate_committee", lambda *team, **how: calls.append(how))
+    monkeypatch.setattr(_committee, "simulate", lambda *team, **how: calls.append(how))
     sizes = DrawSettings(dim=10, n_data=2, store=store)
     _committee._run([Member(activation=np.tanh)], sizes, 1.0, 0.0)
     expected = {"dim": 10, "n_data": 2, "seed": 0}

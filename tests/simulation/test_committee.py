@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble import Member, simulate_committee
+from doubletrouble import Member, simulate
 from tests.messages import message_of, not_identified
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
@@ -19,7 +19,7 @@ B = Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tan
 
 
 def test_total_is_the_weighted_sum_of_pair_errors() -> None:
-    run = simulate_committee([A, B, A], sharing=(0.31, 0.58), dim=20, n_data=5, noise=0.5)
+    run = simulate([A, B, A], sharing=(0.31, 0.58), dim=20, n_data=5, noise=0.5)
     errors = run.pair_errors
     assert np.shape(errors.value) == np.shape(errors.standard_error) == (3, 3)
     np.testing.assert_array_equal(errors.value, np.transpose(errors.value))
@@ -41,7 +41,7 @@ def test_total_is_the_weighted_sum_of_pair_errors() -> None:
 
 def test_sizes_are_rounded_to_whole_numbers() -> None:
     odd = Member(features_per_dim=0.333, samples_per_dim=1.26, ridge=0.1)
-    run = simulate_committee([odd, A], sharing="both", dim=10, n_data=2)
+    run = simulate([odd, A], sharing="both", dim=10, n_data=2)
     assert run.members[0].features_per_dim == 0.3
     assert run.members[0].samples_per_dim == 1.3
     assert run.shared_features[0, 1] == 0.3
@@ -51,8 +51,7 @@ def test_sizes_are_rounded_to_whole_numbers() -> None:
 @pytest.mark.parametrize("model", ["features", "gaussian"])
 def test_draws_depend_on_the_seed_alone(model: Any) -> None:
     first, again, other = (
-        simulate_committee([A, B], dim=10, n_data=3, seed=seed, model=model).draws
-        for seed in (2, 2, 3)
+        simulate([A, B], dim=10, n_data=3, seed=seed, model=model).draws for seed in (2, 2, 3)
     )
     np.testing.assert_array_equal(first, again)
     assert not np.any(first == other)
@@ -60,17 +59,17 @@ def test_draws_depend_on_the_seed_alone(model: Any) -> None:
 
 @pytest.mark.parametrize("model", ["features", "gaussian"])
 def test_members_that_share_everything_are_equal(model: Any) -> None:
-    run = simulate_committee([A, A], sharing="both", dim=20, n_data=40, model=model)
+    run = simulate([A, A], sharing="both", dim=20, n_data=40, model=model)
     difference = dt.Estimate.of(run.draws[:, 0, 1] - run.draws[:, 0, 0])
     assert abs(float(difference.z_score(0.0))) < 5
-    apart = simulate_committee([A, A], sharing="nothing", dim=20, n_data=40, model=model)
+    apart = simulate([A, A], sharing="nothing", dim=20, n_data=40, model=model)
     gain = dt.Estimate.of(apart.draws[:, 0, 1] - apart.draws[:, 0, 0])
     assert float(gain.z_score(0.0)) < -10
 
 
 @pytest.mark.parametrize("model", ["features", "gaussian"])
 def test_equal_members_are_an_ensemble(model: Any) -> None:
-    run = simulate_committee([A, A], dim=20, n_data=60, noise=0.5, model=model)
+    run = simulate([A, A], dim=20, n_data=60, noise=0.5, model=model)
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=0.05, noise=0.5)
     sim = dt.simulate(problem, dim=20, n_data=60, n_init=2, model=model)
     ours, expected = run.error().total, sim.error(2).total
@@ -103,12 +102,12 @@ def drawn_once(rng: np.random.Generator, dim: int) -> float:
 def test_pair_errors_equal_plain_sampling() -> None:
     rng = np.random.default_rng(0)
     literal = dt.Estimate.of(np.array([drawn_once(rng, 10) for _ in range(2500)]))
-    run = simulate_committee([A, B], sharing=(0.4, 0.6), dim=10, n_data=400, noise=0.7)
+    run = simulate([A, B], sharing=(0.4, 0.6), dim=10, n_data=400, noise=0.7)
     result = dt.Estimate.of(run.draws[:, 0, 1])
     assert abs(result.value - literal.value) < 5 * np.hypot(
         result.standard_error, literal.standard_error
     )
-    less = simulate_committee([A, B], sharing=(0.0, 0.0), dim=10, n_data=400, noise=0.7)
+    less = simulate([A, B], sharing=(0.0, 0.0), dim=10, n_data=400, noise=0.7)
     control = dt.Estimate.of(less.draws[:, 0, 1])
     assert abs(control.value - literal.value) > 10 * np.hypot(
         control.standard_error, literal.standard_error
@@ -126,7 +125,7 @@ UNEQUAL = [
 def test_optimal_weights_gain_as_predicted(model: Any, sharing: str) -> None:
     """Both have the same draws, at D and 2D, extrapolated in 1/D."""
     runs = [
-        simulate_committee(
+        simulate(
             UNEQUAL,
             sharing=sharing,
             noise=0.3,
@@ -173,21 +172,29 @@ def test_arguments_are_checked() -> None:
         ("shared samples", {"sharing": {"samples": 0.9}}),
         ("members", {"members": [Member(ridge=[0.1, 0.2])]}),
         ("members", {"members": []}),
-        ("members", {"members": A}),
+        ("problem", {"members": A}),
         ("members", {"members": [dt.Problem()]}),
         ("features_per_dim", {"members": [Member(features_per_dim=math.inf)]}),
         ("ridge", {"members": [Member(ridge=math.inf)]}),
         ("ridge", {"members": [Member(features_per_dim=1.0, ridge=0.0)]}),
-        ("dim", {"members": [Member(features_per_dim=0.01)]}),
+        ("features_per_dim", {"members": [Member(features_per_dim=0.01)]}),
+        ("samples_per_dim", {"members": [Member(samples_per_dim=0.01)]}),
+        ("n_init", {"n_init": 2}),
+        ("ensembles", {"ensembles": dt.Divide(2)}),
+        ("times", {"times": [1.0]}),
+        ("test", {"test": "exact"}),
+        ("center", {"center": False}),
+        ("dtype", {"dtype": "float32"}),
+        ("device", {"device": "torch"}),
     ]
     for name, changes in problems:
         arguments = {"members": [A, B], "dim": 10, "n_data": 2, **changes}
-        message = message_of(simulate_committee, **arguments)
+        message = message_of(simulate, arguments.pop("members"), **arguments)
         assert message.startswith(f"{name} must"), (changes, message)
 
 
 def test_weights_sum_to_one() -> None:
-    run = simulate_committee([A, B], dim=10, n_data=2)
+    run = simulate([A, B], dim=10, n_data=2)
     wrong: Any
     for wrong in ([0.5, 0.6], [1.0], [[0.5, 0.5]], [0.5, math.nan], "optimal"):
         assert message_of(run.error, wrong).startswith("weights must"), wrong

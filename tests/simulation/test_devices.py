@@ -60,13 +60,12 @@ def test_torch_agrees_with_numpy(
 
 @pytest.mark.parametrize("activation", ["relu", "sign", "quadratic"])
 def test_torch_agrees_with_numpy_on_exact_averages(activation: str) -> None:
-    problem = dt.Problem(features_per_dim=0.8, activation=activation)
+    problem = dt.Problem(features_per_dim=0.8, ridge=[1e-3, 0.1], activation=activation)
     options: dict[str, Any] = {
         "dim": 30,
         "n_data": 2,
         "n_init": 3,
         "test": "exact",
-        "ridge": [1e-3, 0.1],
     }
     a, b = (dt.simulate(problem, device=device, **options) for device in ("cpu", "torch"))
     same(a, b, 1e-9)

@@ -77,17 +77,19 @@ def test_time_zero_predicts_zero() -> None:
 def test_times_are_the_last_axis() -> None:
     """The problem broadcasts with times, and each point equals a simulation of its own."""
     times, ridge, widths = [0.5, 4.0, 100.0], [1e-3, 0.1], [2.0, 0.5]
-    run = dt.simulate(dt.Problem(), features_per_dim=widths, ridge=ridge, times=times, **OPTIONS)
+    grid = dt.Problem(features_per_dim=np.array(widths)[:, None], ridge=ridge)
+    run = dt.simulate(grid, times=times, **OPTIONS)
     assert run.problem.shape == (2, 2, 1)
     assert np.shape(run.error(dt.Divide(2)).total.value) == (2, 2, 3)
     assert np.shape(run.psi.psi1.value) == (2, 2, 3)
     for k, time in enumerate(times):
-        one = dt.simulate(dt.Problem(ridge=0.1), features_per_dim=widths, times=[time], **OPTIONS)
+        curve = dt.Problem(features_per_dim=widths, ridge=0.1)
+        one = dt.simulate(curve, times=[time], **OPTIONS)
         for name, values in one.draws.named().items():
             np.testing.assert_allclose(
                 run.draws.named()[name][:, :, 1, k], values[..., 0], rtol=1e-9
             )
-    path = dt.simulate(dt.Problem(), ridge=ridge, times=times, **OPTIONS)
+    path = dt.simulate(dt.Problem(ridge=ridge), times=times, **OPTIONS)
     assert np.shape(path.error().total.value) == (2, 3)
 
 

@@ -19,7 +19,7 @@ from conformance.losses import (
     unlikely,
 )
 from doubletrouble.convex import order_parameters
-from doubletrouble.losses import LOSSES, loss
+from doubletrouble.losses import LOSSES, MEASURES, VOTE_MEASURES, loss
 from doubletrouble.simulation import ConvexSimulation
 from doubletrouble.simulation._overlaps import majority
 from doubletrouble.sweep._simulated import from_record, to_record
@@ -161,14 +161,32 @@ def test_parts_sum_to_the_rate_of_the_mean_score() -> None:
 
 
 def test_curves_are_single_points() -> None:
-    ratios, ridges = [0.5, 1.5], [1e-2, 1.0]
-    curve = simulated(CLASSES, features_per_dim=ratios, ridge=ridges)
+    ridges = [1e-2, 1.0]
+    curve = simulated(replace(CLASSES, features_per_dim=[[0.5], [1.5]], ridge=ridges))
     assert curve.error(2).shape == (2, 2)
     for k, ridge in enumerate(ridges):
         one = simulated(replace(CLASSES, ridge=ridge))
         np.testing.assert_allclose(curve.draws.q1[:, 1, k], one.draws.q1, rtol=1e-5)
     several = simulated(CLASSES).error(np.array([1, 2, 10]))
     assert several.shape == (3,)
+
+
+def test_arrays_of_labels_are_single_points_for_every_measure() -> None:
+    """Every signal and share of flips is a run of its own from the same seed."""
+    options: dict[str, Any] = {"dim": 20, "n_data": 4}
+    problem = replace(CLASSES, signal=[[1.0], [2.0]], flips=[0.1, 0.3], noise=0.3)
+    run = simulated(problem, **options)
+    alone = simulated(replace(problem, signal=2.0, flips=0.1), **options)
+    for measure in MEASURES:
+        parts = run.error(2, measure).parts
+        for name, part in alone.error(2, measure).parts.items():
+            assert np.asarray(parts[name].value)[1, 0] == pytest.approx(part.value, abs=1e-12)
+    votes, vote = (one.error(dt.Vote(2), VOTE_MEASURES[1]).total for one in (run, alone))
+    assert np.asarray(votes.value)[1, 0] == pytest.approx(vote.value)
+    blind = simulated(replace(problem, flips=[0.1, 0.5]), **options).error()
+    assert blind.shape == (2, 2)
+    not_identified(blind, "noise", "without information")
+    np.testing.assert_allclose(np.asarray(blind.total.value)[1, 0], alone.error().total.value)
 
 
 def test_draws_depend_on_the_seed_alone() -> None:
@@ -246,7 +264,7 @@ def test_quantities_that_do_not_exist_raise() -> None:
         run.overlap(0.0, 0.5)
     with pytest.raises(ValueError, match="measure must be"):
         run.error(1, "brier")
-    with pytest.raises(ValueError, match="n_models must be"):
+    with pytest.raises(ValueError, match="ensemble must be 1 or n_init"):
         run.held_out(7)
     with pytest.raises(ValueError, match="n_members must be at most n_init = 2"):
         run.error(dt.Vote(3))

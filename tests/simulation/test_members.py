@@ -44,7 +44,7 @@ def planned(scheme: Scheme, width: int, model: Any) -> SimulationPlan:
         center=True,
         dtype="float64",
         times=[math.inf, 5.0],
-    )
+    ).runs[0]
 
 
 def response(phi: Any, out: Any, alpha: float, time: float, dim: int) -> Any:
@@ -284,17 +284,16 @@ def test_points_of_a_curve_equal_single_points(scheme: Scheme, model: str) -> No
         "n_init": 2,
         "ensembles": scheme,
     }
-    problem, curve = dt.Problem(nonlinear_signal=0.5), [2.0, 0.5]
-    run = dt.simulate(
-        problem, features_per_dim=curve, ridge=[0.1, 1.0], times=[1.0, math.inf], **options
-    )
+    problem = dt.Problem(features_per_dim=[[2.0], [0.5]], ridge=[0.1, 1.0], nonlinear_signal=0.5)
+    run = dt.simulate(problem, times=[1.0, math.inf], **options)
     assert np.shape(run.error(scheme).total.value) == (2, 2, 2)
-    path = dt.simulate(problem, features_per_dim=curve, ridge=[0.1, 1.0], **options)
+    path = dt.simulate(problem, **options)
     for name, values in path.terms_of(scheme).named().items():
         np.testing.assert_allclose(run.terms_of(scheme).named()[name][..., 1], values, rtol=1e-9)
-    wide = dt.simulate(replace(problem, ridge=1.0), features_per_dim=[2.0, 2.0], **options)
-    if not scheme.shares_features:  # for which the number of common ones is drawn anew
-        for name, values in wide.terms_of(scheme).named().items():
+    wide = dt.simulate(replace(problem, features_per_dim=[2.0, 2.0], ridge=1.0), **options)
+    for name, values in wide.terms_of(scheme).named().items():
+        np.testing.assert_array_equal(values[:, 0], values[:, 1])
+        if not scheme.shares_features:  # for which the number of common ones is drawn for each P
             ours = run.terms_of(scheme).named()[name][:, 0, 1, 1]
             np.testing.assert_allclose(ours, values[:, 0], rtol=1e-9)
 

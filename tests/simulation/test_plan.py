@@ -26,9 +26,13 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("dim", {"dim": 0}),
     ("dim", {"dim": 0.5}),
     ("dim", {"dim": [10, 20]}),
-    ("dim", {"features_per_dim": [0.01, 1.0]}),
-    ("dim", {"problem": dt.Problem(features_per_dim=1e-3)}),
-    ("problem", {"problem": dt.Problem(ridge=[0.1, 1.0])}),
+    ("features_per_dim", {"problem": dt.Problem(features_per_dim=1e-3)}),
+    ("samples_per_dim", {"problem": dt.Problem(samples_per_dim=[1.0, 0.01])}),
+    ("problem", {"problem": "ridge"}),
+    ("problem", {"problem": dt.Member()}),
+    ("signal", {"signal": 1.0}),
+    ("noise", {"noise": 0.5}),
+    ("sharing", {"sharing": "both"}),
     ("center", {"center": "false"}),
     ("dtype", {"dtype": "float16"}),
     ("activation", {"problem": dt.Problem(activation="tanh"), "test": "exact"}),
@@ -36,16 +40,10 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("nonlinear_signal", {"problem": dt.Problem(nonlinear_signal=0.5), "test": "exact"}),
     ("features_per_dim", {"model": "kernel"}),
     ("features_per_dim", {"problem": KERNEL}),
-    ("features_per_dim", {"features_per_dim": []}),
-    ("features_per_dim", {"features_per_dim": [[1.0, 2.0]]}),
-    ("features_per_dim", {"features_per_dim": "abc"}),
     ("times", {"times": [1.0, -1.0]}),
     ("times", {"times": []}),
     ("times", {"times": 3.0}),
     ("times", {"times": [1.0], "model": "kernel", "problem": KERNEL}),
-    ("ridge", {"ridge": [-1.0]}),
-    ("ridge", {"ridge": iter([1.0])}),
-    ("ridge", {"ridge": 0.1}),
     ("ridge", {"problem": dt.Problem(ridge=math.inf)}),
     ("ridge", {"problem": dt.Problem(features_per_dim=1.0, ridge=0.0)}),
     ("ridge", {"problem": replace(NO_RIDGE, ridge=1e-300), "ensembles": dt.Divide(2)}),
@@ -60,9 +58,10 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("ensembles", {"ensembles": BANK, "model": "kernel", "problem": KERNEL}),
     ("fraction", {"ensembles": dt.Subsample(2, fraction=0.01)}),
     ("bank_per_dim", {"ensembles": dt.FeatureBank(2, bank_per_dim=1.5)}),
-    ("bank_per_dim", {"ensembles": BANK, "features_per_dim": [1.0, 4.0]}),
+    ("bank_per_dim", {"ensembles": BANK, "problem": dt.Problem(features_per_dim=[1.0, 4.0])}),
     ("bank_per_dim", {"ensembles": dt.FeatureBank(2, n_bank=30)}),
     ("n_members", {"ensembles": [dt.Divide(2), dt.Divide(20)]}),
+    ("ensembles", {"ensembles": dt.Divide(math.inf), "problem": dt.Problem(loss="huber")}),
 ]
 
 
@@ -72,6 +71,32 @@ def test_arguments_are_checked() -> None:
         arguments = {"problem": dt.Problem(ridge=0.1), "dim": 10, "n_data": 2, "n_init": 2}
         message = message_of(dt.simulate, **(arguments | changes))
         assert message.startswith(f"{name} must"), (changes, message)
+
+
+@pytest.mark.parametrize(
+    ("fields", "options", "message"),
+    [
+        ({"features_per_dim": [1.0, 0.01]}, {}, r"features_per_dim .* got 0.01 at index 1"),
+        ({"samples_per_dim": [[1.0], [0.04]]}, {}, r"samples_per_dim .* index \(1, 0\)"),
+        ({"features_per_dim": [[0.5], [1.0]], "ridge": [0.1, 0.0]}, {}, r"ridge .* \(1, 1\)"),
+        ({"samples_per_dim": [1.0, 2.0], "ridge": 0.0}, {}, r"ridge .* got 0.0 at index 1"),
+        ({"ridge": [0.1, math.inf]}, {}, "ridge .* got inf at index 1"),
+        ({"nonlinear_signal": [0.0, 0.5]}, {"test": "exact"}, "nonlinear_signal .* at index 1"),
+        ({"ridge": [1.0, 1e-9]}, {"dtype": "float32"}, "ridge .* got 1e-09 at index 1"),
+    ],
+)
+def test_points_that_cannot_be_simulated_are_named(
+    fields: dict[str, Any], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        dt.simulate(dt.Problem(**fields), dim=10, n_data=2, n_init=2, **options)
+
+
+def test_points_of_a_zipped_curve_need_a_ridge_only_at_their_own_size() -> None:
+    """At P = N the ridge is positive; the outer product has a point without one."""
+    zipped = dt.Problem(features_per_dim=[0.5, 1.0], ridge=[0.0, 0.1])
+    run = dt.simulate(zipped, dim=20, n_data=2, n_init=2)
+    assert run.error().total.value.shape == (2,)  # type: ignore[union-attr]
 
 
 def test_one_ensemble_equals_a_sequence_of_one() -> None:

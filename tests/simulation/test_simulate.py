@@ -2,12 +2,14 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble.parameters import declarations
 from doubletrouble.simulation import plan
 from doubletrouble.simulation._draws import DataPair, draw_features
 from doubletrouble.simulation._members import FeatureFits, divided_members
@@ -30,7 +32,7 @@ def test_a_path_of_ridges_equals_single_ridges() -> None:
     """One eigendecomposition replaces a solve for each ridge."""
     problem, ridges = dt.Problem(features_per_dim=1.5), [1e-3, 0.1, 0.0, 2.0]
     options: dict[str, Any] = {"dim": 30, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
-    path = dt.simulate(problem, ridge=ridges, **options)
+    path = dt.simulate(replace(problem, ridge=ridges), **options)
     assert np.shape(path.psi.psi1.value) == (4,)
     for k, ridge in enumerate(ridges):
         one = dt.simulate(dt.Problem(features_per_dim=1.5, ridge=ridge), **options)
@@ -50,24 +52,18 @@ def test_nested_widths_are_the_first_features_of_the_widest() -> None:
         "test": "sample",
     }
     problem, widths = dt.Problem(ridge=1e-2), [2.0, 0.5, 3.0, 1.0, 1.5]
-    curve = dt.simulate(problem, features_per_dim=widths, **options)
+    curve = dt.simulate(replace(problem, features_per_dim=widths), **options)
     np.testing.assert_array_equal(np.ravel(curve.problem.features_per_dim), widths)
     for k, width in enumerate(widths):
         # the same widest features are drawn; only what lies between differs
-        pair = dt.simulate(problem, features_per_dim=[width, 3.0], **options)
+        pair = dt.simulate(replace(problem, features_per_dim=[width, 3.0]), **options)
         for name, values in pair.draws.named().items():
             np.testing.assert_allclose(curve.draws.named()[name][:, k], values[:, 0], rtol=1e-9)
 
 
 def test_axes_match_the_theory() -> None:
-    run = dt.simulate(
-        dt.Problem(),
-        dim=20,
-        n_data=2,
-        n_init=2,
-        features_per_dim=[0.5, 2.0, 4.0],
-        ridge=[0.1, 1.0],
-    )
+    problem = dt.Problem(features_per_dim=[[0.5], [2.0], [4.0]], ridge=[0.1, 1.0])
+    run = dt.simulate(problem, dim=20, n_data=2, n_init=2)
     theory = dt.exact_error(run.problem, 10)
     estimates = run.error(10)
     for name in PARTS:
@@ -159,10 +155,8 @@ def test_data_divided_among_infinitely_many_members_predict_zero() -> None:
 
 
 def test_kernel_is_equal_at_all_infinite_widths() -> None:
-    problem = dt.Problem(features_per_dim=math.inf, ridge=0.1)
-    run = dt.simulate(
-        problem, dim=10, n_data=2, n_init=2, model="kernel", features_per_dim=[math.inf, math.inf]
-    )
+    problem = dt.Problem(features_per_dim=[math.inf, math.inf], ridge=0.1)
+    run = dt.simulate(problem, dim=10, n_data=2, n_init=2, model="kernel")
     first, second = np.asarray(run.psi.psi1.value)
     assert first == second > 0
 
@@ -172,7 +166,7 @@ def test_unequal_parts_are_paired_with_other_parts() -> None:
     problem = dt.Problem(features_per_dim=2.0, samples_per_dim=0.7, ridge=0.05)
     options: dict[str, Any] = {"n_data": 2, "n_init": 2, "seed": 0, "test": "auto"}
     settings: dict[str, Any] = {"model": "gaussian", "center": True, "dtype": "float64"}
-    at = plan(problem, dim=10, ensembles=dt.Divide(3), **options, **settings)
+    (at,) = plan(problem, dim=10, ensembles=dt.Divide(3), **options, **settings).runs
     rng = np.random.default_rng(0)
     rows = np.arange(7.0)[:, None]  # inputs are the numbers of the samples
     sets = draw_features(at, (np.zeros((7, 10)), np.zeros((7, 10))), None, 20, rng)
@@ -245,7 +239,7 @@ def test_progress_counts_draws(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append((total, options["progress"]))
         return Bar()
 
-    monkeypatch.setattr("doubletrouble.simulation._simulate.progress_bar", bar)
+    monkeypatch.setattr("doubletrouble.simulation._draws.progress_bar", bar)
     for progress in (True, False):
         dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2, progress=progress)
     assert seen == [(3, True), *["draw"] * 3, (3, False), *["draw"] * 3]
@@ -334,7 +328,7 @@ def test_differences_of_one_simulation_are_paired() -> None:
 
 def test_differences_of_a_curve_and_its_points_are_paired() -> None:
     options: dict[str, Any] = {"dim": 10, "n_data": 6, "n_init": 2}
-    curve = dt.simulate(dt.Problem(), ridge=[0.1, 0.3, 1.0], **options).error(2).total
+    curve = dt.simulate(dt.Problem(ridge=[0.1, 0.3, 1.0]), **options).error(2).total
     first = dt.simulate(dt.Problem(ridge=0.1), **options).error(2).total
     by_draw: Any = [estimate.sources[0] for estimate in (curve, first)]
     expected = dt.Estimate.of(by_draw[0].values - by_draw[1].values[:, None])
@@ -346,15 +340,8 @@ def test_differences_of_a_curve_and_its_points_are_paired() -> None:
 
 
 def test_tables_of_curves_have_columns_of_the_varied_parameters() -> None:
-    run = dt.simulate(
-        dt.Problem(),
-        dim=10,
-        n_data=3,
-        n_init=2,
-        features_per_dim=[0.5, 2.0],
-        ridge=[0.1, 1.0],
-        times=[1.0, 10.0, math.inf],
-    )
+    problem = dt.Problem(features_per_dim=[[0.5], [2.0]], ridge=[0.1, 1.0])
+    run = dt.simulate(problem, dim=10, n_data=3, n_init=2, times=[1.0, 10.0, math.inf])
     for result in (run.error(2), run.anova(2)):
         frame = result.to_frame()
         assert list(frame.columns[:3]) == ["features_per_dim", "ridge", "time"]
@@ -373,11 +360,10 @@ def test_estimates_are_printed_as_a_table() -> None:
 
 def test_arrays_of_members_broadcast_with_the_curve() -> None:
     run = dt.simulate(
-        dt.Problem(ridge=0.1),
+        dt.Problem(features_per_dim=[0.5, 2.0, 4.0], ridge=0.1),
         dim=20,
         n_data=4,
         n_init=2,
-        features_per_dim=[0.5, 2.0, 4.0],
         ensembles=[dt.Bootstrap(2)],
         progress=False,
     )
@@ -389,3 +375,92 @@ def test_arrays_of_members_broadcast_with_the_curve() -> None:
             for name, part in several.parts.items():
                 np.testing.assert_array_equal(part[row].value, one.parts[name].value)
     assert "broadcast" in message_of(run.error, [1, 10])
+
+
+# --- problems with arrays ------------------------------------------------------------------------
+
+CLASSES: dict[str, Any] = {"task": "classification", "loss": "hinge"}
+GRIDS: list[dict[str, Any]] = [
+    {"ridge": 0.1},
+    {"ridge": [0.1]},
+    {"ridge": [0.01, 0.1, 1.0]},
+    {"features_per_dim": [0.5, 1.0, 2.0], "ridge": [0.01, 0.1, 1.0]},
+    {"features_per_dim": [[0.55], [2.0]], "ridge": [0.01, 0.1, 1.0]},
+    {"samples_per_dim": [0.5, 1.26, 2.0], "ridge": 0.1, "noise": [[0.5], [1.0]]},
+    {"signal": [0.5, 1.0], "nonlinear_signal": [[0.0], [0.5]], "test_noise": 0.1, "ridge": 0.1},
+    {**CLASSES, "ridge": [0.1, 1.0], "flips": [[0.0], [0.1], [0.2]]},
+    {**CLASSES, "ridge": 0.1, "samples_per_dim": [1.0, 2.04], "signal": [1.0, 2.0]},
+    {"loss": "huber", "ridge": 0.1, "test_noise": [0.0, 1.0], "noise": [[0.3], [1.0]]},
+]
+
+
+@pytest.mark.parametrize("fields", GRIDS)
+def test_results_have_the_axes_and_coordinates_of_the_theory(fields: dict[str, Any]) -> None:
+    problem = dt.Problem(**fields)
+    run = dt.simulate(problem, dim=10, n_data=2, n_init=2, progress=False)
+    for members in (2, np.array([1.0, 5.0]).reshape(2, *(1 for _ in problem.shape))):
+        found, theory = run.error(members), dt.exact_error(run.problem, members)
+        assert np.shape(found.total.value) == np.shape(theory.total)
+        assert found.coordinates.keys() == theory.coordinates.keys()
+        for name, values in theory.coordinates.items():
+            np.testing.assert_array_equal(found.coordinates[name], values)
+            if name != "n_members":
+                assert np.shape(values) == np.shape(getattr(problem, name))
+    for name in ("features_per_dim", "samples_per_dim"):
+        requested, realized = (np.asarray(getattr(p, name)) for p in (problem, run.problem))
+        np.testing.assert_array_equal(realized, np.rint(requested * 10) / 10)
+
+
+@pytest.mark.parametrize("fields", GRIDS)
+def test_points_that_share_no_draws_equal_simulations_of_their_own(fields: dict[str, Any]) -> None:
+    """Those of one N/D and, where labels are drawn, of one signal and noise, at one P/D."""
+    options: dict[str, Any] = {"dim": 10, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
+    problem = dt.Problem(**fields)
+    run = dt.simulate(problem, test="sample", **options)
+    names = [n for n in declarations(problem) if np.ndim(getattr(problem, n))]
+    values = np.broadcast_arrays(*(getattr(problem, n) for n in names)) if names else []
+    last = (-1,) * len(problem.shape)  # of the largest P/D
+    point: dict[str, Any] = {n: float(v[last]) for n, v in zip(names, values, strict=True)}
+    one = replace(problem, **point)
+    alone = dt.simulate(one, test="sample", **options)
+    for ensemble in (1, 10, dt.Divide(2)):
+        for name, part in alone.error(ensemble).parts.items():
+            ours = np.asarray(run.error(ensemble).parts[name].value)[last]
+            assert ours == pytest.approx(part.value, rel=1e-6, abs=1e-12), (ensemble, name)
+    paired = run.error(2).total - alone.error(2).total
+    assert np.ravel(paired.standard_error)[-1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_sizes_of_ensembles_and_test_averages_may_differ_from_point_to_point() -> None:
+    problem = dt.Problem(features_per_dim=2.0, samples_per_dim=[[1.0], [40.0]], ridge=[0.1, 1.0])
+    bag = dt.Subsample(3, fraction=0.58)
+    run = dt.simulate(problem, dim=10, n_data=2, n_init=2, ensembles=bag, times=[1.0, math.inf])
+    assert run.test == "exact"
+    np.testing.assert_array_equal(run.realized(bag).options["fraction"][:, 0, 0], [0.6, 0.58])
+    theory = dt.gradient_flow(run.problem, np.array([1.0, math.inf]), run.realized(bag))
+    assert np.shape(theory.total) == np.shape(run.error(bag).total.value) == (2, 2, 2)
+    assert run.error(bag).coordinates.keys() == theory.coordinates.keys()
+    wide = dt.simulate(replace(problem, features_per_dim=4.0), dim=10, n_data=2, n_init=2)
+    assert wide.test == "auto"  # the exact average of 80 features is the cheaper one at N = 400
+    np.testing.assert_array_equal(wide.n_test, [[64, 64], [0, 0]])
+
+
+@pytest.mark.statistical
+def test_grid_over_samples_and_noise_agrees_with_theory() -> None:
+    """Parts at D and 2D are extrapolated in 1/D; the control is the theory of another noise."""
+    problem = dt.Problem(
+        features_per_dim=1.5, samples_per_dim=[0.6, 1.0, 3.0], ridge=0.1, noise=[[0.2], [1.0]]
+    )
+    small, large = (
+        dt.simulate(problem, dim=dim, n_data=draws, n_init=2, seed=dim, progress=False)
+        for dim, draws in ((20, 200), (40, 100))
+    )
+    wrong = replace(problem, noise=np.asarray(problem.noise)[::-1])
+    for members in (1, 5):
+        theory, control = (dt.exact_error(p, members) for p in (problem, wrong))
+        at, half = large.error(members), small.error(members)
+        for name in ("noise", "initialization", "sampling", "bias"):
+            limit = 2 * at.parts[name] - half.parts[name]
+            assert np.all(np.abs(limit.z_score(theory.parts[name])) < 5), (members, name)
+        limit = 2 * at.noise - half.noise
+        assert np.all(np.abs(limit.z_score(control.noise)) > 10)

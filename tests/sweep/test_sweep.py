@@ -62,7 +62,11 @@ def run(sweep: dt.Sweep, store: Path) -> Any:
 def test_sweep_has_every_parameter_of_a_simulation() -> None:
     of_problem = {f.name for f in fields(dt.Problem)}
     of_simulate = set(inspect.signature(dt.simulate).parameters)
-    assert {f.name for f in fields(dt.Sweep)} == of_problem | of_simulate - {"problem", "progress"}
+    assert {f.name for f in fields(dt.Sweep)} == of_problem | of_simulate - {
+        "problem",
+        "progress",
+        "sharing",
+    }
 
 
 def test_every_parameter_reaches_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +190,7 @@ REFUSED: list[tuple[str, Any]] = [
 ]
 REFUSED_TOGETHER: list[tuple[str, dict[str, Any]]] = [
     ("features_per_dim", {"model": "kernel"}),
-    ("dim", {"features_per_dim": 1e-3}),
+    ("features_per_dim", {"features_per_dim": 1e-3}),
     ("test", {"model": "gaussian", "test": "sample"}),
     ("activation", {"activation": "tanh", "test": "exact"}),
     ("n_members", {"ensembles": dt.Divide(50)}),
@@ -291,11 +295,11 @@ def test_schemes_and_times_are_read_from_a_store(tmp_path: Path) -> None:
         assert np.shape(stored.simulation.error(ensemble).total.value) == (2,)
 
 
-def test_list_of_widths_in_a_cell_is_a_curve() -> None:
+def test_lists_in_a_cell_are_arrays_of_the_problem() -> None:
     (cell,) = dt.Sweep(**SMALL).cells()
-    curve = {"features_per_dim": [0.5, 2.0], "ridge": [0.1, 1.0]}
+    curve = {"features_per_dim": [0.5, 2.0, 3.0], "ridge": [[0.1], [1.0]]}
     curves = from_record(simulate_cell({**cell.parameters, **curve}))
-    assert np.shape(curves.error().total.value) == (2, 2)
+    assert np.shape(curves.error().total.value) == (2, 3)
 
 
 def test_store_of_another_revision_is_not_read(

@@ -128,14 +128,15 @@ def simulate(
         name: values[0] for name, values in grid.axes.items() if name in declarations(Problem)
     }
     at |= {} if grid.noise is None else {"noise": grid.noise}
-    curves: Any = {name: values for name, values in grid.varying.items() if name in _CURVES}
+    curves = {name: np.asarray(v) for name, v in grid.varying.items() if name in _CURVES}
+    if len(curves) == 2:  # ridges are the next axis
+        curves["features_per_dim"] = curves["features_per_dim"][:, None]
     simulation = run_simulation(
-        Problem(**at, **grid.choices),
+        Problem(**{**at, **curves}, **grid.choices),
         ensembles=_drawn(every),
         times=times,
         progress=not quiet,
         **asdict(settings),
-        **curves,
     )
     problem = simulation.problem
     realized = {name: getattr(problem, name) for name in at}

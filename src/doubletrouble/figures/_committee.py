@@ -23,10 +23,10 @@ from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem, noise_at
 from doubletrouble.results import Estimate
 from doubletrouble.runs import Cell, Record
-from doubletrouble.simulation import CommitteeSimulation, simulate_committee
+from doubletrouble.simulation import CommitteeSimulation, simulate
 from doubletrouble.theory import committee
 
-_REVISION = 1  # of the stored simulations; increased when `simulate_committee` draws otherwise
+_REVISION = 1  # of the stored simulations; increased when `simulate` draws otherwise
 GAINS = {"equal": "Equal weights", "single": "Best member", "optimal": "Best weights"}
 
 
@@ -148,7 +148,7 @@ def _run(
     how |= {name: getattr(settings, name) for name in ("dim", "n_data", "seed")}
     if not all(isinstance(member.activation, str) for member in members):
         # a function as activation has no key in a store
-        return simulate_committee(members, progress=False, **how)
+        return simulate(members, progress=False, **how)
     parameters = {"members": [asdict(member) for member in members], **how}
     record = computed(Cell.of("committee", _REVISION, parameters), _simulate, settings.store)
     realized = tuple(Member(**member) for member in record["members"])
@@ -156,8 +156,9 @@ def _run(
 
 
 def _simulate(parameters: Record) -> Record:
-    members = [Member(**member) for member in parameters["members"]]
-    return asdict(simulate_committee(**{**parameters, "members": members}, progress=False))
+    how = dict(parameters)
+    members = [Member(**member) for member in how.pop("members")]
+    return asdict(simulate(members, progress=False, **how))
 
 
 def _measured(

@@ -148,10 +148,11 @@ def linear_error(problem: Problem, effective: FloatArray) -> FloatArray:
 def simulated_paths(problem: Problem, settings: SimulationSettings) -> tuple[Points, ...]:
     """Simulated points on every path with one setting varied; infinite width is a kernel."""
     narrow = two_sizes(problem, settings, ratios=[0.25, 0.5, 0.75], model="features")
-    kernel: dict[str, Any] = {"model": "kernel", "features_per_dim": [math.inf]}
+    kernel = replace(problem, features_per_dim=[math.inf])
     bags = [Subsample(math.inf, fraction=fraction) for fraction in (0.24, 0.5, 0.8)]
-    sampled = at_two_sizes(problem, settings, **kernel, ensembles=bags)
-    regularized = at_two_sizes(problem, settings, **kernel, ridge=[0.16, 0.5, 2.0])
+    sampled = at_two_sizes(kernel, settings, model="kernel", ensembles=bags)
+    paths = replace(kernel, ridge=[0.16, 0.5, 2.0])
+    regularized = at_two_sizes(paths, settings, model="kernel")
     return (
         _points(problem, "width", narrow, Ensemble(math.inf)),
         *(_points(problem, "subsample", sampled, one) for one in bags),

@@ -72,7 +72,8 @@ def two_sizes(
         )
     counts = np.unique(np.maximum(1, np.round(np.asarray(ratios) * samples * half)))
     widths = [float(count / half) for count in counts]
-    return at_two_sizes(problem, settings, features_per_dim=widths, n_init=settings.n_init, **more)
+    curve = replace(problem, features_per_dim=widths)
+    return at_two_sizes(curve, settings, n_init=settings.n_init, **more)
 
 
 def at_two_sizes(problem: Problem, settings: SimulationSettings, **more: Any) -> TwoSizes:
@@ -92,9 +93,9 @@ def simulated(
     **settings: Any,
 ) -> Simulation:
     """Simulate, or read a finished simulation with the same settings from `store`."""
-    problem = replace(problem, features_per_dim=1.0)  # the widths are among the settings
     fields = {name: getattr(problem, name) for name in PROBLEM} | {"loss": str(problem.loss)}
-    if not all(isinstance(value, str | float) for value in fields.values()):
+    fields = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
+    if not all(isinstance(value, str | float | list) for value in fields.values()):
         # a function as activation, or a mixture, has no key in a store
         return simulate(problem, ensembles=ensembles, progress=False, **settings)
     drawn = [stored_ensemble(one) for one in ensembles]

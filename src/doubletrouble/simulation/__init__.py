@@ -1,7 +1,5 @@
 """Finite-size simulation of random-features ridge regression, with standard errors."""
 
-from doubletrouble.simulation._committee import CommitteeModel as CommitteeModel
-from doubletrouble.simulation._committee import simulate_committee as simulate_committee
 from doubletrouble.simulation._devices import DTYPES as DTYPES
 from doubletrouble.simulation._devices import Dtype as Dtype
 from doubletrouble.simulation._devices import is_device as is_device

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations_with_replacement
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,89 +31,51 @@ from doubletrouble.kernels import Array
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, Numeric, number, whole_number
 from doubletrouble.problems import USUAL, Member
 from doubletrouble.simulation._devices import ArrayDevice
-from doubletrouble.simulation._draws import activate, draw_weights, sampled_outputs, slope_by_power
+from doubletrouble.simulation._draws import (
+    activate,
+    all_draws,
+    draw_weights,
+    sampled_outputs,
+    slope_by_power,
+)
 from doubletrouble.simulation._fits import RidgeFit, feature_learner
-from doubletrouble.simulation._plan import n_test_points, refuse_empty, refuse_square
+from doubletrouble.simulation._plan import n_test_points, refuse_empty, required_ridge
 from doubletrouble.simulation._result import CommitteeSimulation
-from doubletrouble.simulation._simulate import all_draws
 from doubletrouble.simulation._terms import OutputLayout
 
-CommitteeModel: TypeAlias = Literal["features", "gaussian"]
-MODELS: tuple[str, ...] = get_args(CommitteeModel)
+MODELS = ("features", "gaussian")
 
 _DEVICE = ArrayDevice()
 
 
-def simulate_committee(
+def simulate_members(
     members: Sequence[Member],
     *,
-    sharing: Sharing = "samples",
-    signal: float = USUAL["signal"],
-    noise: float = USUAL["noise"],
+    sharing: Sharing,
+    signal: float | None,
+    noise: float | None,
     dim: int,
-    n_data: int = 40,
-    seed: int = 0,
-    model: CommitteeModel = "features",
-    progress: bool = True,
+    n_data: int,
+    seed: int,
+    model: str,
+    progress: bool,
 ) -> CommitteeSimulation:
-    """Simulate members of unequal width, data, ridge and activation at dimension `dim`.
+    """Simulate members at dimension `dim`: every two of them have `n_data` draws of their own.
 
-    Every two members have `n_data` draws of their own. P, N and overlaps are rounded to whole
-    numbers; the result has those realized.
-
-    Parameters
-    ----------
-    members : sequence of Member
-        The members, each a single point.
-    sharing : str or pair or mapping, default: "samples"
-        What any two have in common: "samples", "features", "both" (the smaller of two is part of
-        the larger), "nothing", or the overlaps (features, samples) per dimension, numbers or
-        matrices.
-    signal : float, default: 1.0
-        F, the norm of the linear teacher, in [0, 1e150].
-    noise : float, default: 1.0
-        τ, the standard deviation of the label noise, in [0, 1e150].
-    dim : int
-        The dimension D, in [1, 1e7].
-    n_data : int, default: 40
-        Independent draws, from which the standard errors are computed, at least 2.
-    seed : int, default: 0
-        Seed of the random numbers, in [0, 2³²).
-    model : {"features", "gaussian"}, default: "features"
-        "features" uses the true activations, "gaussian" the equivalent Gaussian covariates.
-    progress : bool, default: True
-        Whether a progress bar, or lines in a log, are shown where the draws take more than two
-        seconds.
-
-    Returns
-    -------
-    CommitteeSimulation
-        The mean product of the errors of every two members, and the error for any weights.
-
-    Raises
-    ------
-    ValueError
-        If there is no member, a member is not a single point or has an infinite width or ridge, or
-        the sizes, overlaps or other numbers cannot be simulated.
-    TypeError
-        If `members` is not a list of `Member`, or `sharing` is not of the type above.
-
-    Examples
-    --------
-    >>> import doubletrouble as dt
-    >>> a = dt.Member(features_per_dim=2.0, ridge=0.1)
-    >>> b = dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
-    >>> run = dt.simulate_committee([a, b], dim=20, n_data=4)
-    >>> run.pair_errors.value.shape, float(run.shared_samples[0, 1])
-    ((2, 2), 0.8)
+    P, N and overlaps are rounded to whole numbers; the result has those realized.
     """
     given: tuple[Member, ...] = checked_members(members, (Member,))
     for one in given:
         for name in ("features_per_dim", "ridge"):
             if math.isinf(value := _plain(getattr(one, name))):
                 raise ValueError(f"{name} must be finite to be simulated, got {value!r}")
-    strength = number("signal", signal, glossary.SIGNAL)
-    noisiness = number("noise", noise, glossary.NOISE)
+    strength, noisiness = (
+        number(name, USUAL[name] if value is None else value, spec)
+        for name, value, spec in (
+            ("signal", signal, glossary.SIGNAL),
+            ("noise", noise, glossary.NOISE),
+        )
+    )
     if model not in MODELS:
         raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
     whole_number("n_data", n_data, 2)
@@ -170,8 +132,11 @@ class LearnerSize(NamedTuple):
 
 def _sizes(one: Member, dim: int) -> LearnerSize:
     P, N = (round(_plain(ratio) * dim) for ratio in (one.features_per_dim, one.samples_per_dim))
-    refuse_empty(dim, P, N)
-    refuse_square(P, _plain(one.ridge), [N])
+    refuse_empty("features_per_dim", one.features_per_dim, P, dim)
+    refuse_empty("samples_per_dim", one.samples_per_dim, N, dim)
+    ridge = _plain(one.ridge)
+    if wanted := required_ridge(P, ridge, [N]):
+        raise ValueError(f"ridge must be {wanted}, got {ridge!r}")
     return LearnerSize(P, N)
 
 

@@ -26,7 +26,7 @@ it cannot be learned and acts as noise [mei2019]; the simulation does not assume
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -41,16 +41,34 @@ from doubletrouble.activations import (
 )
 from doubletrouble.kernels import Array, GaussianAverages, closed_form
 from doubletrouble.parameters import FloatArray
-from doubletrouble.simulation._devices import ArrayDevice
+from doubletrouble.runs import progress_bar
+from doubletrouble.simulation._devices import ArrayDevice, Result
 from doubletrouble.simulation._plan import SimulationPlan
 
 if TYPE_CHECKING:
     from numpy.polynomial import Chebyshev
 
 Slope = Callable[[FloatArray], FloatArray]
+Item = TypeVar("Item")
 
 PAIRS = ((0, 0), (1, 1), (0, 1))
 """Pairs of the two data sets of a draw."""
+
+
+def all_draws(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    device: ArrayDevice | None = None,
+    progress: bool,
+) -> list[Result]:
+    """The result of every draw, with a progress bar."""
+    results = []
+    with progress_bar(len(items), unit="draw", description="simulate", progress=progress) as bar:
+        for result in (device or ArrayDevice()).map(work, items):
+            results.append(result)
+            bar.update()
+    return results
 
 
 # --- data and teacher ----------------------------------------------------------------------------
@@ -124,15 +142,15 @@ def draw_features(
     plan: SimulationPlan,
     inputs: Sequence[Array],
     test: Array | None,
-    width: int,
+    n_features: int,
     rng: np.random.Generator,
 ) -> list[FeatureSet]:
-    """All sets of features, of a width, on several sets of inputs."""
+    """All sets of P features, on several sets of inputs."""
     if plan.model == "gaussian":
-        return [_gaussian_features(plan, inputs, width, rng) for _ in range(plan.n_init)]
+        return [_gaussian_features(plan, inputs, n_features, rng) for _ in range(plan.n_init)]
     sigma, device = plan.problem.moments, plan.device
     slope = slope_by_power(sigma, plan.dim)
-    thetas = [draw_weights(rng, width, plan.dim, device) for _ in range(plan.n_init)]
+    thetas = [draw_weights(rng, n_features, plan.dim, device) for _ in range(plan.n_init)]
     if test is None:
         linears = [linear_part(theta, slope, device) for theta in thetas]
         outputs = _exact_outputs(sigma, thetas, linears, plan.mean)
@@ -148,13 +166,13 @@ def draw_features(
 
 
 def _gaussian_features(
-    plan: SimulationPlan, inputs: Sequence[Array], width: int, rng: np.random.Generator
+    plan: SimulationPlan, inputs: Sequence[Array], n_features: int, rng: np.random.Generator
 ) -> FeatureSet:
     sigma = plan.problem.moments
-    linear = sigma.linear * draw_weights(rng, width, plan.dim, plan.device)
+    linear = sigma.linear * draw_weights(rng, n_features, plan.dim, plan.device)
     mean = sigma.mean - plan.mean
     train = tuple(
-        x @ linear.T + sigma.nonlinear * plan.device.normals(rng, (x.shape[0], width)) + mean
+        x @ linear.T + sigma.nonlinear * plan.device.normals(rng, (x.shape[0], n_features)) + mean
         for x in inputs
     )
     if mean:  # the same at every test point: one more output
@@ -163,9 +181,9 @@ def _gaussian_features(
     return FeatureSet(train, linear, sigma.nonlinear)
 
 
-def draw_weights(rng: np.random.Generator, width: int, dim: int, device: ArrayDevice) -> Array:
+def draw_weights(rng: np.random.Generator, n_features: int, dim: int, device: ArrayDevice) -> Array:
     """θ/√D of every feature."""
-    return device.normals(rng, (width, dim)) / math.sqrt(dim)
+    return device.normals(rng, (n_features, dim)) / math.sqrt(dim)
 
 
 def activate(activation: Activation, values: Array, device: ArrayDevice) -> Array:

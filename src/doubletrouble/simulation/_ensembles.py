@@ -81,7 +81,9 @@ def has_no_samples(scheme: Scheme) -> bool:
 
 def same_terms(one: Scheme, other: Scheme) -> bool:
     """Whether two ensembles have the same terms: for `any_size`, with any number of members."""
-    if type(one) is not type(other) or one.options != other.options:
+    if type(one) is not type(other) or one.options.keys() != other.options.keys():
+        return False
+    if not all(np.array_equal(value, other.options[n]) for n, value in one.options.items()):
         return False
     return one.any_size or one.n_members == other.n_members
 
@@ -147,24 +149,24 @@ def _check_members(scheme: Scheme, n_samples: int) -> None:
 
 
 def bank_sizes(
-    scheme: Scheme, problem: Problem, dim: int, widths: Iterable[float]
+    scheme: Scheme, problem: Problem, dim: int, n_features: Iterable[float]
 ) -> tuple[float, ...]:
-    """The size B = P²/k of a bank for every width P, where two members share k features.
+    """The size B = P²/k of a bank for every P, where two members share k features.
 
     k is then the mean number of features that two members have in common.
 
     >>> from doubletrouble.ensembles import FeatureBank
-    >>> bank_sizes(FeatureBank(2, bank_per_dim=3.0), Problem(), dim=10, widths=(10, 20))
+    >>> bank_sizes(FeatureBank(2, bank_per_dim=3.0), Problem(), dim=10, n_features=(10, 20))
     (30.0, 30.0)
     """
     sizes = []
-    for width in widths:
+    for P in n_features:
         share = float(
-            np.asarray(scheme.shared_features(replace(problem, features_per_dim=width / dim)))
+            np.asarray(scheme.shared_features(replace(problem, features_per_dim=P / dim)))
         )
         if not 0 <= share <= 1:
             raise ValueError(f"shared_features must return k/P in [0, 1], got {share!r}")
-        size = width / share if share else math.inf
+        size = P / share if share else math.inf
         whole = round(size) if math.isfinite(size) else size
         sizes.append(float(whole) if math.isclose(size, whole, rel_tol=_ROUNDING) else size)
     return tuple(sizes)

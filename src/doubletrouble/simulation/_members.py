@@ -1,8 +1,8 @@
-r"""The members of every scheme in one draw, fitted width by width.
+r"""The members of every scheme in one draw, fitted for one P after the other.
 
-Widths are nested: the first P of the widest features are the features of width P, as a draw of
-their own would be. Points of one curve then share their draws, each unbiased with its own standard
-error. Sums over features grow from width to width.
+Features are nested: the first P of the largest set are P random features, as a draw of their own
+would be. Points of one run then share their draws, each unbiased with its own standard error. Sums
+over features grow from one P to the next.
 
 - *Divided data* are consecutive blocks of both data sets.
 - *Members that draw samples*: `Scheme.draw_samples` returns how often each of the N samples is in
@@ -59,25 +59,24 @@ Blocks: TypeAlias = Iterator[tuple[DataPair, Iterator[LearnerGroup]]]
 class MemberFits(NamedTuple):
     """The members of one scheme."""
 
-    blocks: Callable[[int], Blocks]  # of the w-th width
+    blocks: Callable[[int], Blocks]  # of the w-th P
     layout: OutputLayout
     drawn: bool  # whether they draw from a common set
 
 
 def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, SimulatedTerms]:
-    """Every term of one draw, (widths, fits); divided data are `Divide(K)`, the whole `Divide(1)`.
+    """Every term of one draw, for every fit; divided data are `Divide(K)`, the whole `Divide(1)`.
 
     The draws of one scheme do not depend on the others.
     """
     data, test = draw_data(plan, rng)
-    order = [int(w) for w in np.argsort(plan.widths, kind="stable")]
-    widest = order[-1]
+    order = [int(w) for w in np.argsort(plan.n_features, kind="stable")]
     source: FeatureFits | KernelFits
     if plan.model == "kernel":
         assert test is not None  # the kernel has no exact average
         source = KernelFits(plan, data, test)
     else:
-        sets = draw_features(plan, data.inputs, test, int(plan.widths[widest]), rng)
+        sets = draw_features(plan, data.inputs, test, int(max(plan.n_features)), rng)
         source = FeatureFits(plan, sets)
     (common,) = rng.spawn(1)
     members: dict[Scheme, MemberFits] = {}
@@ -92,22 +91,18 @@ def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, Simulat
         own = deepcopy(rng) if plan.n_samples % parts else rng  # equal parts draw nothing
         members[Divide(parts)] = divided_members(plan, parts, data, source, own)
     rows: dict[Scheme, dict[int, list[SimulatedTerms]]] = {scheme: {} for scheme in members}
-    for w in [widest] if plan.model == "kernel" else order:  # all infinite widths are equal
+    for w in order:
         source.grow(w)
         for scheme, one in members.items():
-            rows[scheme][w] = _width_terms(one, w, len(plan.fits(1)))
-    n_widths = len(plan.widths)
+            rows[scheme][w] = _fit_terms(one, w, len(plan.fits(1, w)))
     return {
-        scheme: SimulatedTerms.combined(
-            lambda values: np.reshape(values, (n_widths, -1)),
-            [term for w in range(n_widths) for term in by_width.get(w, by_width[widest])],
-        )
-        for scheme, by_width in rows.items()
+        scheme: SimulatedTerms.combined(np.array, [term for w in sorted(row) for term in row[w]])
+        for scheme, row in rows.items()
     }
 
 
-def _width_terms(members: MemberFits, w: int, n_fits: int) -> list[SimulatedTerms]:
-    """The terms of every fit of a width, means over all blocks."""
+def _fit_terms(members: MemberFits, w: int, n_fits: int) -> list[SimulatedTerms]:
+    """The terms of every fit with the w-th P, means over all blocks."""
     tables = []
     for data, groups in members.blocks(w):
         # several fits share factorizations; for a single one, learners are made one by one
@@ -126,19 +121,19 @@ def _width_terms(members: MemberFits, w: int, n_fits: int) -> list[SimulatedTerm
 
 
 class FeatureFits:
-    """Learners with the first features of every set, of widths that increase."""
+    """Learners with the first features of every set, in increasing numbers."""
 
     def __init__(self, plan: SimulationPlan, sets: Sequence[FeatureSet]) -> None:
         self.plan, self.sets, self.n_sets = plan, sets, len(sets)
         self.layout = OutputLayout(plan.dim, sets[0].outputs.shape[1])
-        self.width = self.n_summed = 0
+        self.w = self.n_features = self.n_summed = 0
         self.sums: list[list[FeatureSums | None]] = [[None, None] for _ in sets]
 
     def grow(self, w: int) -> None:
-        """Go on to the w-th width; sums over features are needed where P > N."""
-        self.width = int(self.plan.widths[w])
-        if self.width > self.plan.n_samples:
-            new = slice(self.n_summed, self.width)
+        """Go on to the w-th P; sums over features are needed where P > N."""
+        self.w, self.n_features = w, int(self.plan.n_features[w])
+        if self.n_features > self.plan.n_samples:
+            new = slice(self.n_summed, self.n_features)
             self.sums = [
                 [
                     feature_sums(phi[:, new], one.outputs[new, :], before)
@@ -146,7 +141,7 @@ class FeatureFits:
                 ]
                 for one, sums in zip(self.sets, self.sums, strict=True)
             ]
-            self.n_summed = self.width
+            self.n_summed = self.n_features
 
     def learner(self, j: int, i: int, samples: SampleChoice) -> RidgeLearner:
         """The learner with the j-th set of features on samples of data set i."""
@@ -154,10 +149,10 @@ class FeatureFits:
         if sums is not None:
             sums = FeatureSums(samples.of_gram(sums.gram), samples.of_rows(sums.right))
         return feature_learner(
-            samples.of_rows(one.train[i][:, : self.width]),
-            one.outputs[: self.width],
+            samples.of_rows(one.train[i][:, : self.n_features]),
+            one.outputs[: self.n_features],
             one.own,
-            self.plan.fits(samples.n_drawn, self.width),
+            self.plan.fits(samples.n_drawn, self.w),
             sums=sums,
             samples=samples,
         )
@@ -188,14 +183,14 @@ class KernelFits:
             self.outputs.append(xp.concat([linear, rest], axis=1))
 
     def grow(self, w: int) -> None:
-        """All widths are infinite."""
+        """There is one P, which is infinite."""
 
     def learner(self, j: int, i: int, samples: SampleChoice) -> RidgeLearner:
         """The learner on samples of data set i, whatever the set of features."""
         return gram_learner(
             samples.of_gram(self.grams[i]),
             samples.of_rows(self.outputs[i]),
-            self.plan.fits(samples.n_drawn),
+            self.plan.fits(samples.n_drawn, 0),
             samples=samples,
         )
 
@@ -275,19 +270,19 @@ def bank_members(
     rng: np.random.Generator,
 ) -> MemberFits:
     """Members with all of the samples, and features of their own from a bank."""
-    pools = draw_features(plan, data.inputs, test, 2 * int(max(plan.widths)), rng)
+    pools = draw_features(plan, data.inputs, test, 2 * int(max(plan.n_features)), rng)
 
     def blocks(w: int) -> Blocks:
-        width = int(plan.widths[w])
-        fits = plan.fits(plan.n_samples, width)
+        P = int(plan.n_features[w])
+        fits = plan.fits(plan.n_samples, w)
 
         def learner(pool: FeatureSet, i: int, start: int) -> RidgeLearner:
-            part = slice(start, start + width)
+            part = slice(start, start + P)
             return feature_learner(pool.train[i][:, part], pool.outputs[part], pool.own, fits)
 
         def group(pool: FeatureSet) -> LearnerGroup:
-            common = n_common(width, plan.banks[scheme][w], rng)
-            starts = (0, width - common)
+            common = n_common(P, plan.banks[scheme][w], rng)
+            starts = (0, P - common)
             twins = tuple((learner(pool, 0, start), learner(pool, 1, start)) for start in starts)
             return LearnerGroup(twins, common)
 
@@ -296,8 +291,8 @@ def bank_members(
     return MemberFits(blocks, OutputLayout(plan.dim, pools[0].outputs.shape[1]), drawn=True)
 
 
-def n_common(width: int, size: float, rng: np.random.Generator) -> int:
-    """The number of features that two choices of `width` from a bank of B have in common.
+def n_common(n_features: int, size: float, rng: np.random.Generator) -> int:
+    """The number of features that two choices of P from a bank of B have in common.
 
     Its mean is P²/B. Where B is no whole number, the bank is one of the next smaller and larger
     sizes at random, so that the mean is the same.
@@ -309,5 +304,5 @@ def n_common(width: int, size: float, rng: np.random.Generator) -> int:
         whole = math.floor(size)
         if whole < size:  # mean of 1/B: whole with probability whole (whole + 1 - B)/B
             whole += int(rng.random() >= whole * (whole + 1 - size) / size)
-        return int(rng.hypergeometric(width, whole - width, width))
-    return int(rng.binomial(width, width / size))
+        return int(rng.hypergeometric(n_features, whole - n_features, n_features))
+    return int(rng.binomial(n_features, n_features / size))

@@ -141,9 +141,9 @@ class OverlapDraws(LearnerOverlaps):
         return cls.from_named({name: of(name) for name in values[0]})
 
 
-def power_parts(scheme: Scheme, at: LearnerOverlaps, n_models: Any) -> dict[str, Any]:
+def power_parts(scheme: Scheme, at: LearnerOverlaps, n_members: Any) -> dict[str, Any]:
     """The power of the mean of K members over q_d by cause, in the order of the chain."""
-    share = 1 / n_models
+    share = 1 / n_members
     if at.q_twin is None or at.q_twin_noise is None:
         disjoint = has_disjoint_samples(scheme)
         of_data = share if disjoint else 1.0
@@ -242,7 +242,7 @@ class _Features(NamedTuple):
 
 
 class _FittedLearners:
-    """All fits of one draw to the samples and features of some members, at one width and ridge."""
+    """All fits of one draw to the samples and features of some members, at one P and ridge."""
 
     def __init__(self) -> None:
         self.keys: list[tuple[int, int, int, int, int]] = []  # set, twin, choice, data, noise
@@ -343,33 +343,31 @@ class _FittedLearners:
 
 
 def draw(plan: SimulationPlan, rng: np.random.Generator) -> dict[Scheme, OverlapDraws]:
-    """Every overlap of one draw, (widths, ridges); the whole of the data is `Divide(1)`."""
+    """Every overlap of one draw, for every fit; the whole of the data is `Divide(1)`."""
     problem, F = plan.problem, float(np.asarray(plan.problem.signal))
     data, test = draw_data(plan, rng)
     held = plan.device.normals(rng, (N_HELD_OUT, plan.dim))
     labels = [draw_labels(problem, F * x[:, 0], rng) for x in data.inputs]
     inputs = (*data.inputs, held)
-    widest = int(max(plan.widths))
-    sets = draw_features(plan, inputs, test, widest, rng)
+    most = int(max(plan.n_features))
+    sets = draw_features(plan, inputs, test, most, rng)
     results = {}
     for scheme in (*map(Divide, plan.divisions), *plan.schemes):
         (own,) = rng.spawn(1)
         shared = scheme.shares_features
-        pools = draw_features(plan, inputs, test, 2 * widest, own) if shared else sets
+        pools = draw_features(plan, inputs, test, 2 * most, own) if shared else sets
         blocks, table = _blocks(plan, scheme, own), []
-        for w, width in enumerate(map(int, plan.widths)):
+        for w in range(len(plan.n_features)):
             members = _features(plan, scheme, w, own)
             parts = [
-                _fits(plan, pools, width, labels, F * held[:, 0], members, samples)
+                _fits(plan, pools, w, labels, F * held[:, 0], members, samples)
                 for samples in blocks
             ]
             table += [
                 OverlapDraws.combined(lambda values: np.mean(values, axis=0), several)
                 for several in zip(*parts, strict=True)
             ]
-        results[scheme] = OverlapDraws.combined(
-            lambda values: np.reshape(values, (len(plan.widths), -1)), table
-        )
+        results[scheme] = OverlapDraws.combined(np.array, table)
     return results
 
 
@@ -394,12 +392,12 @@ def _blocks(plan: SimulationPlan, scheme: Scheme, rng: np.random.Generator) -> l
 def _features(
     plan: SimulationPlan, scheme: Scheme, w: int, rng: np.random.Generator
 ) -> list[_Features]:
-    """The features of all learners of a width: whole sets, or two choices from each bank."""
+    """The features of all learners of the w-th P: whole sets, or two choices from each bank."""
     if not scheme.shares_features:
         return [_Features(j) for j in range(plan.n_init)]
-    width, members = int(plan.widths[w]), []
+    P, members = int(plan.n_features[w]), []
     for j in range(plan.n_init):
-        start = width - n_common(width, plan.banks[scheme][w], rng)
+        start = P - n_common(P, plan.banks[scheme][w], rng)
         members += [_Features(j), _Features(j, 1, start)]
     return members
 
@@ -407,18 +405,18 @@ def _features(
 def _fits(
     plan: SimulationPlan,
     sets: Sequence[FeatureSet],
-    width: int,
+    w: int,
     labels: Sequence[tuple[FloatArray, ...]],
     held: FloatArray,
     members: Sequence[_Features],
     samples: Sequence[_Samples],
 ) -> Iterator[OverlapDraws]:
     """The overlaps for every ridge, of learners with some features on some samples."""
-    ridges = np.ravel(plan.problem.ridge).tolist()
+    P, ridges = int(plan.n_features[w]), plan.ridges[w]
     tables = [_FittedLearners() for _ in ridges]
     drawn = any(one.choice for one in samples)
     for member in members:
-        part = slice(member.start, member.start + width)
+        part = slice(member.start, member.start + P)
         chosen = sets[member.which]
         for own in samples:
             # a choice of samples is given to two sets of features
@@ -429,10 +427,10 @@ def _fits(
             for noise, y in enumerate(labels[own.data]):
                 for ridge, table in zip(ridges, tables, strict=True):
                     try:
-                        alpha = n * width * ridge / plan.dim
+                        alpha = n * P * ridge / plan.dim
                         fit = model.fit(y[own.rows], plan.problem.loss, alpha)
                     except DivergenceError as error:
-                        raise DivergenceError(f"at P = {width} and N = {n}, {error}") from None
+                        raise DivergenceError(f"at P = {P} and N = {n}, {error}") from None
                     a = fit.weights
                     assert a is not None
                     table.keys.append((member.which, member.twin, own.choice, own.data, noise))

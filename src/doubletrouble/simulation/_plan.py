@@ -1,4 +1,9 @@
-"""The settings of a simulation, checked and in whole numbers, before anything is drawn."""
+"""The settings of a simulation, checked and in whole numbers, before anything is drawn.
+
+Points of a problem with arrays that differ in P/D and λ share their draws; so do the powers of the
+signal and of the noise in ridge regression, by which terms are multiplied afterwards. Points that
+differ in anything else are runs of their own from the same seed.
+"""
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
@@ -10,14 +15,15 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.ensembles import Divide, FeatureBank, Scheme, Subsample
+from doubletrouble.ensembles import Divide, FeatureBank, IntArray, Scheme, Subsample
 from doubletrouble.kernels import CLOSED, closed_form
 from doubletrouble.losses import loss
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
-    Parameter,
+    Numeric,
     checked,
+    declarations,
     number,
     refuse,
     whole_number,
@@ -53,16 +59,17 @@ _SINGLE_ERROR = 1e-2  # relative error that is accepted of float32
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationPlan:
-    """A problem at the sizes realized, and every other setting in whole numbers."""
+    """A run: points that share their draws, and every other setting in whole numbers."""
 
-    problem: Problem
+    problem: Problem  # what the points have in common
     model: str
     dim: int
     n_samples: int
-    widths: tuple[float, ...]  # P, in the order requested; inf for the kernel
+    n_features: tuple[float, ...]  # every P, in the order requested; inf for the kernel
+    ridges: tuple[tuple[float, ...], ...]  # of the fits at every P
     n_init: int
     ensembles: dict[Scheme, Scheme]  # each as requested, and at the sizes realized
-    banks: dict[Scheme, tuple[float, ...]]  # B for every width, where members share features
+    banks: dict[Scheme, tuple[float, ...]]  # B for every P, where members share features
     times: FloatArray | None  # of gradient flow; None: ridge regression
     n_test: int  # sampled test points; 0: the average over test points is exact
     center: bool
@@ -85,18 +92,49 @@ class SimulationPlan:
         """The mean μ₀ that is subtracted from the activation."""
         return self.problem.moments.mean if self.center else 0.0
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the results of one draw."""
-        times = () if self.times is None else self.times.shape
-        return np.broadcast_shapes(self.problem.shape, times)
-
-    def fits(self, n_samples: int, n_features: int = 1) -> list[RidgeFit]:
-        """All fits of one learner: every ridge, and every time of each."""
+    def fits(self, n_samples: int, w: int) -> list[RidgeFit]:
+        """All fits of one learner with the w-th P: every ridge, and every time of each."""
         times = [math.inf] if self.times is None else self.times.tolist()
-        ridges = np.ravel(self.problem.ridge).tolist()
-        alphas = [n_samples * n_features * ridge / self.dim for ridge in ridges]
+        n_features = 1 if self.model == "kernel" else int(self.n_features[w])
+        alphas = [n_samples * n_features * ridge / self.dim for ridge in self.ridges[w]]
         return [RidgeFit(alpha, time / self.dim) for alpha in alphas for time in times]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlannedPoints:
+    """All points of a problem at the sizes realized, and the runs that they are part of."""
+
+    problem: Problem  # with times, arrays have a last axis of length one
+    times: FloatArray | None
+    runs: tuple[SimulationPlan, ...]
+    run_index: IntArray  # the run of every point
+    fit_index: IntArray  # its P and λ, among those of all runs one after the other
+
+    def of_fits(self, values: Sequence[FloatArray]) -> FloatArray:
+        """The values of all fits of each draw, run after run, as (draws, points)."""
+        count = len(values) // len(self.runs)
+        by_run = [np.stack(values[k : k + count]) for k in range(0, len(values), count)]
+        times = () if self.times is None else self.times.shape
+        fits = np.concatenate(by_run, axis=1).reshape(count, -1, *times)
+        return np.take(fits, self.fit_index, axis=1)
+
+    @property
+    def n_test(self) -> int | IntArray:
+        """The number of test points sampled: an array where points differ in it."""
+        counts = [run.n_test for run in self.runs]
+        return counts[0] if len(set(counts)) == 1 else self._of_runs(counts).astype(np.int64)
+
+    def realized(self, requested: Scheme) -> Scheme:
+        """An ensemble at the sizes realized; options in which points differ are arrays."""
+        every = [run.ensembles[requested] for run in self.runs]
+        options = {name: [one.options[name] for one in every] for name in every[0].options}
+        differ = {n: self._of_runs(values) for n, values in options.items() if len(set(values)) > 1}
+        return replace(every[0], **differ)
+
+    def _of_runs(self, values: Sequence[float]) -> FloatArray:
+        """The values of runs at all points."""
+        at = np.asarray(values, dtype=np.float64)[self.run_index]
+        return at if self.times is None else at[..., None]
 
 
 def plan(
@@ -111,10 +149,8 @@ def plan(
     test: TestAverage,
     center: bool,
     dtype: Dtype,
-    features_per_dim: Numbers | None = None,
-    ridge: Numbers | None = None,
     times: Numbers | None = None,
-) -> SimulationPlan:
+) -> PlannedPoints:
     """Check all settings together; a `ValueError` names the one that cannot be simulated."""
     options = (("model", model, MODELS), ("test", test, TESTS), ("dtype", dtype, DTYPES))
     for name, value, known in options:
@@ -125,58 +161,107 @@ def plan(
     whole_number("seed", seed, 0, MOST_SEEDS)
     if not isinstance(center, bool | np.bool_):
         raise TypeError(f"center must be true or false, got {center!r}")
-    stops = _axis("times", times, glossary.TIME)
+    stops = _checked_times(times)
     if stops is not None and model == "kernel":
         raise ValueError(
             "times must be None for model 'kernel', in which infinitely many features are "
             f"fitted at once, got {stops.tolist()!r}"
         )
-    if isinstance(problem, Problem) and not problem.is_ridge_regression:
-        _refuse_for_convex_losses(problem, model, center, dtype, times)
+    drawn = requested_ensembles(ensembles)
+    if not problem.is_ridge_regression:
+        _refuse_for_convex_losses(problem, model, center, dtype, times, drawn)
+    _refuse_test_average(test, problem, model)
     D = int(number("dim", dim, glossary.WHOLE_DIM))
-    at = _realized_problem(problem, D, model, features_per_dim, ridge, timed=stops is not None)
-    N = round(float(np.asarray(at.samples_per_dim)) * D)
-    P = [ratio if math.isinf(ratio) else round(ratio * D) for ratio in _flat(at.features_per_dim)]
-    least = min(_flat(at.ridge))
-    drawn = {one: realized_ensemble(one, D, N) for one in requested_ensembles(ensembles)}
-    if not at.is_ridge_regression:
-        for one in drawn:
-            if type(one) not in (Divide, Subsample, FeatureBank):
-                raise ValueError(
-                    "ensembles must be numbers, Divide, Subsample or FeatureBank for loss "
-                    f"{at.loss!s}, as in the theory, got {one!r}"
-                )
-    shared = [one for one in drawn.values() if one.shares_features]
-    if shared and model == "kernel":
-        raise ValueError(f"ensembles must not share features for model 'kernel', got {shared[0]!r}")
-    point = replace(at, ridge=least)
-    planned = SimulationPlan(
-        problem=at,
-        model=model,
-        dim=D,
-        n_samples=N,
-        widths=tuple(P),
-        n_init=n_init,
-        ensembles=drawn,
-        banks={one: bank_sizes(one, point, D, P) for one in shared},
+    realized = _realized_sizes(problem, D, model)
+    shape, own, groups = _grouped(problem)
+    largest = {
+        name: float(np.max(getattr(problem, name)))
+        for name in declarations(problem)
+        if np.ndim(getattr(problem, name))
+    }
+    runs: list[SimulationPlan] = []
+    run_index = np.empty(math.prod(shape), dtype=np.int64)
+    fit_index = run_index.copy()
+    n_fits = 0
+    for key, points in groups.items():
+        N = round(key[0] * D)
+        P = [ratio if math.isinf(ratio) else round(ratio * D) for ratio in points]
+        sizes = {"features_per_dim": max(P) / D, "ridge": min(map(min, points.values()))}
+        common = replace(
+            problem,
+            **{**largest, **dict(zip(own, key, strict=True)), **sizes, "samples_per_dim": N / D},
+        )
+        members = {one: realized_ensemble(one, D, N) for one in drawn}
+        shared = [one for one in members.values() if one.shares_features]
+        if shared and model == "kernel":
+            raise ValueError(
+                f"ensembles must not share features for model 'kernel', got {shared[0]!r}"
+            )
+        run = SimulationPlan(
+            problem=common,
+            model=model,
+            dim=D,
+            n_samples=N,
+            n_features=tuple(P),
+            ridges=tuple(tuple(ridges) for ridges in points.values()),
+            n_init=n_init,
+            ensembles=members,
+            banks={one: bank_sizes(one, common, D, P) for one in shared},
+            times=stops,
+            n_test=0 if _is_exact(test, common, model, n_init * max(P), N) else n_test_points(N),
+            center=bool(center),
+        )
+        for w, ridges in enumerate(points.values()):
+            least = min(ridges)
+            if wanted := _required_ridge(run, w, least, dtype):
+                bad = np.arange(run_index.size).reshape(shape) == ridges[least][0]
+                refuse("ridge", np.broadcast_to(problem.ridge, shape), bad, wanted)
+            for positions in ridges.values():
+                run_index[positions], fit_index[positions] = len(runs), n_fits
+                n_fits += 1
+        runs.append(run)
+    if stops is not None:  # times are the last axis
+        arrays = {name: getattr(realized, name) for name in largest}
+        realized = replace(realized, **{name: value[..., None] for name, value in arrays.items()})
+    return PlannedPoints(
+        problem=realized,
         times=stops,
-        n_test=0 if _is_exact(test, at, model, n_init * max(P), N) else n_test_points(N),
-        center=bool(center),
+        runs=tuple(runs),
+        run_index=run_index.reshape(shape),
+        fit_index=fit_index.reshape(shape),
     )
-    trained = (one for one in drawn.values() if not has_no_samples(one))
-    sizes = sorted({N, *(size for one in trained for size in member_sizes(one, N))})
-    interpolates = not loss(at.loss).margin  # for P = N, without a ridge
-    if interpolates and (stops is None or np.isinf(stops).any()):
-        bootstrap = N if any(one.with_replacement for one in drawn) else 0
-        for width in P:
-            refuse_square(width, least, sizes, bootstrap=bootstrap)
-    if dtype == "float32":
-        _refuse_single_precision(planned, least, sizes)
-    return planned
+
+
+Points: TypeAlias = dict[float, dict[float, list[int]]]
+"""The positions of points by P/D and by λ."""
+
+
+def _grouped(
+    problem: Problem,
+) -> tuple[tuple[int, ...], tuple[str, ...], dict[tuple[Any, ...], Points]]:
+    """The shape of the points, and the points of every run by the fields that runs differ in."""
+    own: tuple[str, ...] = ("samples_per_dim",)
+    shape = np.broadcast_shapes(
+        *(np.shape(getattr(problem, name)) for name in ("features_per_dim", "ridge", *own))
+    )
+    if not problem.is_ridge_regression:  # labels are drawn
+        own, shape = (*own, "signal", "noise", "flips"), problem.shape
+    values = [getattr(problem, name) for name in ("features_per_dim", "ridge", *own)]
+    columns = [np.broadcast_to(value, shape).ravel().tolist() for value in values]
+    groups: dict[tuple[Any, ...], Points] = {}
+    for position, (ratio, ridge, *key) in enumerate(zip(*columns, strict=True)):
+        points = groups.setdefault(tuple(key), {})
+        points.setdefault(ratio, {}).setdefault(ridge, []).append(position)
+    return shape, own, groups
 
 
 def _refuse_for_convex_losses(
-    problem: Problem, model: str, center: bool, dtype: str, times: Any
+    problem: Problem,
+    model: str,
+    center: bool,
+    dtype: str,
+    times: Numbers | None,
+    ensembles: Sequence[Scheme],
 ) -> None:
     """Raise ValueError for settings that only the squared loss of regression has."""
     case = f"{problem.task} with loss {problem.loss!s}"
@@ -188,6 +273,12 @@ def _refuse_for_convex_losses(
     ):
         if not known:
             raise ValueError(f"{name} must be {wanted} for {case}, got {value!r}")
+    for one in ensembles:
+        if type(one) not in (Divide, Subsample, FeatureBank) or has_no_samples(one):
+            raise ValueError(
+                "ensembles must be numbers, Divide (of finitely many), Subsample or FeatureBank "
+                f"for loss {problem.loss!s}, got {one!r}"
+            )
 
 
 def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
@@ -205,66 +296,38 @@ def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
     return tuple(schemes)
 
 
-def _realized_problem(
-    problem: Problem,
-    dim: int,
-    model: str,
-    features_per_dim: Numbers | None,
-    ridges: Numbers | None,
-    *,
-    timed: bool,
-) -> Problem:
-    """The problem along its curves, with P and N rounded to whole numbers."""
-    if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
-    if problem.shape:
-        raise ValueError(f"problem must be a single point, got fields of shape {problem.shape}")
+def _realized_sizes(problem: Problem, dim: int, model: str) -> Problem:
+    """The problem with P and N rounded to whole numbers, at least 1."""
     kernel = model == "kernel"
-    ratios = _axis("features_per_dim", features_per_dim, glossary.FEATURES_PER_DIM)
-    ridge = _axis("ridge", ridges, glossary.RIDGE)
-    if ratios is not None and ridge is not None:
-        ratios = ratios[:, None]  # ridges are the next axis
-    if timed:  # times are the last axis
-        ratios, ridge = (axis if axis is None else axis[..., None] for axis in (ratios, ridge))
-    requested = replace(
-        problem,
-        features_per_dim=problem.features_per_dim if ratios is None else ratios,
-        ridge=problem.ridge if ridge is None else ridge,
-    )
-    width, lam = np.asarray(requested.features_per_dim), np.asarray(requested.ridge)
-    refuse("ridge", lam, np.isinf(lam), "finite to be simulated")
+    ridge, ratio = np.asarray(problem.ridge), np.asarray(problem.features_per_dim)
+    refuse("ridge", ridge, np.isinf(ridge), "finite to be simulated")
     wanted = "inf for model 'kernel'" if kernel else f"finite for model {model!r}"
-    refuse("features_per_dim", width, np.isinf(width) != kernel, wanted)
-    N = round(float(np.multiply(problem.samples_per_dim, dim)))
-    P = [math.inf if kernel else round(ratio * dim) for ratio in _flat(width)]
-    refuse_empty(dim, min(P), N)
-    realized = np.reshape(P, width.shape) / dim
-    return replace(requested, features_per_dim=realized, samples_per_dim=N / dim)
+    refuse("features_per_dim", ratio, np.isinf(ratio) != kernel, wanted)
+    sizes = {}
+    for name in ("features_per_dim", "samples_per_dim"):
+        value = np.asarray(getattr(problem, name))
+        count = np.rint(value * dim)
+        refuse_empty(name, value, count, dim)
+        sizes[name] = count / dim
+    return replace(problem, **sizes)
 
 
-def _axis(name: str, values: Numbers | None, spec: Parameter) -> FloatArray | None:
-    if values is None:
+def refuse_empty(name: str, ratio: Numeric, count: Numeric, dim: int) -> None:
+    """Raise a ValueError where no feature, or no sample, is left by rounding."""
+    one = name.partition("s_per_dim")[0]
+    refuse(name, np.asarray(ratio), np.asarray(count) < 1, f"enough for one {one} at D = {dim}")
+
+
+def _checked_times(times: Numbers | None) -> FloatArray | None:
+    if times is None:
         return None
-    given: Any = values
+    given: Any = times
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
-        raise TypeError(f"{name} must be a sequence of numbers, got {values!r}")
-    axis = np.asarray(checked(name, values, spec))
-    if axis.ndim != 1:
-        raise ValueError(f"{name} must be a sequence of numbers, got shape {axis.shape}")
-    return axis
-
-
-def _flat(values: Any) -> list[float]:
-    return [float(value) for value in np.ravel(values)]
-
-
-def refuse_empty(dim: int, n_features: float, n_samples: int) -> None:
-    """Raise a ValueError where no feature or no sample is left by rounding."""
-    if min(n_features, n_samples) < 1:
-        raise ValueError(
-            f"dim must be large enough for a feature and a sample, got {dim}, which gives "
-            f"P = {n_features:g} and N = {n_samples}"
-        )
+        raise TypeError(f"times must be a sequence of numbers, got {times!r}")
+    stops = np.asarray(checked("times", times, glossary.TIME))
+    if stops.ndim != 1:
+        raise ValueError(f"times must be a sequence of numbers, got shape {stops.shape}")
+    return stops
 
 
 # --- test points ---------------------------------------------------------------------------------
@@ -275,71 +338,87 @@ def n_test_points(n_samples: int) -> int:
     return max(64, n_samples // 4)
 
 
-def _is_exact(test: str, at: Problem, model: str, n_features: float, n_samples: int) -> bool:
-    """Whether the average over test points is exact; `n_features` over all feature sets."""
-    if model == "gaussian":
-        if test == "sample":
-            raise ValueError("test must be 'exact' or 'auto' for model 'gaussian', got 'sample'")
-        return True
-    known = closed_form(at.moments) is not None
+def _refuse_test_average(test: str, problem: Problem, model: str) -> None:
+    """Raise a ValueError where the average over test points cannot be taken as requested."""
+    known = closed_form(problem.moments) is not None
+    if model == "gaussian" and test == "sample":
+        raise ValueError("test must be 'exact' or 'auto' for model 'gaussian', got 'sample'")
     if model == "kernel":
         if not known:
             raise ValueError(
                 f"activation must have a kernel in closed form ({', '.join(CLOSED)}) for model "
-                f"'kernel', got {at.moments.name!r}"
+                f"'kernel', got {problem.moments.name!r}"
             )
         if test == "exact":
             raise ValueError("test must be 'sample' or 'auto' for model 'kernel', got 'exact'")
-        return False
-    if test == "exact":
+    if model == "features" and test == "exact":
         if not known:
             raise ValueError(
                 f"activation must have a closed form ({', '.join(CLOSED)}) for test 'exact', "
-                f"got {at.moments.name!r}"
+                f"got {problem.moments.name!r}"
             )
-        if at.nonlinear_signal:
-            raise ValueError(
-                "nonlinear_signal must be 0 for test 'exact', "
-                f"got {float(np.asarray(at.nonlinear_signal))!r}"
-            )
-        return True
+        power = np.asarray(problem.nonlinear_signal)
+        refuse("nonlinear_signal", power, power != 0, "0 for test 'exact'")
+
+
+def _is_exact(test: str, at: Problem, model: str, n_features: float, n_samples: int) -> bool:
+    """Whether the average over test points is exact; `n_features` over all feature sets."""
+    if model != "features" or test != "auto":
+        return model == "gaussian" or test == "exact"
     # the exact average factorizes a covariance of all features
     affordable = n_features <= n_test_points(n_samples)
-    return test == "auto" and known and not at.nonlinear_signal and affordable
+    return closed_form(at.moments) is not None and not at.nonlinear_signal and affordable
 
 
 # --- ridges that are too small -------------------------------------------------------------------
 
 
-def refuse_square(width: float, ridge: float, samples: Iterable[float], bootstrap: int = 0) -> None:
-    """Raise ValueError for a fit without ridge of `width` features to as many `samples`.
+def required_ridge(
+    n_features: float, ridge: float, samples: Iterable[float], bootstrap: int = 0
+) -> str:
+    """What the ridge must be, if it is zero for a fit of as many features as samples; else "".
 
-    Its mean error is infinite. The number of different samples in a `bootstrap` of N is random,
-    0.632 N ± 0.312 √N. Any number has some probability, so that strictly the mean is infinite
-    everywhere; but beyond 6 standard deviations it occurs in no simulation, nor in the theory, in
-    which the number is 0.632 N exactly.
+    The mean error of such a fit is infinite. The number of different samples in a `bootstrap` of N
+    is random, 0.632 N ± 0.312 √N. Any number has some probability, so that strictly the mean is
+    infinite everywhere; but beyond 6 standard deviations it occurs in no simulation, nor in the
+    theory, in which the number is 0.632 N exactly.
 
-    >>> refuse_square(20, 0.0, [40, 20])
-    Traceback (most recent call last):
-    ValueError: ridge must be at least 1e-12 for P = 20 features and 20 samples, where the mean \
-error is infinite without a ridge, got 0.0
+    >>> required_ridge(20, 0.0, [40, 20])
+    'at least 1e-12 for P = 20 features and 20 samples, where the mean error is infinite without \
+a ridge'
     """
     if ridge >= _LEAST_RIDGE:
-        return
-    square = [f"{n:.0f} samples" for n in samples if abs(width - n) <= 1]
+        return ""
+    square = [f"{n:.0f} samples" for n in samples if abs(n_features - n) <= 1]
     empty = math.exp(-1.0)
     mean, spread = bootstrap * (1 - empty), math.sqrt(bootstrap * empty * (1 - 2 * empty))
-    if bootstrap and abs(width - mean) <= 1 + _DEVIATIONS * spread:
+    if bootstrap and abs(n_features - mean) <= 1 + _DEVIATIONS * spread:
         square.append(f"the {mean:.0f} ± {spread:.0f} different samples of a bootstrap")
-    if square:
-        raise ValueError(
-            f"ridge must be at least {_LEAST_RIDGE:g} for P = {width:.0f} features and "
-            f"{square[0]}, where the mean error is infinite without a ridge, got {ridge!r}"
-        )
+    if not square:
+        return ""
+    return (
+        f"at least {_LEAST_RIDGE:g} for P = {n_features:.0f} features and {square[0]}, where the "
+        "mean error is infinite without a ridge"
+    )
 
 
-def _refuse_single_precision(plan: SimulationPlan, ridge: float, samples: Sequence[int]) -> None:
-    r"""Raise a ValueError where float32 is off by more than 1 %, for any N and P.
+def _required_ridge(run: SimulationPlan, w: int, ridge: float, dtype: str) -> str:
+    """What the ridge of fits with the w-th P must be, if it is too small; else ""."""
+    N, ensembles = run.n_samples, run.ensembles.values()
+    trained = (one for one in ensembles if not has_no_samples(one))
+    sizes = sorted({N, *(size for one in trained for size in member_sizes(one, N))})
+    # a maximum margin interpolates no labels, and a limited time is like a ridge
+    if not loss(run.problem.loss).margin and (run.times is None or np.isinf(run.times).any()):
+        bootstrap = N if any(one.with_replacement for one in ensembles) else 0
+        if wanted := required_ridge(run.n_features[w], ridge, sizes, bootstrap):
+            return wanted
+    if dtype == "float32" and ridge < (least := _least_single_ridge(run, w, sizes)):
+        return f"at least {least:.1e} for dtype 'float32' at these sizes, or dtype 'float64'"
+    return ""
+
+
+def _least_single_ridge(run: SimulationPlan, w: int, samples: Sequence[int]) -> float:
+    r"""The ridge below which float32 is off by more than 1 %, for the w-th P.
 
     The Gram matrix of the features has a largest eigenvalue e and, near P = N, smallest ones down
     to zero: adding alpha makes its condition number e/alpha, and rounding disturbs a fit by about
@@ -347,18 +426,13 @@ def _refuse_single_precision(plan: SimulationPlan, ridge: float, samples: Sequen
 
         e ≈ μ₁² (√N + √D)² (√P + √D)²/D + μ⋆² (√N + √P)² + μ₀² N P
     """
-    sigma, D = plan.problem.moments, plan.dim
-    N = np.array(samples, dtype=float)[:, None]
-    P = np.minimum(plan.widths, 1e12)  # the kernel: e is proportional to P
+    sigma, D = run.problem.moments, run.dim
+    N = np.array(samples, dtype=float)
+    P = min(run.n_features[w], 1e12)  # the kernel: e is proportional to P
     largest = (
         (sigma.linear * (np.sqrt(N) + np.sqrt(D)) * (np.sqrt(P) + np.sqrt(D))) ** 2 / D
         + (sigma.nonlinear * (np.sqrt(N) + np.sqrt(P))) ** 2
-        + (sigma.mean - plan.mean) ** 2 * N * P
+        + (sigma.mean - run.mean) ** 2 * N * P
     )
     alpha = largest * np.finfo(np.float32).eps / _SINGLE_ERROR
-    least = np.max(alpha * D / (N * P))
-    if ridge < least:
-        raise ValueError(
-            f"ridge must be at least {least:.1e} for dtype 'float32' at these sizes, got "
-            f"{ridge!r}; use dtype 'float64'"
-        )
+    return float(np.max(alpha * D / (N * P)))

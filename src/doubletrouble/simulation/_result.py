@@ -14,6 +14,7 @@ from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
     EnsembleLike,
+    IntArray,
     MemberTerms,
     Scheme,
     Vote,
@@ -57,9 +58,9 @@ class DrawnEnsemble:
 class Simulation:
     """A simulation at the sizes realized, with every term of every draw.
 
-    For curves along `features_per_dim` or `ridge`, arrays have axes for them after that of the
-    draws, and `problem` broadcasts to the same shape: `exact_error(sim.problem, ensemble)` is the
-    theory for every value. `times` are the last axis: `gradient_flow(sim.problem, sim.times)`.
+    Results have the axes of `problem`: `exact_error(sim.problem, ensemble)` is the theory for every
+    point. `times` are the last axis: `gradient_flow(sim.problem, sim.times)`. Draws have an axis in
+    front; the powers of ridge regression are not part of them, but of the errors.
 
     All estimates of a simulation, and of others with the same model, seed and number of draws, are
     of the same random numbers: arithmetic between them is paired, draw by draw.
@@ -67,7 +68,7 @@ class Simulation:
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> run = dt.simulate(dt.Problem(), dim=20, n_data=4, n_init=2, ridge=[0.01, 0.1, 1.0])
+    >>> run = dt.simulate(dt.Problem(ridge=[0.01, 0.1, 1.0]), dim=20, n_data=4, n_init=2)
     >>> run.error().total.value.shape == dt.exact_error(run.problem).total.shape == (3,)
     True
     >>> gain = run.error(1).total - run.error(10).total
@@ -80,8 +81,8 @@ class Simulation:
     model: str
     seed: int
     n_init: int
-    test: str  # how the average over test points was taken: "exact" or "sample"
-    n_test: int  # test points sampled in each draw
+    test: str  # how the average over test points was taken: "exact" or "sample"; "auto": both
+    n_test: int | IntArray  # test points sampled in each draw; an array where points differ
     center: bool
     dtype: str
     draws: SimulatedTerms  # of members with all of the data
@@ -122,8 +123,7 @@ class Simulation:
             The number of models K, or `Ensemble(K)`, always available. Other ensembles must be
             among those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and
             `FeatureBank` are then available for any K, or an array of them, which broadcasts with
-            the curves of the simulation; schemes whose shares depend on K are available for the K
-            drawn.
+            the problem; schemes whose shares depend on K are available for the K drawn.
         measure : str or None, default: None
             The squared error.
 
@@ -264,6 +264,7 @@ class Simulation:
         """The parameters that vary along the axes of the results."""
         values = {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
         values |= {"time": self.times, "n_members": scheme.n_members}
+        values |= self.realized(scheme).options
         return {name: value for name, value in values.items() if np.ndim(value)}
 
     def _drawn(self, scheme: Scheme) -> DrawnEnsemble:
@@ -278,11 +279,12 @@ class Simulation:
     def _parts(self, scheme: Scheme, *, interactions: bool = False) -> dict[str, Any]:
         members, p = np.asarray(scheme.n_members), self.problem
         count, *shape = self.draws.linear.overlap.shape
-        points = common_shape({"the simulation": tuple(shape), "ensemble": members.shape})
-        deep = (1 for _ in range(members.ndim - len(shape)))  # axes for the numbers of members
-        wide = (count, *deep, *shape)
+        here = np.broadcast_shapes(tuple(shape), p.shape)
+        points = common_shape({"the simulation": here, "ensemble": members.shape})
+        # axes for the numbers of members, and for powers
+        deep = (1,) * (len(points) - len(shape))
         terms = SimulatedTerms.combined(
-            lambda values: np.reshape(values, wide), [self.terms_of(scheme)]
+            lambda values: np.reshape(values, (count, *deep, *shape)), [self.terms_of(scheme)]
         )
         at = Amplitudes(
             signal=np.asarray(p.signal),
@@ -490,7 +492,7 @@ class ConvexSimulation(Simulation):
         else:
             m, q_d = at.m, at.q_d
         measured, signal = ClassMeasure.of(self.problem, measure), np.asarray(self.problem.signal)
-        blind = not signal or np.asarray(self.problem.flips) == 0.5
+        blind = np.any((signal == 0) | (np.asarray(self.problem.flips) == 0.5))
 
         def value(m: Any, q: Any) -> Any:
             along = m / np.where(signal > 0, signal, np.inf)
@@ -498,7 +500,7 @@ class ConvexSimulation(Simulation):
 
         def estimated(excess: Any) -> Any:
             if measure != "log" and np.ndim(excess) == 0:  # the rate of the mean predictor
-                return np.full_like(at.q_d, float(measured.bayes))
+                return np.zeros_like(at.q_d) + measured.bayes
             return jackknife(value, *np.broadcast_arrays(m, q_d + excess))
 
         if blind and measure != "log":  # the limit of the parts is not that of their means
@@ -506,6 +508,7 @@ class ConvexSimulation(Simulation):
             return ErrorTerms(
                 separate_total=self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
                 reasons=dict.fromkeys(ErrorTerms.names(), _BLIND_TOTAL_ONLY),
+                coordinates=self._coordinates(scheme),
             )
         parts = measured.parts(estimated, powers)
         others = {name: parts.pop(name) for name in ("bias", "bayes")}
@@ -599,10 +602,10 @@ class ConvexSimulation(Simulation):
         members = np.asarray(vote.n_members)
         wanted = f"at most n_init = {self.n_init} to count votes"
         refuse("n_members", members, members > self.n_init, wanted)
-        at, flips = self._deepened(vote), 0.0
+        at, flips = self._deepened(vote), np.zeros(())
         votes = at.wrong_votes
         if measure == "zero_one_noisy":
-            votes, flips = at.noisy_wrong_votes, float(np.asarray(self.problem.flips))
+            votes, flips = at.noisy_wrong_votes, np.asarray(self.problem.flips)
         if votes is None:
             raise ValueError("the simulation must be repeated for votes, got one without them")
         rate = flips + (1 - 2 * flips) * majority(votes, members)
@@ -612,15 +615,15 @@ class ConvexSimulation(Simulation):
             coordinates=self._coordinates(vote),
         )
 
-    def held_out(self, n_models: int = 1) -> Estimate:
+    def held_out(self, ensemble: int = 1) -> Estimate:
         """The error counted at test points that were held out.
 
         A check of `error`: the rate of misclassification without noise, or the squared error.
 
         Parameters
         ----------
-        n_models : int, default: 1
-            1, or `n_init` for the average of so many.
+        ensemble : int, default: 1
+            The number of models K: 1, or `n_init` for the average of all with the same data.
 
         Returns
         -------
@@ -630,11 +633,11 @@ class ConvexSimulation(Simulation):
         Raises
         ------
         ValueError
-            If `n_models` is neither 1 nor `n_init`.
+            If `ensemble` is neither 1 nor `n_init`.
         """
-        if n_models not in (1, self.n_init):
-            raise ValueError(f"n_models must be 1 or n_init = {self.n_init}, got {n_models!r}")
-        return self.estimate(self.draws.held_out if n_models == 1 else self.draws.held_out_mean)
+        if ensemble not in (1, self.n_init):
+            raise ValueError(f"ensemble must be 1 or n_init = {self.n_init}, got {ensemble!r}")
+        return self.estimate(self.draws.held_out if ensemble == 1 else self.draws.held_out_mean)
 
     def _deepened(self, scheme: Scheme) -> OverlapDraws:
         """The overlaps of an ensemble, with axes for an array of numbers of members."""
@@ -648,7 +651,7 @@ class ConvexSimulation(Simulation):
 
 # --- committees ----------------------------------------------------------------------------------
 
-_TOTAL_ONLY = "{} must be computed by theory: simulate_committee estimates the total alone"
+_TOTAL_ONLY = "{} must be computed by theory: a simulation of members estimates the total alone"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -659,7 +662,7 @@ class CommitteeSimulation:
     --------
     >>> import doubletrouble as dt
     >>> members = [dt.Member(features_per_dim=2.0, ridge=0.1), dt.Member(ridge=0.1)]
-    >>> run = dt.simulate_committee(members, dim=20, n_data=4)
+    >>> run = dt.simulate(members, dim=20, n_data=4)
     >>> first = run.error([1.0, 0.0]).total
     >>> bool(first.value == run.pair_errors.value[0, 0])
     True
@@ -728,4 +731,4 @@ class CommitteeSimulation:
     @property
     def _key(self) -> Hashable:
         """Equal for simulations of the same random numbers."""
-        return ("simulate_committee", self.model, self.seed, self.n_data)
+        return ("simulate members", self.model, self.seed, self.n_data)

@@ -1,4 +1,4 @@
-r"""Finite-size simulation of a problem, with standard errors.
+r"""Finite-size simulation of a problem or of members, with standard errors.
 
 Each of `n_data` independent draws consists of two data sets and `n_init` sets of features; products
 of independent copies give every Ψ term without bias (`_terms`), and the draws give the standard
@@ -8,19 +8,19 @@ fitted one by one, and have overlaps in place of Ψ terms (`_overlaps`).
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from doubletrouble.ensembles import Divide, Scheme
+from doubletrouble.ensembles import Divide, Scheme, Sharing
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import MaxMargin
-from doubletrouble.problems import Problem
-from doubletrouble.runs import progress_bar
-from doubletrouble.simulation._devices import ArrayDevice, Dtype, Result
+from doubletrouble.problems import Member, Problem
+from doubletrouble.simulation._committee import simulate_members
+from doubletrouble.simulation._devices import ArrayDevice, Dtype
+from doubletrouble.simulation._draws import all_draws
 from doubletrouble.simulation._ensembles import has_no_samples, is_division, n_members
 from doubletrouble.simulation._members import draw
 from doubletrouble.simulation._overlaps import OverlapDraws
@@ -34,30 +34,21 @@ from doubletrouble.simulation._plan import (
     TestAverage,
     plan,
 )
-from doubletrouble.simulation._result import ConvexSimulation, DrawnEnsemble, Simulation
+from doubletrouble.simulation._result import (
+    CommitteeSimulation,
+    ConvexSimulation,
+    DrawnEnsemble,
+    Simulation,
+)
 from doubletrouble.simulation._terms import SimulatedTerms
 
 
-def all_draws(
-    work: Callable[[np.random.Generator], Result],
-    rngs: Sequence[np.random.Generator],
-    *,
-    device: ArrayDevice | None = None,
-    progress: bool,
-) -> list[Result]:
-    """The result of every draw, with a progress bar."""
-    results = []
-    with progress_bar(len(rngs), unit="draw", description="simulate", progress=progress) as bar:
-        for result in (device or ArrayDevice()).map(work, rngs):
-            results.append(result)
-            bar.update()
-    return results
-
-
-def _draw_or_divergence(planned: SimulationPlan, rng: np.random.Generator) -> Any:
+def _draw_or_divergence(
+    run: SimulationPlan, rng: np.random.Generator
+) -> dict[Scheme, OverlapDraws] | DivergenceError:
     """The overlaps of one draw, or the error of the first fit that has no minimum."""
     try:
-        return draw_overlaps(planned, rng)
+        return draw_overlaps(run, rng)
     except DivergenceError as error:
         return error
 
@@ -80,8 +71,42 @@ def _refuse_diverged(problem: Problem, draws: Sequence[Any]) -> None:
     )
 
 
+@overload
 def simulate(
     problem: Problem,
+    *,
+    dim: int,
+    model: Model = ...,
+    n_data: int = ...,
+    n_init: int = ...,
+    ensembles: Ensembles = ...,
+    seed: int = ...,
+    device: str = ...,
+    times: Numbers | None = ...,
+    test: TestAverage = ...,
+    center: bool = ...,
+    dtype: Dtype = ...,
+    progress: bool = ...,
+) -> Simulation: ...
+
+
+@overload
+def simulate(
+    problem: Sequence[Member],
+    *,
+    dim: int,
+    sharing: Sharing = ...,
+    signal: float | None = ...,
+    noise: float | None = ...,
+    model: Model = ...,
+    n_data: int = ...,
+    seed: int = ...,
+    progress: bool = ...,
+) -> CommitteeSimulation: ...
+
+
+def simulate(
+    problem: Problem | Sequence[Member],
     *,
     dim: int,
     model: Model = "features",
@@ -90,25 +115,35 @@ def simulate(
     ensembles: Ensembles = (),
     seed: int = 0,
     device: str = "auto",
-    features_per_dim: Numbers | None = None,
-    ridge: Numbers | None = None,
     times: Numbers | None = None,
     test: TestAverage = "auto",
     center: bool = True,
     dtype: Dtype = "float64",
+    sharing: Sharing = "samples",
+    signal: float | None = None,
+    noise: float | None = None,
     progress: bool = True,
-) -> Simulation:
-    """Simulate a problem at dimension `dim`, with P and N rounded to whole numbers.
+) -> Simulation | CommitteeSimulation:
+    """Simulate a problem, or a list of members, at dimension `dim`.
 
-    A nonlinear teacher is a random quadratic form of the inputs. For classification, and for losses
-    other than the squared loss, labels are drawn and every learner is fitted with its loss; the
-    result is a `ConvexSimulation`. It needs `center`, float64 and the CPU, has no model "kernel"
-    and no `times`, and the ensembles `Divide`, `Subsample` and `FeatureBank`.
+    P and N are rounded to whole numbers. The fields of the problem may be arrays, which broadcast
+    as in `exact_error`; the result has the same axes, and `exact_error(sim.problem)` is the theory
+    for every point. Points that differ in P/D, λ, or the powers of a problem of ridge regression
+    are computed from the same draws, so that neighbours are correlated; every other value is a run
+    of its own, from the same seed. A nonlinear teacher is a random quadratic form of the inputs.
+
+    For classification, and for losses other than the squared loss, labels are drawn and every
+    learner is fitted with its loss; the result is a `ConvexSimulation`. It needs `center`, float64
+    and the CPU, has no model "kernel" and no `times`, and the ensembles `Divide`, `Subsample` and
+    `FeatureBank`.
+
+    Of a list of `Member`s, which may differ in width, data, ridge and activation, every two are
+    simulated together, with draws of their own.
 
     Parameters
     ----------
-    problem : Problem
-        The problem, a single point.
+    problem : Problem or sequence of Member
+        The problem, whose fields may be arrays, or members, each a single point.
     dim : int
         The dimension D, in [1, 1e7].
     model : {"features", "gaussian", "kernel"}, default: "features"
@@ -130,10 +165,6 @@ def simulate(
     device : str, default: "auto"
         "cpu" (NumPy), "torch", or a device of torch such as "cuda". "auto" is torch's GPU where
         torch is imported already and has one, else NumPy.
-    features_per_dim, ridge : sequence of float or None, default: None
-        Values of P/D and of λ that replace those of the problem by a curve each: all values come
-        from the same draws, the results have an axis for each, and `exact_error(sim.problem)` has
-        the same shape. Neighbouring points are correlated.
     times : sequence of float or None, default: None
         Times (in the unit of `gradient_flow`) at which gradient flow from zero is stopped, in place
         of ridge regression; the last axis of the results.
@@ -146,22 +177,33 @@ def simulate(
         Whether the mean of the activation is subtracted.
     dtype : {"float64", "float32"}, default: "float64"
         The precision; "float32" is for ridges that are not too small for it.
+    sharing : str or pair or mapping, default: "samples"
+        What any two members have in common: "samples", "features", "both" (the smaller of two is
+        part of the larger), "nothing", or the overlaps (features, samples) per dimension, numbers
+        or matrices, as in `committee`.
+    signal : float or None, default: None
+        F, the norm of the linear teacher of members, in [0, 1e150]; 1 unless given.
+    noise : float or None, default: None
+        τ, the standard deviation of the label noise of members, in [0, 1e150]; 1 unless given.
     progress : bool, default: True
         Whether a progress bar, or lines in a log, are shown where the draws take more than two
         seconds.
 
     Returns
     -------
-    Simulation
-        Every term of every draw, with methods for the error by cause.
+    Simulation or CommitteeSimulation
+        Every term of every draw, with methods for the error by cause; of members the mean product
+        of the errors of every two, and the error for any weights.
 
     Raises
     ------
     ValueError
-        If a number is out of range, an option is not one of those listed, or the settings cannot be
-        simulated: as without a ridge at P = N, where the mean error is infinite.
+        If a number is out of range, an option is not one of those listed or not one of a problem
+        or of members, or the settings cannot be simulated: as without a ridge at P = N, where the
+        mean error is infinite.
     TypeError
-        If `problem` is not a `Problem`, or an option is not of the type above.
+        If `problem` is neither a `Problem` nor a list of `Member`, or an option is not of the type
+        above.
     DivergenceError
         If a draw has no fit: the maximum margin of data that are not separable, or the logistic
         loss without ridge on separable data. The message lists the draws; none is left out.
@@ -171,13 +213,41 @@ def simulate(
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> problem = dt.Problem(features_per_dim=2.0, ridge=0.1)
+    >>> problem = dt.Problem(features_per_dim=2.0, ridge=[0.1, 1.0])
     >>> run = dt.simulate(problem, dim=50, n_data=20, n_init=2)
     >>> theory = dt.exact_error(problem, 5).total
     >>> abs(run.error(5).total.z_score(theory)) < 5
-    True
+    array([ True,  True])
+
+    >>> a = dt.Member(features_per_dim=2.0, ridge=0.1)
+    >>> b = dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=0.1, activation="tanh")
+    >>> run = dt.simulate([a, b], dim=20, n_data=4, noise=0.5)
+    >>> run.pair_errors.value.shape, float(run.shared_samples[0, 1])
+    ((2, 2), 0.8)
     """
-    checked = plan(
+    if not isinstance(problem, Problem):
+        if isinstance(problem, str | Member) or not isinstance(problem, Sequence):
+            raise TypeError(
+                f"problem must be a Problem or a list of Members, got {type(problem).__name__}"
+            )
+        others = {"n_init": n_init, "ensembles": ensembles, "times": times, "test": test}
+        _refuse_given(others | {"center": center, "dtype": dtype}, " for members")
+        if device not in ("auto", "cpu"):
+            raise ValueError(f"device must be 'auto' or 'cpu' for members, got {device!r}")
+        return simulate_members(
+            problem,
+            sharing=sharing,
+            signal=signal,
+            noise=noise,
+            dim=dim,
+            n_data=n_data,
+            seed=seed,
+            model=model,
+            progress=progress,
+        )
+    _refuse_given({"signal": signal, "noise": noise}, ", as it is a field of Problem")
+    _refuse_given({"sharing": sharing}, " for a Problem")
+    planned = plan(
         problem,
         dim=dim,
         model=model,
@@ -188,52 +258,65 @@ def simulate(
         test=test,
         center=center,
         dtype=dtype,
-        features_per_dim=features_per_dim,
-        ridge=ridge,
         times=times,
     )
-    if not problem.is_ridge_regression:
+    convex = not problem.is_ridge_regression
+    if convex:
         if device not in ("auto", "cpu"):
             raise ValueError(
                 f"device must be 'auto' or 'cpu' for loss {problem.loss!s}, got {device!r}"
             )
         device = "cpu"
-    planned = replace(checked, device=ArrayDevice.of(device, dtype))
-    rngs = np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
-    convex = not planned.problem.is_ridge_regression
+    where = ArrayDevice.of(device, dtype)
+    items = [
+        (replace(run, device=where), rng)
+        for run in planned.runs
+        for rng in np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
+    ]
     one_draw: Any = _draw_or_divergence if convex else draw
-    draws = all_draws(partial(one_draw, planned), rngs, device=planned.device, progress=progress)
-    _refuse_diverged(problem, draws)
+    draws = all_draws(lambda item: one_draw(*item), items, device=where, progress=progress)
+    for start in range(0, len(draws), n_data):
+        _refuse_diverged(problem, draws[start : start + n_data])
 
-    def terms(scheme: Scheme) -> Any:
+    def terms(ensemble: Scheme) -> Any:
         kind: Any = OverlapDraws if convex else SimulatedTerms
-        return kind.combined(
-            lambda values: np.reshape(values, (n_data, *planned.shape)),
-            [tables[scheme] for tables in draws],
-        )
+        every = []
+        for (run, _), tables in zip(items, draws, strict=True):
+            scheme = run.ensembles.get(ensemble, ensemble)
+            divided = is_division(scheme)
+            every.append(tables[Divide(int(n_members(scheme))) if divided else scheme])
+        return kind.combined(planned.of_fits, every)
 
     whole = terms(Divide(1))
     drawn = []
-    for requested, realized in planned.ensembles.items():
-        if has_no_samples(realized):
+    for requested in planned.runs[0].ensembles:
+        if has_no_samples(requested):
             drawn_terms = SimulatedTerms.combined(lambda values: np.zeros_like(values[0]), [whole])
-        elif is_division(realized):
-            drawn_terms = terms(Divide(int(n_members(realized))))
         else:
-            drawn_terms = terms(realized)
+            drawn_terms = terms(requested)
+        realized = planned.realized(requested)
         drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=drawn_terms))
+    n_test = planned.n_test
     kind = ConvexSimulation if convex else Simulation
     return kind(
         problem=planned.problem,
-        dim=planned.dim,
+        dim=planned.runs[0].dim,
         model=model,
         seed=seed,
         n_init=n_init,
-        test="sample" if planned.n_test else "exact",
-        n_test=planned.n_test,
-        center=planned.center,
+        test="sample" if np.all(n_test) else "auto" if np.any(n_test) else "exact",
+        n_test=n_test,
+        center=planned.runs[0].center,
         dtype=dtype,
         draws=whole,
         drawn=tuple(drawn),
         times=planned.times,
     )
+
+
+def _refuse_given(options: dict[str, Any], reason: str) -> None:
+    """Raise ValueError for an option that differs from its default."""
+    defaults: dict[str, Any] = simulate.__kwdefaults__ or {}
+    for name, value in options.items():
+        if not (isinstance(value, type(defaults[name])) and value == defaults[name]):
+            raise ValueError(f"{name} must be left out{reason}, got {value!r}")

@@ -65,16 +65,9 @@ def check_cell(parameters: Mapping[str, Any]) -> None:
 
 
 def _arguments(parameters: Mapping[str, Any]) -> tuple[Problem, dict[str, Any]]:
-    """The problem of a cell, and the options of `simulate`.
-
-    A list of values of P/D or λ is a curve, which is an option of `simulate`.
-    """
+    """The problem of a cell, and the options of `simulate`."""
     of_problem = {name: parameters[name] for name in PROBLEM if name in parameters}
     options = {name: value for name, value in parameters.items() if name not in PROBLEM}
-    for name in ("features_per_dim", "ridge"):
-        if isinstance(of_problem[name], list | tuple):
-            options[name] = of_problem[name]
-            of_problem[name] = of_problem[name][0]
     if options.get("ensembles"):
         options["ensembles"] = ensemble_axis("ensembles", options["ensembles"])
     return Problem(**of_problem), options
