@@ -25,7 +25,8 @@ def test_no_random_allocation_is_better(name: str) -> None:
     cost, compute = COSTS[name], 1e12
     best = dt.scaling_frontier(LAW, compute, cost=cost)
     total = float(best.error.total[0])
-    assert float(cost(best.n_features, best.n_samples, best.n_members)[0]) <= compute * (1 + 1e-9)
+    paid = cost(best.n_features, best.n_samples, best.n_members)
+    assert float(np.ravel(paid)[0]) <= compute * (1 + 1e-9)
     rng = np.random.default_rng(1)
     near = (float(best.n_features[0]), float(best.n_members[0]), float(best.gram_ridge[0]))
     count = 20_000
@@ -173,7 +174,8 @@ def test_small_budgets_are_kept_and_used_best(compute: float, noise: float) -> N
     best = dt.scaling_frontier(problem, compute)
     for one in (best, best.one_model):
         assert one is not None
-        assert float(dt.Cost()(one.n_features, one.n_samples, one.n_members)[0]) <= compute
+        paid = dt.Cost()(one.n_features, one.n_samples, one.n_members)
+        assert float(np.ravel(paid)[0]) <= compute
     sizes = np.arange(1.0, compute + 1)
     P, N, K = np.meshgrid(sizes[:40], sizes, sizes[:12], indexing="ij")
     affordable = dt.Cost()(P, N, K) <= compute
