@@ -19,7 +19,7 @@ import numpy as np
 
 import doubletrouble as dt
 from doubletrouble.decomposition import DataSource
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.results import ErrorTerms, Estimate
 
 DIM, RIDGE, NOISE, N_TEST = 120, 1e-3, 1.0, 1000  # N = D
@@ -52,7 +52,7 @@ def width(ratio: float) -> int:
     return round(ratio * DIM)
 
 
-def truths(draws: int) -> Iterator[tuple[dict[str, Estimate], ErrorTerms[float]]]:
+def truths(draws: int) -> Iterator[tuple[dict[str, Estimate], ErrorTerms[Value]]]:
     """The parts of the finite model with their standard errors, and the theory, at every ratio."""
     for ratio in RATIOS:
         problem = dt.Problem(features_per_dim=width(ratio) / DIM, ridge=RIDGE, noise=NOISE)

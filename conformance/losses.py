@@ -140,7 +140,8 @@ def _quantities(run: ConvexSimulation, at: dt.Problem) -> Iterator[tuple[str, fl
         theory: Any = one.overlap(features, samples, noise)
         yield name, theory, run.overlap(features, samples, noise)
     for ensemble in ENSEMBLES:
-        yield repr(ensemble), dt.exact_error(at, ensemble).total, run.error(ensemble).total
+        theory = float(dt.exact_error(at, ensemble).total)
+        yield repr(ensemble), theory, run.error(ensemble).total
 
 
 def of_problem(k: int, seed: int, sizes: LossSizes | None = None) -> list[LossRow]:

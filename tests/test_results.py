@@ -170,7 +170,7 @@ def test_a_curve_prints_its_first_and_last_rows() -> None:
     assert rows[6].split() == ["…"] * 7
     assert float(rows[0].split()[0]) == pytest.approx(0.1)
     assert float(rows[-1].split()[0]) == pytest.approx(10.0)
-    assert float(rows[-1].split()[-1]) == pytest.approx(float(CURVE.total[-1]), rel=1e-5)
+    assert float(rows[-1].split()[-1]) == pytest.approx(np.asarray(CURVE.total)[-1], rel=1e-5)
     assert count == "30 points"
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import Declared, FloatArray, parameter
+from doubletrouble.parameters import Declared, FloatArray, Value, parameter
 
 Measure: TypeAlias = Literal["features", "training"]
 """The measures of cost."""
@@ -58,7 +58,7 @@ class Cost(Declared):
         if self.shape:
             raise ValueError(f"fields of Cost must be numbers, got shape {self.shape}")
 
-    def __call__(self, n_features: Any, n_samples: Any, n_members: Any) -> Any:
+    def __call__(self, n_features: Value, n_samples: Value, n_members: Value) -> Value:
         """Return the operations for K models of P features on N samples.
 
         Parameters
@@ -78,7 +78,7 @@ class Cost(Declared):
             rounds = np.ceil(np.divide(K, self.workers))
         each = N * P * (self.steps or np.minimum(N, P)) + self.predictions * P
         cost = rounds * each + self.sample_price * np.asarray(N)
-        return cost if np.ndim(cost) else float(cost)
+        return np.asarray(cost) if np.ndim(cost) else float(cost)
 
 
 def check_measure(cost: object) -> None:

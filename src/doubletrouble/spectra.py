@@ -33,15 +33,23 @@ from __future__ import annotations
 import abc
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import Declared, FloatArray, declared, number, parameter
+from doubletrouble.parameters import (
+    Declared,
+    FloatArray,
+    Numeric,
+    Value,
+    declared,
+    number,
+    parameter,
+)
 
 _SMOOTH = 20.0  # ranks over which log l changes by one, at least, where a sum becomes an integral
 _LINEAR = math.log(1e-16)  # log(l y) below which a mode is linear in y
@@ -140,7 +148,11 @@ class SpectralLaw(Declared, abc.ABC):
         last = self._rank(float(self._log_eigenvalue(1.0)) + _UNDERFLOW)
         return min(last, self.n_modes)
 
-    def eigenvalue(self, rank: Any) -> Any:
+    @overload
+    def eigenvalue(self, rank: float) -> float: ...
+    @overload
+    def eigenvalue(self, rank: FloatArray | Sequence[float]) -> FloatArray: ...
+    def eigenvalue(self, rank: Numeric) -> Value:
         """Return the eigenvalue of a mode.
 
         Parameters
@@ -162,7 +174,11 @@ class SpectralLaw(Declared, abc.ABC):
         value = np.exp(self._log_eigenvalue(rank))
         return value if np.ndim(value) else float(value)
 
-    def target_power(self, rank: Any) -> Any:
+    @overload
+    def target_power(self, rank: float) -> float: ...
+    @overload
+    def target_power(self, rank: FloatArray | Sequence[float]) -> FloatArray: ...
+    def target_power(self, rank: Numeric) -> Value:
         """Return the target's power on a mode, l^(2r)/i.
 
         Parameters

@@ -124,8 +124,8 @@ def test_training_may_stop_at_times(capsys: Capture) -> None:
     one = json_result(f"{SMALL} --n-members 1 --times 1", capsys)
     assert one["parameters"]["time"] == 1.0
     assert one["parameters"]["ridge"] == dt.Problem().ridge
-    for scheme, theory in (("divide", "--theory"), ("bootstrap", "--no-theory")):
-        assert main([*SMALL.split(), "--scheme", scheme, "--times", "1", theory]) == 0
+    for scheme, flag in (("divide", "--theory"), ("bootstrap", "--no-theory")):
+        assert main([*SMALL.split(), "--scheme", scheme, "--times", "1", flag]) == 0
 
 
 def test_theory_may_be_left_out(capsys: Capture) -> None:

@@ -197,7 +197,7 @@ def test_losses_of_residuals_interpolate_without_ridge(loss: str) -> None:
     errors = [dt.exact_error(dt.Problem(loss=kind, **sizes)) for kind in ("squared", loss)]
     for name, part in errors[0].parts.items():
         np.testing.assert_allclose(errors[1].parts[name], part, rtol=1e-10, err_msg=name)
-    assert np.isinf(errors[1].total[0])
+    assert np.isinf(np.asarray(errors[1].total)[0])
 
 
 def test_peak_without_ridge_beside_other_points() -> None:
@@ -259,7 +259,7 @@ def test_labels_with_hardly_any_information(loss: str) -> None:
         problem = classes(loss=loss, features_per_dim=2.0, ridge=0.1, **fields)
         error = dt.exact_error(problem)
         for name, part in error.parts.items():
-            np.testing.assert_allclose(part, part[-1], rtol=1e-4, err_msg=name)
+            np.testing.assert_allclose(part, np.asarray(part)[-1], rtol=1e-4, err_msg=name)
         learned = (0.5 - np.asarray(error.total)) / tiny
         np.testing.assert_allclose(learned, learned[0], rtol=1e-6)
 

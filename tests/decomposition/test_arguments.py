@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import doubletrouble as dt
 from tests.decomposition.known import FEW, curved, pool, random_features, source
-from tests.messages import message_of
+from tests.messages import message_of, not_identified
 
 X, Y = pool(100)
 
@@ -55,9 +55,9 @@ def test_models_and_sources_are_checked() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((X, Y), {}, "n_samples must be given, at most 18 of the 100 rows for n_data = 4"),
-        ((X, Y), {"n_test": 40}, "n_samples must be given, at most 15 of the 100 rows"),
-        ((X, Y), {"n_samples": 80}, "n_samples must be at most 75, the 100 rows less 25"),
+        ((X, Y), {}, "n_samples must be given, at most 90 of the 100 rows, got None"),
+        ((X, Y), {"n_test": 40}, "n_samples must be given, at most 60 of the 100 rows"),
+        ((X, Y), {"n_samples": 91}, "n_samples must be at most 90 of the 100 rows"),
         ((X, Y), {"n_samples": 20, "noise": -1.0}, "noise must"),
         ((X,), {}, "y must be given with the rows X"),
         (((X, Y),), {"n_samples": 20}, "y must be given with the rows X"),
@@ -66,7 +66,7 @@ def test_models_and_sources_are_checked() -> None:
         ((source(),), {"groups": Y}, "groups must be left out with a source"),
     ],
 )
-def test_rows_and_sources_are_told_apart(
+def test_rows_and_sources_are_distinguished(
     arguments: tuple[Any, ...], options: dict[str, Any], message: str
 ) -> None:
     assert message_of(dt.decompose, never, *arguments, **(FEW | options)).startswith(message)
@@ -135,6 +135,20 @@ def test_pools_are_checked() -> None:
     )
     with pytest.raises(ValueError, match="repeated"):
         dt.PoolSource(X, Y, n_samples=10, repeated=[Y[:3]])
+
+
+def test_training_sets_without_a_number_are_as_many_as_fit() -> None:
+    def split(n_samples: int, **options: Any) -> Any:
+        return dt.decompose(random_features, X, Y, n_samples=n_samples, n_init=2, **options)
+
+    assert [split(n).design.n_data for n in (3, 15, 25)] == [20, 5, 3]
+    with pytest.warns(UserWarning, match="sampling is underestimated"):
+        shared = split(50)
+    assert (shared.design.n_data, shared.design.n_test) == (20, 25)
+    assert any("between the value shown and 3 times" in note for note in shared.notes)
+    alone = split(90)
+    assert (alone.design.n_data, alone.design.n_test) == (1, 10)
+    not_identified(alone.error(), "sampling", "2 or more data sets")
 
 
 @pytest.mark.parametrize(("n_samples", "fitting"), [(30, "n_data=2"), (60, "n_samples=20")])

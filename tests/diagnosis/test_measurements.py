@@ -84,7 +84,8 @@ def test_overlap_law_is_exact_for_random_features() -> None:
     problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.5, ridge=0.1, noise=noise)
     shares = np.array([0.0, 0.25, 0.5, 1.0])
     shared = shares * 1.5
-    products = dt.pair_error(problem, problem, shared_samples=shared).total + noise**2
+    pair = dt.pair_error(problem, problem, shared_samples=shared)
+    products = np.asarray(pair.total) + noise**2
     inverse = 1 / products
     straight = inverse[0] + shares * (inverse[-1] - inverse[0])
     assert np.allclose(inverse, straight, rtol=1e-12)

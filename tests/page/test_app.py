@@ -18,7 +18,7 @@ from doubletrouble.page._forecasts import Forecasts
 from doubletrouble.page._settings import PageSetting
 from doubletrouble.page._simulations import Simulations
 
-SIMULATION = {"along": "width", "range": [0.5, 2.0], "dim": 10, "draws": 2, "settings": [{}]}
+SIMULATION = {"along": "n_features", "range": [0.5, 2.0], "dim": 10, "draws": 2, "settings": [{}]}
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_other_methods_are_refused(client: FlaskClient) -> None:
 
 
 def test_advice_is_that_of_the_library(client: FlaskClient) -> None:
-    setting = {"width": 3, "members": 10, "snr": "inf", "ridge": 0.01}
+    setting = {"n_features": 3, "n_members": 10, "snr": "inf", "ridge": 0.01}
     given = {"setting": setting, "budget": 40, "cost": "features"}
     response = client.post("/api/advice", json=given)
     problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.0, ridge=0.01, noise=0.0)
@@ -124,8 +124,8 @@ def test_advice_is_that_of_the_library(client: FlaskClient) -> None:
     ("setting", "name"),
     [
         ({"ridge": -1}, "ridge"),
-        ({"width": "wide"}, "width"),
-        ({"members": 1.5}, "members"),
+        ({"n_features": "wide"}, "n_features"),
+        ({"n_members": 1.5}, "n_members"),
         ({"scheme": "committee"}, "scheme"),
         ({"activation": ["relu"]}, "activation"),
         ({"snr": True}, "snr"),
@@ -207,14 +207,14 @@ def test_errors_of_the_program_are_not_those_of_a_request(
 @pytest.mark.parametrize("per", ["N", "D"])
 def test_settings_are_problems_and_ensembles(per: str) -> None:
     given: dict[str, Any] = {
-        "width": 3,
+        "n_features": 3,
         "per": per,
-        "samples": 2,
+        "n_samples": 2,
         "snr": 4,
         "scheme": "feature_bank",
         "bank": 5,
     }
-    setting = PageSetting.from_json({**given, "members": "inf"})
+    setting = PageSetting.from_json({**given, "n_members": "inf"})
     problem = setting.problem()
     assert problem.features_per_dim == (6.0 if per == "N" else 3.0)
     assert problem.noise == 0.25
@@ -223,11 +223,11 @@ def test_settings_are_problems_and_ensembles(per: str) -> None:
 
 
 def test_threshold_is_where_features_equal_samples_of_a_model() -> None:
-    divided = PageSetting.from_json({"scheme": "divide", "members": 4})
-    assert divided.threshold("width") == 0.25
+    divided = PageSetting.from_json({"scheme": "divide", "n_members": 4})
+    assert divided.threshold("n_features") == 0.25
     drawn = PageSetting.from_json(
-        {"scheme": "subsample", "fraction": 0.5, "samples": 2, "per": "D"}
+        {"scheme": "subsample", "fraction": 0.5, "n_samples": 2, "per": "D"}
     )
-    assert drawn.threshold("width") == 1.0
-    assert drawn.threshold("samples") == 4.0
+    assert drawn.threshold("n_features") == 1.0
+    assert drawn.threshold("n_samples") == 4.0
     assert drawn.threshold("ridge") is None

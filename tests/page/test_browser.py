@@ -23,10 +23,10 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 DECLARED = json.loads(FILE.read_text(encoding="utf-8"))
-BASIC = ("width", "members", "ridge", "snr")
+BASIC = ("n_features", "n_members", "ridge", "snr")
 STEPS = (
     *("fit", "peak", "causes", "averaging", "ridge"),
-    *("width-or-models", "divide", "under-or-over", "claims"),
+    *("features-or-models", "divide", "under-or-over", "claims"),
 )
 
 
@@ -148,7 +148,7 @@ def test_steps_can_be_embedded(opened: Opener) -> None:
 
 SETTINGS: dict[str, tuple[dt.Problem, Any]] = {
     "ridge=0.1": (dt.Problem(features_per_dim=2.0, ridge=0.1), 1),
-    "width=3&per=D&samples=2&snr=inf&members=inf&scheme=divide&nonlinear=0.5": (
+    "n_features=3&per=D&n_samples=2&snr=inf&n_members=inf&scheme=divide&nonlinear=0.5": (
         dt.Problem(
             features_per_dim=3.0,
             samples_per_dim=2.0,
@@ -158,11 +158,11 @@ SETTINGS: dict[str, tuple[dt.Problem, Any]] = {
         ),
         dt.Divide(math.inf),
     ),
-    "scheme=bootstrap&members=4&activation=tanh&ridge=0.01": (
+    "scheme=bootstrap&n_members=4&activation=tanh&ridge=0.01": (
         dt.Problem(features_per_dim=2.0, ridge=0.01, activation="tanh"),
         dt.Bootstrap(4),
     ),
-    "scheme=feature_bank&bank=5&members=4": (
+    "scheme=feature_bank&bank=5&n_members=4": (
         dt.Problem(features_per_dim=2.0, ridge=1e-5),
         dt.FeatureBank(4, bank_per_dim=10.0),
     ),
@@ -183,7 +183,7 @@ def test_values_are_those_of_the_library(opened: Opener) -> None:
 
 
 def test_divergence_is_drawn_and_named(opened: Opener) -> None:
-    page = opened("view=explore&width=1&ridge=0")
+    page = opened("view=explore&n_features=1&ridge=0")
     shown = values(page)
     assert "∞" in "".join(page.locator(".plots svg text").all_text_contents())
     assert (shown["Noise"], shown["Total"]) == ("∞", "∞")
@@ -204,10 +204,10 @@ def curves(page: Page, file: Path) -> list[list[dict[str, str]]]:
 
 
 def test_csv_has_the_exact_curve(opened: Opener, tmp_path: Path) -> None:
-    page = opened("view=explore&scheme=subsample&members=10&second.scheme=ensemble")
+    page = opened("view=explore&scheme=subsample&n_members=10&second.scheme=ensemble")
     ensembles = (dt.Subsample(10, fraction=0.5), dt.Ensemble(10))
     for rows, ensemble in zip(curves(page, tmp_path / "page.csv"), ensembles, strict=True):
-        widths = [float(row["width"]) for row in rows]
+        widths = [float(row["n_features"]) for row in rows]
         assert len(widths) > 100
         problem = dt.Problem(features_per_dim=widths, samples_per_dim=1.0, ridge=1e-5)
         error = dt.exact_error(problem, ensemble)
@@ -223,11 +223,11 @@ def test_python_lines_give_the_curves_of_the_page(
     monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
     page = opened(None)
     for query in (
-        "scheme=subsample&members=10&second.scheme=ensemble",
-        "along=time&width=1&ridge=0&second.members=inf",
+        "scheme=subsample&n_members=10&second.scheme=ensemble",
+        "along=time&n_features=1&ridge=0&second.n_members=inf",
         "split=effects&form=areas",
-        "form=areas&second.members=10",
-        "along=members&scheme=folds&training=1",
+        "form=areas&second.n_members=10",
+        "along=n_members&scheme=folds&training=1",
     ):
         visit(page, f"view=explore&{query}")
         first, second = curves(page, tmp_path / "page.csv")
@@ -297,12 +297,12 @@ def test_typed_numbers_arrive_as_typed_on_a_slow_machine(count: int, opened: Ope
     page = opened("view=explore")
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
     for text in typed_numbers(count, 1):
-        box(page, "width").focus()
+        box(page, "n_features").focus()
         page.keyboard.press("Control+A")
         page.keyboard.type(text)
-        assert box(page, "width").input_value() == text
+        assert box(page, "n_features").input_value() == text
         page.keyboard.press("Enter")
-        found = page.evaluate("new URLSearchParams(location.search).get('width')")
+        found = page.evaluate("new URLSearchParams(location.search).get('n_features')")
         assert float(found or 2) == float(text)
 
 
@@ -312,11 +312,11 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
     assert "λ must be" in text
     assert "colour" in text
     assert box(page, "ridge").input_value() == "0"
-    box(page, "width").fill("wide")
-    box(page, "width").press("Enter")
+    box(page, "n_features").fill("wide")
+    box(page, "n_features").press("Enter")
     settle(page)
     assert "P/N must be" in page.locator(".messages").inner_text()
-    assert box(page, "width").input_value() == "2"
+    assert box(page, "n_features").input_value() == "2"
     wrong = {
         "map=1&time=3": "map of K and λ",
         "training=1": "training error",
@@ -328,7 +328,7 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
     visit(page, f"view=explore&{'&'.join(wrong)}")
     for text in wrong.values():
         expect(page.locator(".messages")).to_contain_text(text)
-    visit(page, "view=explore&width=100000&samples=1000")
+    visit(page, "view=explore&n_features=100000&n_samples=1000")
     page.locator("#set-first-per").evaluate(
         "list => { list.value = 'D'; list.dispatchEvent(new Event('change')); }"
     )
@@ -343,7 +343,7 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
 def test_typed_text_is_never_executed(opened: Opener) -> None:
     hostile = "%3Cimg src=x onerror=window.hacked=1%3E"
     page = opened(
-        f"view=explore&width={hostile}&{hostile}=1&step={hostile}&second.activation={hostile}"
+        f"view=explore&n_features={hostile}&{hostile}=1&step={hostile}&second.activation={hostile}"
     )
     box(page, "ridge").fill("<script>window.hacked=1</script>")
     box(page, "ridge").press("Enter")
@@ -379,7 +379,7 @@ def act(page: Page, rng: random.Random) -> None:
     elif action == 3:
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         page.locator("#set-view-along").select_option(
-            rng.choice(["width", "ridge", "members", "samples"])
+            rng.choice(["n_features", "ridge", "n_members", "n_samples"])
         )
         page.locator("#set-first-scheme").select_option(rng.choice(["ensemble", "divide", "folds"]))
     elif action == 4:
@@ -439,7 +439,7 @@ def test_back_and_forward_step_through_settings(opened: Opener) -> None:
     page.wait_for_url("**ridge=0.15**")
     page.go_back()
     settle(page)
-    box(page, "width").focus()
+    box(page, "n_features").focus()
     settle(page)
     assert box(page, "ridge").input_value() == "0.1"
 
@@ -516,19 +516,19 @@ def unfold(page: Page) -> None:
             settle(page)
 
 
-EVERYTHING = "view=explore&training=1&map=1&members=4"
+EVERYTHING = "view=explore&training=1&map=1&n_members=4"
 WRONG = "&ridge=-1&colour=red"
 STATES = {
     "story": [""],
     "explore": [f"{EVERYTHING}{WRONG}&second.ridge=0.1&second.scheme=divide"],
     "embedded": ["embed=causes"],
-    "steps": [f"step={step}&members=inf&snr=inf" for step in STEPS[:-1]],
-    "embedded steps": [f"embed={step}&members=5&ridge=-1" for step in STEPS],
+    "steps": [f"step={step}&n_members=inf&snr=inf" for step in STEPS[:-1]],
+    "embedded steps": [f"embed={step}&n_members=5&ridge=-1" for step in STEPS],
     "explore, one by one": [
         *("view=explore", "view=explore&form=areas&split=effects", "view=explore&split=effects"),
-        *("view=explore&width=1&ridge=0", "view=explore&along=time&width=1"),
-        "view=explore&scheme=folds&members=1&time=3&second.scheme=bootstrap&top=1",
-        *(f"{EVERYTHING}&second.members=inf&compare={kind}" for kind in ("overlay", "beside")),
+        *("view=explore&n_features=1&ridge=0", "view=explore&along=time&n_features=1"),
+        "view=explore&scheme=folds&n_members=1&time=3&second.scheme=bootstrap&top=1",
+        *(f"{EVERYTHING}&second.n_members=inf&compare={kind}" for kind in ("overlay", "beside")),
     ],
 }
 DEFAULT = [("story", (1280, 900)), ("explore", (1280, 900)), ("explore", (320, 256))]

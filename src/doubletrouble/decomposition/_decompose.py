@@ -38,6 +38,7 @@ from doubletrouble.decomposition._sources import (
     DataSource,
     GeneratorSource,
     PoolSource,
+    held_out,
     init_seed,
 )
 from doubletrouble.errors import FitError
@@ -66,7 +67,7 @@ def decompose(
     noise: float | None = None,
     groups: npt.ArrayLike | None = None,
     n_test: int | None = None,
-    n_data: int = 20,
+    n_data: int | None = None,
     n_init: int = 5,
     n_noise: int | None = None,
     seed: int = 0,
@@ -100,21 +101,25 @@ def decompose(
         set from the seed of the initialization; or a function `fit(X, y, seed)` that returns a
         function `predict(X)`.
     X : array_like, DataFrame or sparse matrix of shape (n, ...), or GeneratorSource or PoolSource
-        Inputs of a pool of rows, which are cut into one test set and training sets without a common
-        row; or a source of both, and of the draws of label noise, in place of `X` and `y`.
+        Inputs of a pool of rows, which are cut into one test set and training sets; or a source of
+        both, and of the draws of label noise, in place of `X` and `y`.
     y : array_like of shape (n,) or (n, outputs), default: None
         The labels of the pool: numbers, or classes. To be left out with a source.
     n_samples : int or None, default: None
-        The rows of each training set of the pool, required; to be left out with a source, as the
-        three arguments that follow. Further options of a pool are those of `PoolSource`.
+        The rows of each training set of the pool, at most nine tenths of all; required, and to be
+        left out with a source, as the three arguments that follow. Further options of a pool are
+        those of `PoolSource`.
     noise : float or None, default: None
         The standard deviation of the noise in `y`, where it is known; 0 for labels without noise.
     groups : array_like of shape (n,) or None, default: None
         The group of each row: rows of a group that is in the test set are in no training set.
     n_test : int or None, default: None
-        The number of test rows; None for a quarter of the pool, at most 1000.
-    n_data : int, default: 20
-        The number of training sets, at least 1.
+        The number of test rows; None for a quarter of the pool, or for a tenth where training needs
+        the rows; at most 1000.
+    n_data : int or None, default: None
+        The number of training sets, at least 1; None for 20, or for all that a pool has without a
+        common row. Where those are less than three, 20 random subsets of the pool are drawn, with a
+        warning and a note on what follows for sampling.
     n_init : int, default: 5
         The number of initializations, at least 1; a learner without a seed is fitted once.
     n_noise : int or None, default: None
@@ -205,18 +210,11 @@ def decompose(
     check_option("task", task, TaskName)
     check_option("errors", errors, ErrorsName)
     check_option("measure", measure, MeasureName)
-    n_data = whole_number("n_data", n_data, 1)
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
-    source = _source(
-        X,
-        y,
-        n_data=n_data,
-        seed=seed,
-        n_samples=n_samples,
-        noise=noise,
-        groups=groups,
-        n_test=n_test,
-    )
+    source = _source(X, y, n_samples=n_samples, noise=noise, groups=groups, n_test=n_test)
+    if n_data is None:
+        source, n_data = source._default(seed)
+    n_data = whole_number("n_data", n_data, 1)
     fits = Fits.of(
         model,
         source,
@@ -294,7 +292,7 @@ def _listed(failures: Sequence[Failure]) -> str:
     return "; ".join(map(str, failures[:_SHOWN])) + ("; ..." if len(failures) > _SHOWN else "")
 
 
-def _source(X: Any, y: Any, *, n_data: int, seed: int, **options: Any) -> DataSource:
+def _source(X: Any, y: Any, **options: Any) -> DataSource:
     """The source in place of `X` and `y`, or a pool of these rows with its options."""
     if isinstance(X, GeneratorSource | PoolSource):
         for name, value in {"y": y, **options}.items():
@@ -315,13 +313,11 @@ def _source(X: Any, y: Any, *, n_data: int, seed: int, **options: Any) -> DataSo
         )
     if options["n_samples"] is not None:
         return PoolSource(X, y, **options)
-    pool = PoolSource(X, y, **options | {"n_samples": 1})
-    pool._check(n_data, seed=seed, classification=False)
-    most = len(pool._split(seed)[1]) // n_data
+    count = PoolSource(X, y, **options | {"n_samples": 1}).X.shape[0]
+    most = count - (options["n_test"] or held_out(count))
     raise ValueError(
-        f"n_samples must be given, at most {most} of the {pool.X.shape[0]} rows for n_data = "
-        f"{n_data} training sets, got None; dt.diagnose(model, X, y) is for the learner trained on "
-        "all rows"
+        f"n_samples must be given, at most {most} of the {count} rows, got None; "
+        "dt.diagnose(model, X, y) is for the learner trained on all rows"
     )
 
 

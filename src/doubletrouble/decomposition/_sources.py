@@ -15,10 +15,10 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from numbers import Real
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +46,8 @@ RESAMPLING: dict[Resampling, str] = {
 }
 
 _TEST, _DATA, _NOISE, _INIT = range(4)  # kinds of draws
-_TEST_SHARE, _MOST_TEST = 0.25, 1000  # of the pool for testing, by default
+_TEST_SHARE, _LEAST_TEST_SHARE, _MOST_TEST = 0.25, 0.1, 1000  # for testing, by default
+_FEWEST_SETS, _SETS = 3, 20  # of training data: the fewest with a standard error, and the default
 _PROBED_CALLS = 16  # of a generator, in search of label noise
 
 
@@ -326,6 +327,10 @@ class GeneratorSource:
         """The number of versions of the labels; labels without noise have one."""
         return 1 if self.is_noiseless else n_noise
 
+    def _default(self, seed: int) -> tuple[Self, int]:
+        """The source, and the number of its training sets, where none is given."""
+        return self, _SETS
+
     def _check(self, n_data: int, *, seed: int, classification: bool) -> None:
         """Raise ValueError for a share of flipped classes above 1."""
         if classification and not callable(self.noise):
@@ -474,7 +479,8 @@ class PoolSource:
         As much is added to training labels, and the response of the learner separates noise from
         sampling.
     n_test : int or None, default: None
-        The number of test rows; None for a quarter of the pool, at most 1000.
+        The number of test rows; None for a quarter of the pool, or for a tenth where training needs
+        the rows; at most 1000.
     inject : float or callable or None, default: None
         The standard deviation of noise that is added to training labels on top (for classes, the
         share flipped), or a function `inject(rng, y)` that returns noisy labels, to measure how the
@@ -520,12 +526,15 @@ class PoolSource:
         again = tuple(as_labels("repeated, a list of labels like y,", z, count) for z in repeated)
         groups = None if self.groups is None else _as_groups(self.groups, count)
         whole_number("n_samples", self.n_samples, 1)
-        share = max(1, min(_MOST_TEST, int(_TEST_SHARE * count)))
-        n_test = whole_number("n_test", share if self.n_test is None else self.n_test, 1)
-        if self.n_test is None and self.n_samples > count - n_test:
+        usual, n_test = held_out(count, _TEST_SHARE), held_out(count)
+        if self.n_test is not None:
+            n_test = whole_number("n_test", self.n_test, 1)
+        elif self.n_samples <= count - usual:
+            n_test = usual
+        elif self.n_samples > count - n_test:
             raise ValueError(
-                f"n_samples must be at most {count - n_test}, the {count} rows less {n_test} for "
-                f"testing, got {self.n_samples}"
+                f"n_samples must be at most {count - n_test} of the {count} rows, got "
+                f"{self.n_samples}"
             )
         if n_test + self.n_samples > count:
             raise ValueError(
@@ -606,6 +615,27 @@ class PoolSource:
             return 1
         return n_noise + (self.injected is not None)  # and the labels without added noise
 
+    def _default(self, seed: int) -> tuple[Self, int]:
+        """The source, and the number of its training sets, where none is given.
+
+        The sets have no common row where three or more fit; else they are random subsets.
+        """
+        left = len(self._split(seed)[1])
+        if self.resampling != "disjoint":
+            return self, _SETS
+        if left // self.n_samples >= _FEWEST_SETS or left <= self.n_samples:
+            return self, max(1, min(_SETS, left // self.n_samples))
+        warnings.warn(
+            f"n_samples = {self.n_samples} is too many for {_FEWEST_SETS} training sets of {left} "
+            f"rows without a common one: {_SETS} random subsets are drawn, and sampling is "
+            "underestimated; dt.diagnose(model, X, y) measures it",
+            UserWarning,
+            stacklevel=3,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return replace(self, resampling="subsample"), _SETS
+
     def _check(self, n_data: int, *, seed: int, classification: bool) -> None:
         """Raise ValueError for more data sets than the pool has rows for."""
         left = len(self._split(seed)[1])
@@ -631,6 +661,13 @@ class PoolSource:
         notes = []
         if message := RESAMPLING[self.resampling]:
             notes.append(f"{message[0].upper()}{message[1:]}.")
+        left = len(self._split(seed)[1])
+        if self.resampling == "subsample" and left > self.n_samples:
+            most = left / (left - self.n_samples)
+            notes.append(
+                f"Each training set has {self.n_samples} of the same {left} rows: sampling is "
+                f"between the value shown and {most:.2g} times that, and bias contains the rest."
+            )
         if self.injected is not None and n_noise > 1:
             notes.append(
                 "Noise is the response to noise added to the labels: it is exact for a learner "
@@ -765,6 +802,11 @@ class PoolSource:
         ordered = order[np.argsort(rank[order], kind="stable")]
         test = ordered[: self.n_test]
         return test, order[~np.isin(group[order], group[test])]
+
+
+def held_out(count: int, share: float = _LEAST_TEST_SHARE) -> int:
+    """The rows for testing: a share of all, at most 1000."""
+    return max(1, min(_MOST_TEST, int(share * count)))
 
 
 def _as_groups(groups: Any, count: int) -> Labels:

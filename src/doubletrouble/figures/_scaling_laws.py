@@ -81,7 +81,7 @@ def scaling_data(settings: ScalingSettings) -> tuple[Path, ...]:
                         for name in ("total", *CAUSES)
                     ),
                     marked=settings.marked,
-                    regime=slopes.regime,
+                    regime=str(slopes.regime),
                     asymptotic=law,
                     local=local,
                 )

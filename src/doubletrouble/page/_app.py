@@ -128,7 +128,7 @@ def application(
 
     @app.post("/api/losses")
     def losses() -> Response:
-        """Return the error along the width with any convex loss."""
+        """Return the error along P/N with any convex loss."""
         return _json(loss_curve(LossRequest.from_json(_body())))
 
     @app.post("/api/data")

@@ -81,28 +81,28 @@ def _schemes_with(option: str) -> tuple[str, ...]:
     return tuple(name for name, kind in SCHEMES.items() if option in declared_by(kind))
 
 
-def _width(spec: Parameter, meaning: str) -> NumberControl:
+def _features(spec: Parameter, meaning: str) -> NumberControl:
     return NumberControl(
         spec=replace(spec, low=1e-3, high=1e5),
-        label="Width",
+        label="Features",
         meaning=meaning,
         default=2.0,
         group="basic",
-        axis=f"width {spec.symbol}",
+        axis=f"features {spec.symbol}",
         infinity=True,
     )
 
 
-WIDTH_PER_DIM = _width(
+FEATURES_PER_DIM = _features(
     glossary.FEATURES_PER_DIM, "random features of each model, per input dimension"
 )
-"""The control of the width where it is counted per dimension (`per=D`)."""
+"""The control of P where it is counted per dimension (`per=D`)."""
 
 SETTING: dict[str, Control] = {
-    "width": _width(
+    "n_features": _features(
         glossary.FEATURES_PER_SAMPLE, "random features of each model, per training sample"
     ),
-    "members": NumberControl(
+    "n_members": NumberControl(
         spec=replace(glossary.N_MEMBERS, high=1e6, or_inf=True),
         label="Models",
         meaning="models whose predictions are averaged",
@@ -128,7 +128,7 @@ SETTING: dict[str, Control] = {
         group="basic",
         infinity=True,
     ),
-    "samples": NumberControl(
+    "n_samples": NumberControl(
         spec=replace(glossary.SAMPLES_PER_DIM, low=1e-3, high=1e3),
         label="Data",
         meaning="training samples per input dimension",
@@ -216,7 +216,7 @@ VIEW: dict[str, Control] = {
             for name, control in SETTING.items()
             if isinstance(control, NumberControl) and control.axis
         },
-        default="width",
+        default="n_features",
         group="plot",
     ),
     "split": ChoiceControl(
@@ -326,47 +326,47 @@ _MEANINGS = {
 }
 
 _PRESETS = {
-    "term-by-term": (2, "The peak at P = N", "width=1"),
+    "term-by-term": (2, "The peak at P = N", "n_features=1"),
     "decomposition": (3, "The peak with a small and a larger ridge", "second.ridge=0.1"),
-    "double-descent": (5, "One model and infinitely many", "snr=10&second.members=inf"),
-    "multiple-k-decomposition": (6, "Ten models and one", "members=10&second.members=1"),
+    "double-descent": (5, "One model and infinitely many", "snr=10&second.n_members=inf"),
+    "multiple-k-decomposition": (6, "Ten models and one", "n_members=10&second.n_members=1"),
     "ensemble-vs-overparametrize": (
         7,
         "Two models, or one twice as wide",
-        "along=samples&per=D&width=0.5&snr=10&members=2&second.width=1&second.members=1",
+        "along=n_samples&per=D&n_features=0.5&snr=10&n_members=2&second.n_features=1&second.n_members=1",
     ),
     "ensemble-vs-regularize": (
         8,
         "The best ridge of one model and of ten",
-        "along=ridge&per=D&width=2&snr=10&second.members=10",
+        "along=ridge&per=D&n_features=2&snr=10&second.n_members=10",
     ),
-    "asymptotics": (10, "Far beyond P = N", "width=100"),
+    "asymptotics": (10, "Far beyond P = N", "n_features=100"),
     "divide-and-conquer": (
         11,
         "Divided data, or the same for both models",
-        "members=2&scheme=divide&second.scheme=ensemble",
+        "n_members=2&scheme=divide&second.scheme=ensemble",
     ),
-    "under-or-over": (12, "Best width of two and of a hundred", "members=100&second.members=2"),
+    "under-or-over": (12, "Best P of two and of a hundred", "n_members=100&second.n_members=2"),
     "anova": (None, "Effects and interactions", "split=effects"),
     "ensemble-or-regularize-map": (
         None,
         "Infinitely many models against the best ridge",
-        "along=ridge&width=10&second.members=inf",
+        "along=ridge&n_features=10&second.n_members=inf",
     ),
     "bagging": (
         None,
         "Half of the samples for each model, or all",
-        "members=10&scheme=subsample&second.scheme=ensemble",
+        "n_members=10&scheme=subsample&second.scheme=ensemble",
     ),
     "equivalences": (
         None,
         "Fewer features act as more ridge",
-        "along=ridge&width=inf&members=inf&second.width=0.8",
+        "along=ridge&n_features=inf&n_members=inf&second.n_features=0.8",
     ),
     "training-time": (
         None,
         "The peak grows with training time",
-        "along=time&width=1&ridge=0&second.members=inf",
+        "along=time&n_features=1&ridge=0&second.n_members=inf",
     ),
 }
 """Figures as addresses: the number in the paper (None: beyond it), a title, the query."""
@@ -401,10 +401,10 @@ def page_declarations(claims: str) -> dict[str, Any]:
             "version": __version__,
             "citation": _CITATION,
             "controls": {name: _control(one) for name, one in (SETTING | VIEW).items()},
-            "width_per_dim": {
+            "features_per_dim": {
                 name: value
-                for name, value in _control(WIDTH_PER_DIM).items()
-                if value != _control(SETTING["width"])[name]
+                for name, value in _control(FEATURES_PER_DIM).items()
+                if value != _control(SETTING["n_features"])[name]
             },
             "parts": {
                 "labels": LABELS,

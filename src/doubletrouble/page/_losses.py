@@ -1,4 +1,4 @@
-"""Errors along the width with any convex loss, for the page.
+"""Errors along P/N with any convex loss, for the page.
 
 The browser has the theory of ridge regression; that of other losses is evaluated here.
 One curve at a time is computed, and the last ones are kept: a slider that is dragged requests many.
@@ -26,9 +26,9 @@ from doubletrouble.theory import exact_error, total_of
 
 N_POINTS = 61
 _CURVES = 64  # that are kept
-_NEAR = np.array([0.8, 0.88, 0.94, 1.0, 1.06, 1.14, 1.25])  # widths next to the threshold
-_ABOVE = 1.01  # the first width of a maximum-margin curve, in units of the threshold
-_NEVER = 1e9  # the threshold of classes that no width separates
+_NEAR = np.array([0.8, 0.88, 0.94, 1.0, 1.06, 1.14, 1.25])  # P/N next to the threshold
+_ABOVE = 1.01  # the first P/N of a maximum-margin curve, in units of the threshold
+_NEVER = 1e9  # the threshold of classes that no number of features separates
 _LOCK = threading.Lock()
 
 
@@ -37,8 +37,8 @@ class LossRequest:
     """A problem with some loss, and the number of models."""
 
     per_sample: float  # P/N
-    samples: float  # N/D
-    members: float
+    samples_per_dim: float
+    n_members: float
     ridge: float
     activation: str
     task: str
@@ -59,9 +59,9 @@ class LossRequest:
             else {"noise": noise_at(setting.snr), "outliers": view_value("outliers", given)}
         )
         request = cls(
-            per_sample=setting.width / (1.0 if setting.per == "N" else setting.samples),
-            samples=setting.samples,
-            members=setting.members,
+            per_sample=setting.n_features / (1.0 if setting.per == "N" else setting.n_samples),
+            samples_per_dim=setting.n_samples,
+            n_members=setting.n_members,
             ridge=setting.ridge,
             activation=setting.activation,
             task=task,
@@ -72,15 +72,15 @@ class LossRequest:
         return request
 
     def problem(self, per_sample: Any = None) -> Problem:
-        """The problem, at another width."""
-        width = self.per_sample if per_sample is None else per_sample
+        """The problem, at another P/N."""
+        ratio = self.per_sample if per_sample is None else per_sample
         noise: Any = self.noise
         if self.outliers:
             shares = ((1 - self.outliers, 1.0), (self.outliers, OUTLIER_SD))
             noise = Mixture(tuple((share, sd * self.noise) for share, sd in shares))
         return Problem(
-            features_per_dim=np.multiply(width, self.samples),
-            samples_per_dim=self.samples,
+            features_per_dim=np.multiply(ratio, self.samples_per_dim),
+            samples_per_dim=self.samples_per_dim,
             ridge=self.ridge,
             activation=self.activation,
             noise=noise,
@@ -94,7 +94,7 @@ class LossRequest:
         problem = self.problem()
         fields = {
             "features_per_dim": problem.features_per_dim,
-            "samples_per_dim": self.samples,
+            "samples_per_dim": self.samples_per_dim,
             "ridge": self.ridge,
             "noise": self.noise,
             "activation": self.activation,
@@ -107,10 +107,10 @@ class LossRequest:
         if isinstance(problem.noise, Mixture):
             written["noise"] = f"dt.Mixture({list(problem.noise.components)!r})"
         arguments = ", ".join(f"{name}={value}" for name, value in written.items())
-        return f"dt.exact_error(dt.Problem({arguments}), {_code(self.members)})"
+        return f"dt.exact_error(dt.Problem({arguments}), {_code(self.n_members)})"
 
     def threshold(self) -> float:
-        """The least width P/N at which a fit without ridge fits every label."""
+        """The least P/N at which a fit without ridge fits every label."""
         if not loss(self.loss).margin:
             return 1.0
         return min(float(threshold_ratio(self.problem(1.0))), _NEVER)
@@ -127,7 +127,7 @@ def _code(value: Any) -> str:
 
 
 def loss_curve(request: LossRequest) -> dict[str, Any]:
-    """The error by cause along the width, and at one width."""
+    """The error by cause along P/N, and at one P/N."""
     try:
         with _LOCK:
             curves = _along(replace(request, per_sample=1.0))
@@ -139,9 +139,9 @@ def loss_curve(request: LossRequest) -> dict[str, Any]:
 
 @lru_cache(_CURVES)
 def _along(request: LossRequest) -> dict[str, Any]:
-    """The curves, which do not depend on the width of the request."""
+    """The curves, which do not depend on the P/N of the request."""
     threshold = request.threshold()
-    control = SETTING["width"]
+    control = SETTING["n_features"]
     assert isinstance(control, NumberControl)
     low, high = control.spec.typical
     first = _ABOVE * threshold if isinstance(loss(request.loss), MaxMargin) else low
@@ -149,13 +149,13 @@ def _along(request: LossRequest) -> dict[str, Any]:
     x = x[(x >= first) & (x <= high)]
     if not x.size:
         raise ValueError(
-            f"samples must be fewer for loss max_margin, got {request.samples:g}: the classes are "
-            "not separable at any width"
+            f"n_samples must be fewer for loss max_margin, got {request.samples_per_dim:g}: the "
+            "classes are not separable at any number of features"
         )
     if loss(request.loss).margin and not request.ridge:  # the weights have no limit there
         x = x[x != threshold]
     problem = request.problem(x)
-    error = exact_error(problem, request.members)
+    error = exact_error(problem, request.n_members)
     one, many = (total_of(problem, Ensemble(K)) for K in (1, math.inf))
     return {
         "x": x.tolist(),
@@ -170,8 +170,8 @@ def _along(request: LossRequest) -> dict[str, Any]:
 @lru_cache(_CURVES)
 def _here(request: LossRequest) -> dict[str, Any]:
     if isinstance(loss(request.loss), MaxMargin) and request.per_sample <= request.threshold():
-        return {"message": "the classes are not separable at this width: there is no margin"}
-    error: ErrorTerms[Any] = exact_error(request.problem(), request.members)
+        return {"message": "the classes are not separable with these features: there is no margin"}
+    error: ErrorTerms[Any] = exact_error(request.problem(), request.n_members)
     return {"parts": dict(error.parts), "total": error.total}
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.page._declarations import (
+    FEATURES_PER_DIM,
     LOSS,
     SETTING,
     VIEW,
-    WIDTH_PER_DIM,
     ChoiceControl,
     Control,
     NumberControl,
@@ -26,11 +26,11 @@ from doubletrouble.theory import DISTINCT
 class PageSetting:
     """The learning problem and the ensemble of one curve, with F = 1."""
 
-    width: float
-    members: float
+    n_features: float
+    n_members: float
     ridge: float
     snr: float
-    samples: float
+    n_samples: float
     scheme: str
     fraction: float
     bank: float
@@ -44,7 +44,7 @@ class PageSetting:
         """Validate what the browser sends; controls that are left out have their defaults."""
         values = _object("setting", given, {f.name for f in fields(cls)})
         per = _value("per", values.get("per", SETTING["per"].default), SETTING["per"])
-        controls = SETTING | ({"width": WIDTH_PER_DIM} if per == "D" else {})
+        controls = SETTING | ({"n_features": FEATURES_PER_DIM} if per == "D" else {})
         return cls(
             **{
                 name: _value(name, values.get(name, control.default), control)
@@ -53,13 +53,13 @@ class PageSetting:
         )
 
     def problem(self, along: str = "", value: float = math.nan) -> Problem:
-        """The problem, with another value of the width, the samples or the ridge."""
-        at = {"width": self.width, "samples": self.samples, "ridge": self.ridge}
+        """The problem, with other features, samples or ridge."""
+        at = {"n_features": self.n_features, "n_samples": self.n_samples, "ridge": self.ridge}
         if along in at:
             at[along] = value
         return Problem(
-            features_per_dim=at["width"] * (at["samples"] if self.per == "N" else 1.0),
-            samples_per_dim=at["samples"],
+            features_per_dim=at["n_features"] * (at["n_samples"] if self.per == "N" else 1.0),
+            samples_per_dim=at["n_samples"],
             ridge=at["ridge"],
             noise=noise_at(self.snr),
             nonlinear_signal=self.nonlinear,
@@ -74,21 +74,21 @@ class PageSetting:
             options["fraction"] = self.fraction
         if self._uses("bank"):
             options["bank_per_dim"] = self.bank * float(np.asarray(problem.features_per_dim))
-        return kind(value if along == "members" else self.members, **options)
+        return kind(value if along == "n_members" else self.n_members, **options)
 
     def threshold(self, along: str) -> float | None:
-        """The width, or the samples, at which a model has as many features as distinct samples.
+        """P, or N, at which a model has as many features as distinct samples.
 
         None along other axes.
         """
-        if along != "width" and (along != "samples" or self.per != "D"):
+        if along != "n_features" and (along != "n_samples" or self.per != "D"):
             return None
         scheme = self.ensemble(self.problem())
         numerator, denominator = (float(np.asarray(v)) for v in scheme.sample_share)
         share = numerator / denominator * (DISTINCT if scheme.with_replacement else 1.0)
-        if along == "width":
-            return share * (1.0 if self.per == "N" else self.samples)
-        return self.width / share if share else None
+        if along == "n_features":
+            return share * (1.0 if self.per == "N" else self.n_samples)
+        return self.n_features / share if share else None
 
     @property
     def is_trained(self) -> bool:

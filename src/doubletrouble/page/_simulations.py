@@ -105,15 +105,15 @@ class SimulationRequest:
             and (self.setting.ridge >= _SMALLEST_RIDGE_AT_PEAK or not self.setting.is_trained)
         ):
             grid = np.append(grid, peak)
-        if self.along == "members":
+        if self.along == "n_members":
             grid = np.round(grid)
         return [float(x) for x in np.unique(grid)]
 
     def _refusal(self, value: float) -> str:
         """Why a point cannot be simulated; empty if it can."""
         P, N = self.sizes(value)
-        width = 1 <= P <= _MOST_UNITS or math.isinf(P)  # infinitely many features: the kernel
-        if not width or not 1 <= N <= _MOST_UNITS:
+        feasible = 1 <= P <= _MOST_UNITS or math.isinf(P)  # infinitely many features: the kernel
+        if not feasible or not 1 <= N <= _MOST_UNITS:
             return f"P and N must be from 1 to {_MOST_UNITS} at D = {self.dim}"
         try:
             self.problem_and_ensemble(value)
@@ -140,8 +140,8 @@ class SimulationRequest:
             reasons = "; ".join(dict.fromkeys(reason for _, reason in self.refused))
             raise ValueError(f"range must have a point that can be simulated: {reasons}")
         timed = self.times(self.points[0]) is not None
-        if timed and self.along != "width" and math.isinf(self.setting.width):
-            raise ValueError("width must be finite for a simulation in time, got inf")
+        if timed and self.along != "n_features" and math.isinf(self.setting.n_features):
+            raise ValueError("n_features must be finite for a simulation in time, got inf")
         work = sum(map(self._work, self.points))
         if work * self.draws > _MOST_WORK:
             raise ValueError(
@@ -183,7 +183,7 @@ def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
     P, N = (
         float(np.ravel(v)[0]) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
     )
-    realized = {"width": P / N if request.setting.per == "N" else P, "samples": N}
+    realized = {"n_features": P / N if request.setting.per == "N" else P, "n_samples": N}
     causes = _estimates(run.error(ensemble))
     has_anova = times is None and SUPPORT["Simulation.anova"](type(ensemble))
     return {

@@ -65,7 +65,7 @@ def pair_error(
     signal: Numeric | None = None,
     noise: Numeric | None = None,
     nonlinear_signal: Numeric | None = None,
-) -> ErrorTerms[Any]:
+) -> ErrorTerms[Value]:
     """Return E (f⋆ - f_a)(f⋆ - f_b), the mean product of two members' errors, split by cause.
 
     Parameters

@@ -69,7 +69,7 @@ BLOCK = 16384  # points: some twenty temporaries of this length stay in the seco
 
 def exact_error(
     problem: AnyProblem, ensemble: EnsembleLike = 1, measure: Measure | None = None
-) -> ErrorTerms[Any]:
+) -> ErrorTerms[Value]:
     """Return the exact test error of an ensemble, split by cause.
 
     Parameters
@@ -152,7 +152,7 @@ def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None
     return np.asarray(exact_error(problem, scheme, measure).total)
 
 
-def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Any]:
+def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Value]:
     """Return the symmetric split of an ensemble's test error: main effects and interactions.
 
     Parameters

@@ -34,6 +34,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.ensembles import (
     EnsembleLike,
@@ -44,7 +45,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import require
-from doubletrouble.parameters import Parameter, Value, number
+from doubletrouble.parameters import FloatArray, Numeric, Parameter, Value, number
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import ErrorTerms, aligned
 from doubletrouble.spectra import PowerLaw, SpectralLaw, TwoPowerLaw
@@ -96,7 +97,9 @@ class Exponents:
     by_n_samples: PartExponents  # by log N
     by_n_features: PartExponents  # by log P
     by_n_members: PartExponents  # by log K
-    regime: Any = None  # what limits the degrees of freedom: its name, or an array of names
+    regime: str | npt.NDArray[np.str_] | None = (
+        None  # what limits the degrees of freedom: its name, or an array of names
+    )
     asymptotic: Exponents | None = None  # those of the power law of this regime
 
     def along(
@@ -353,7 +356,9 @@ def has_power_law(problem: SpectralProblem) -> bool:
     return isinstance(law, PowerLaw | TwoPowerLaw) and math.isinf(law.n_modes)
 
 
-def mode_exponents(law: SpectralLaw | None, rank: Any) -> tuple[Any, Any, Any]:
+def mode_exponents(
+    law: SpectralLaw | None, rank: Numeric
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """α, b and c of the modes near a rank."""
     assert isinstance(law, PowerLaw | TwoPowerLaw)
     alpha = np.full(np.shape(rank), law.capacity)
@@ -366,13 +371,13 @@ def mode_exponents(law: SpectralLaw | None, rank: Any) -> tuple[Any, Any, Any]:
 class Regime:
     """What limits the degrees of freedom z: their size, and its exponents by N, P and K."""
 
-    degrees: Any
-    by_n_samples: Any = 0.0
-    by_n_features: Any = 0.0
-    by_n_members: Any = 0.0
+    degrees: FloatArray
+    by_n_samples: Value = 0.0
+    by_n_features: Value = 0.0
+    by_n_members: Value = 0.0
 
 
-def regimes(problem: SpectralProblem, n_members: Any, *, best: bool) -> dict[str, Regime]:
+def regimes(problem: SpectralProblem, n_members: Numeric, *, best: bool) -> dict[str, Regime]:
     """The regimes at the given, or at the best ridge, by name; that of least z is the one."""
     sizes = (problem.n_samples, problem.n_features, n_members)
     N, P, K = np.broadcast_arrays(*(np.asarray(size, dtype=np.float64) for size in sizes))

@@ -72,7 +72,7 @@ def gradient_flow(
     *,
     n_poles: int = 20,
     filter: Filter | None = None,
-) -> ErrorTerms[Any]:
+) -> ErrorTerms[Value]:
     """Return the exact test error of an ensemble at each time of its training, by cause.
 
     Training is gradient flow from zero weights, da/dt = (Φᵀ (y - Φ a) - alpha a)/D with

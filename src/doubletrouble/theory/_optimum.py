@@ -49,7 +49,7 @@ import numpy.typing as npt
 from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import Measure
-from doubletrouble.parameters import Value
+from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.problems import Problem, ridge_name
 from doubletrouble.results import OptimalRidge
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
@@ -143,7 +143,7 @@ def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, An
     return {"ridge": best_ridges(spectrum, scheme, flat).reshape(shape)}
 
 
-def best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
+def best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> FloatArray:
     """The best ridge of each point of a flat block."""
     index = np.arange(at.features.size)
     nodes = np.repeat(_NODES, index.size)
@@ -188,7 +188,7 @@ def best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Any:
         best = np.where((best == 0) & np.isinf(_total(at, terms)), _SMALLEST, best)
     best[samples < NO_SAMPLES] = 0.0  # without data the error does not depend on the ridge
     best[at.signal * spectrum.learnable == 0] = np.inf
-    return spectrum.own_ridge(best, at.samples)
+    return np.asarray(spectrum.own_ridge(best, at.samples))
 
 
 def _total(at: Inputs, terms: MemberTerms) -> Any:

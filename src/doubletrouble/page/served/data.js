@@ -285,14 +285,14 @@ function leftOut(columns) {
 
 /** The declarations of the four controls. */
 function controlsOf({ n_samples: rows, feature_range: features, sample_range: [fewest, most] }) {
-  const { members, ridge } = declarations.controls;
+  const { n_members, ridge } = declarations.controls;
   const counted = { whole: true, low: 1, high: 1e9 };
   return {
     n_features: {
       ...counted, label: "Features", symbol: "P", meaning: "random features of each model", typical: features,
       default: rows, or_inf: true, stops: { infinity: true },
     },
-    n_members: members,
+    n_members,
     ridge: { ...ridge, default: RIDGE, or_inf: false },
     n_samples: {
       ...counted, label: "Rows", symbol: "N", meaning: `rows of the training set; there are ${rows}`,

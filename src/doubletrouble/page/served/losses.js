@@ -1,5 +1,5 @@
 /**
- * The view "losses": the error by cause along the width with any convex loss, for numbers and for two classes.
+ * The view "losses": the error by cause along P/N with any convex loss, for numbers and for two classes.
  *
  * The curves are computed by the server (`doubletrouble page`); only this server has this module, and declares the
  * controls of the group "losses". Width, models, ridge, data and activation are those of the view "explore".
@@ -17,14 +17,14 @@ const CAUSES = ["noise", "initialization", "sampling", "bias"];
 const CLASSES = "classification";
 const FALLBACK = { classification: "logistic", regression: "huber" }; // where a task does not have a loss
 const OF_TASK = { classification: ["flips"], regression: ["snr", "outliers"] };
-const NUMBERS = { first: ["width", "members", "ridge", "samples", "snr"], view: ["flips", "outliers"] };
-const ORDER = ["flips", "snr", "outliers", "width", "members", "ridge", "samples"];
+const NUMBERS = { first: ["n_features", "n_members", "ridge", "n_samples", "snr"], view: ["flips", "outliers"] };
+const ORDER = ["flips", "snr", "outliers", "n_features", "n_members", "ridge", "n_samples"];
 
 const hasTask = (loss, task) => declarations.losses[loss].includes(task);
 const colorOf = (name) => (name === "total" ? "var(--causes-total)" : `var(--causes-${name})`);
 const labelOf = (name) => declarations.parts.labels[name];
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
-const perSample = ({ width, per, samples }) => (per === "N" ? width : width / samples);
+const perSample = ({ n_features: P, per, n_samples: N }) => (per === "N" ? P : P / N);
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
 const nameOf = (task) => (task === CLASSES ? "misclassification rate" : "squared test error");
 
@@ -156,7 +156,7 @@ function createFigure() {
   }
   function spec({ setting, task, loss }, found) {
     const { x, parts, total, here, threshold } = found;
-    const { members: K } = setting;
+    const { n_members: K } = setting;
     const at = perSample(setting);
     const ink = colorOf("total");
     const lines = CAUSES.filter((name) => parts[name].some((value) => value > 0)).map((name) => ({
@@ -168,14 +168,14 @@ function createFigure() {
     limit("one", 1, found.one_model, "8 3 2 3");
     limit("many", Infinity, found.infinite_models, "1.5 3");
     lines.push({ name: "total", label: totalLabel(K), color: ink, x, y: total, width: 3, peak: true });
-    const { typical } = control("width", { per: "N" });
+    const { typical } = control("n_features", { per: "N" });
     const margin = threshold < 1;
     return {
       title: `The ${nameOf(task)} and its causes against P/N, ${control("loss").choices[loss]}`,
       description:
         (here.message ? "" : `At P/N = ${shownNumber(at)} the total is ${shownNumber(here.total)}. `) +
         "Left and right arrow keys read values along the curve.",
-      x: { label: "width P/N", symbol: "P/N", scale: "log", range: typical },
+      x: { label: "features P/N", symbol: "P/N", scale: "log", range: typical },
       y: { label: nameOf(task), ...axisOf(task, found) },
       lines,
       marks: {
@@ -197,7 +197,7 @@ function createFigure() {
 
 /** The error in words. */
 function meaning({ setting, task, loss }, { here, threshold }) {
-  const model = `At P/N = ${shownNumber(perSample(setting), 4)}, K = ${shownNumber(setting.members, 6)}`;
+  const model = `At P/N = ${shownNumber(perSample(setting), 4)}, K = ${shownNumber(setting.n_members, 6)}`;
   const fits = threshold < 1
     ? `Without a ridge the fit separates the two classes from P/N = ${shownNumber(threshold, 3)} on.`
     : "Without a ridge the fit has every label from P = N on.";

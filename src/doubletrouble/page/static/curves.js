@@ -1,7 +1,7 @@
 /**
  * The numbers of a figure: the error of a setting and its parts along the horizontal axis of a view.
  *
- * A setting is in the page's terms (width P/N or P/D, signal-to-noise ratio F/τ with F = 1, size of the
+ * A setting is in the page's terms (features P/N or P/D, signal-to-noise ratio F/τ with F = 1, size of the
  * feature bank per feature of a model); `problemOf` and `schemeOf` translate it to those of theory.js.
  */
 
@@ -43,8 +43,8 @@ function isTimed(view, setting) {
 
 export function problemOf(setting) {
   return {
-    features_per_dim: setting.per === "N" ? setting.width * setting.samples : setting.width,
-    samples_per_dim: setting.samples,
+    features_per_dim: setting.per === "N" ? setting.n_features * setting.n_samples : setting.n_features,
+    samples_per_dim: setting.n_samples,
     ridge: setting.ridge,
     noise: noiseAt(setting.snr),
     nonlinear_signal: setting.nonlinear,
@@ -53,7 +53,7 @@ export function problemOf(setting) {
 }
 
 export function schemeOf(setting) {
-  const scheme = { name: setting.scheme, n_members: setting.members };
+  const scheme = { name: setting.scheme, n_members: setting.n_members };
   if (setting.scheme === "subsample") scheme.fraction = setting.fraction;
   if (setting.scheme === "feature_bank") {
     scheme.bank_per_dim = setting.bank * problemOf(setting).features_per_dim;
@@ -69,12 +69,12 @@ export function errorHere(setting, split = "causes") {
 
 /** The fields of theory.js that vary along an axis, and their values. */
 function variation(setting, along, x) {
-  if (along === "members") return { axis: ["n_members"], values: [x] };
+  if (along === "n_members") return { axis: ["n_members"], values: [x] };
   if (along === "time" || along === "ridge") return { axis: [along], values: [x] };
   const axis = ["features_per_dim"];
   const features = x.map((value) => problemOf({ ...setting, [along]: value }).features_per_dim);
   const values = [features];
-  if (along === "samples") {
+  if (along === "n_samples") {
     axis.push("samples_per_dim");
     values.push(x);
   }
@@ -87,7 +87,7 @@ function variation(setting, along, x) {
 
 /** Samples of one model as a share of all. */
 function sampleShare(setting) {
-  const K = setting.members;
+  const K = setting.n_members;
   if (setting.scheme === "divide") return 1 / K;
   if (setting.scheme === "folds") return K === Infinity ? 1 : (K - 1) / K;
   if (setting.scheme === "subsample") return setting.fraction;
@@ -104,12 +104,12 @@ const THRESHOLD_LABELS = {
 /** Where on the axis a model has as many features as samples: [{x, label}], at most one. */
 export function thresholds(setting, along) {
   const share = sampleShare(setting);
-  const perSample = setting.width / (setting.per === "N" ? 1 : setting.samples); // P/N
+  const perSample = setting.n_features / (setting.per === "N" ? 1 : setting.n_samples); // P/N
   let x = NaN;
-  if (along === "width") x = share * (setting.per === "N" ? 1 : setting.samples);
-  else if (along === "samples" && setting.per === "D") x = setting.width / share;
-  else if (along === "members" && setting.scheme === "divide") x = 1 / perSample;
-  else if (along === "members" && setting.scheme === "folds") x = 1 / (1 - perSample);
+  if (along === "n_features") x = share * (setting.per === "N" ? 1 : setting.n_samples);
+  else if (along === "n_samples" && setting.per === "D") x = setting.n_features / share;
+  else if (along === "n_members" && setting.scheme === "divide") x = 1 / perSample;
+  else if (along === "n_members" && setting.scheme === "folds") x = 1 / (1 - perSample);
   return x > 0 && x < Infinity ? [{ x, label: THRESHOLD_LABELS[setting.scheme] ?? "P = N" }] : [];
 }
 
@@ -120,7 +120,7 @@ export function range(view) {
     .map((setting) => setting[view.along])
     .filter((value) => value >= low / BEYOND && value <= high * BEYOND);
   const peaks = peaksOf(view);
-  if (view.x === "linear" && peaks.length && view.along !== "members") {
+  if (view.x === "linear" && peaks.length && view.along !== "n_members") {
     high = Math.min(high, Math.max(PEAKS * Math.max(...peaks), PEAKS * low));
   }
   if (view.x === "linear" && view.along === "time") high = 100;
@@ -143,7 +143,7 @@ export function grid(view, dragged = false) {
   const key = [low, high, share, fewest, view.x, view.along, ...peaks].join();
   if (key === lastGrid.key) return lastGrid.x;
   const whole = (values) => values.map((value) => Math.max(Math.round(value), fewest));
-  const x = view.along === "members"
+  const x = view.along === "n_members"
     ? Float64Array.from(new Set(whole(spaced(low, high, EVEN, view.x === "log"))))
     : gridBetween(low, high, peaks, { isLog: view.x === "log", share });
   lastGrid = { key, x };
@@ -216,7 +216,7 @@ function newCurve(view, setting, x, names, training, best) {
     total: error.total,
     training: error.training,
     thresholds: thresholds(setting, along),
-    level: ["members", "time"].includes(along) ? totalAt(setting, along, Infinity) : undefined,
+    level: ["n_members", "time"].includes(along) ? totalAt(setting, along, Infinity) : undefined,
     best: best ? leastError(view, setting, x, error.total) : undefined,
   };
 }
@@ -243,7 +243,7 @@ function leastError(view, setting, x, total) {
   let k = 0;
   for (let i = 1; i < x.length; i++) if (total[i] < total[k]) k = i;
   const edge = k === 0 || k === x.length - 1;
-  if (edge || view.along === "members" || isTimed(view, setting)) return { x: x[k], y: total[k], edge };
+  if (edge || view.along === "n_members" || isTimed(view, setting)) return { x: x[k], y: total[k], edge };
   if (view.along === "ridge") {
     const { ridge, error } = optimalRidge(problemOf(setting), schemeOf(setting));
     if (ridge >= x[0] && ridge <= x[x.length - 1]) return { x: ridge, y: error.total, edge: false };

@@ -50,7 +50,7 @@ function regimesOf(view, curve, [low, high]) {
   if (view.form === "areas" || !(threshold > low && threshold < high)) return []; // not legible on areas
   const under = { label: "fewer features than samples", short: label.replace("=", "<") };
   const over = { label: "more features than samples", short: label.replace("=", ">"), shaded: true };
-  const [left, right] = view.along === "samples" ? [over, under] : [under, over];
+  const [left, right] = view.along === "n_samples" ? [over, under] : [under, over];
   return [{ from: low, to: threshold, ...left }, { from: threshold, to: high, ...right }];
 }
 
@@ -451,7 +451,7 @@ function valuesTable(store) {
 
 /** The map of the total error over K and λ. */
 function mapPanel(store) {
-  const axes = ["members", "ridge"].map((name) => control(name));
+  const axes = ["n_members", "ridge"].map((name) => control(name));
   const host = html("div", { class: "map" });
   const [least, most, bar] = ["span", "span", "i"].map((tag) => html(tag));
   bar.style.background = `linear-gradient(to right, ${CELL_COLORS.join()})`;
@@ -464,7 +464,7 @@ function mapPanel(store) {
     html("p", { class: "map-legend soft" }, least, bar, most),
   );
   const plot = createPlot(host, {
-    onPick: (K, ridge) => store.set({ first: { members: Math.round(K), ridge: Number(ridge.toPrecision(3)) } }),
+    onPick: (K, ridge) => store.set({ first: { n_members: Math.round(K), ridge: Number(ridge.toPrecision(3)) } }),
   });
   let key = "";
   let timer = 0;
@@ -491,7 +491,7 @@ function mapPanel(store) {
       x, y,
       lines: [],
       cells: { columns: MAP.columns, shares: cells.map(({ total }) => Math.log(total / best.total) / range) },
-      marks: { here: [{ x: first.members, y: first.ridge }], best: [{ ...best, label }] },
+      marks: { here: [{ x: first.n_members, y: first.ridge }], best: [{ ...best, label }] },
     });
     setText(least, shownNumber(best.total, 3));
     setText(most, shownNumber(high, 3) + (largest > high ? " and more" : ""));

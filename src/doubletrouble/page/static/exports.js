@@ -59,7 +59,7 @@ function arrayLines(view, setting) {
   const [low, high] = range(view).map(code);
   const symbol = control(view.along, setting).symbol;
   const even = `np.${view.x === "log" ? "geomspace" : "linspace"}(${low}, ${high}, 201)`;
-  if (view.along === "members") {
+  if (view.along === "n_members") {
     return [`x = np.unique(np.round(${even}).clip(${fewestMembers(setting.scheme)}))  # ${symbol}`];
   }
   const lines = [`x = ${even}  # ${symbol}`];
@@ -71,11 +71,11 @@ function arrayLines(view, setting) {
 }
 
 function problemLines(view, setting) {
-  const at = { width: code(setting.width), samples: code(setting.samples), ridge: code(setting.ridge) };
+  const at = { n_features: code(setting.n_features), n_samples: code(setting.n_samples), ridge: code(setting.ridge) };
   if (view.along in at) at[view.along] = "x";
   const fields = {
-    features_per_dim: setting.per === "N" ? `${at.width} * ${at.samples}` : at.width,
-    samples_per_dim: at.samples,
+    features_per_dim: setting.per === "N" ? `${at.n_features} * ${at.n_samples}` : at.n_features,
+    samples_per_dim: at.n_samples,
     ridge: at.ridge,
     noise: code(1 / setting.snr),
     nonlinear_signal: code(setting.nonlinear),
@@ -85,7 +85,7 @@ function problemLines(view, setting) {
 }
 
 function ensembleCode(view, setting) {
-  const K = view.along === "members" ? "x" : setting.members === Infinity ? "np.inf" : String(setting.members);
+  const K = view.along === "n_members" ? "x" : setting.n_members === Infinity ? "np.inf" : String(setting.n_members);
   const options = {
     subsample: `, fraction=${code(setting.fraction)}`,
     feature_bank: `, bank_per_dim=${code(setting.bank)} * problem.features_per_dim`,

@@ -5,7 +5,7 @@ export const QUESTIONS = {
   causes: "What is the peak made of?",
   averaging: "What does averaging remove, and what stays?",
   ridge: "Can a penalty do the same?",
-  "width-or-models": "One wide model, or many narrow ones?",
+  "features-or-models": "One wide model, or many narrow ones?",
   divide: "Should every model have all the data?",
   "under-or-over": "More features than samples, or fewer?",
   claims: "What does the paper claim, and what is true?",

@@ -54,7 +54,7 @@ export async function loadDeclarations() {
   if (!response.ok) throw new Error(`declarations.json has status ${response.status}`);
   declarations = fromJson(await response.text());
   SETTING = namesOf("basic", "more", "common");
-  declarations.width_per_dim = { ...declarations.controls.width, ...declarations.width_per_dim };
+  declarations.features_per_dim = { ...declarations.controls.n_features, ...declarations.features_per_dim };
   declarations.claims = Object.entries(declarations.claims).map(([claim, verdict], i) => {
     const heading = `${i + 1} ${claim}`.toLowerCase();
     const anchor = heading.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
@@ -69,9 +69,9 @@ export function namesOf(...groups) {
   return Object.keys(controls).filter((name) => groups.includes(controls[name].group));
 }
 
-/** The declaration of a control; that of the width depends on what it is counted per. */
-export function control(name, setting, { controls, width_per_dim } = declarations) {
-  if (name === "width" && setting?.per === "D") return width_per_dim;
+/** The declaration of a control; that of the features depends on what it is counted per. */
+export function control(name, setting, { controls, features_per_dim } = declarations) {
+  if (name === "n_features" && setting?.per === "D") return features_per_dim;
   const owner = Object.hasOwn(controls, name) ? controls : PAGE;
   return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }
@@ -167,20 +167,20 @@ function written(value) {
 
 // --- settings and views ---
 
-/** The width of a setting counted per sample or per dimension. */
-function widthPer(setting, per) {
-  if (per === setting.per) return setting.width;
-  return per === "N" ? setting.width / setting.samples : setting.width * setting.samples;
+/** The features of a setting, counted per sample or per dimension. */
+function featuresPer(setting, per) {
+  if (per === setting.per) return setting.n_features;
+  return per === "N" ? setting.n_features / setting.n_samples : setting.n_features * setting.n_samples;
 }
 
-/** A setting with other values; a width counted anew stays the same number of features, as far as it can. */
+/** A setting with other values; P counted anew stays the same number of features, as far as it can. */
 function changedSetting(setting, patch, messages) {
   const result = { ...setting, ...patch };
-  if (result.per !== setting.per && patch.width === undefined) {
-    const declared = control("width", result);
-    const width = widthPer(setting, result.per);
-    result.width = nearest(declared, width);
-    if (result.width !== width) messages.push(refusal(declared, writeNumber(width), result.width));
+  if (result.per !== setting.per && patch.n_features === undefined) {
+    const declared = control("n_features", result);
+    const counted = featuresPer(setting, result.per);
+    result.n_features = nearest(declared, counted);
+    if (result.n_features !== counted) messages.push(refusal(declared, writeNumber(counted), result.n_features));
   }
   return result;
 }
@@ -193,9 +193,9 @@ function consistent(view) {
   const untimed = (setting) => !applies(control("time"), setting);
   for (const setting of settings(result)) {
     const fewest = fewestMembers(setting.scheme);
-    if (setting.members < fewest) {
+    if (setting.n_members < fewest) {
       messages.push(`This scheme needs at least ${fewest} models; ${fewest} are shown.`);
-      setting.members = fewest;
+      setting.n_members = fewest;
     }
     if (setting.time < Infinity && untimed(setting)) {
       messages.push("Training time is not known for this scheme; t = ∞ is shown.");
@@ -203,8 +203,8 @@ function consistent(view) {
     }
   }
   if (result.along === "time" && settings(result).some(untimed)) {
-    messages.push("Training time is not known for this scheme; the width is along the axis.");
-    result.along = "width";
+    messages.push("Training time is not known for this scheme; the features are along the axis.");
+    result.along = "n_features";
   }
   const inTime = result.along === "time" || settings(result).some((setting) => setting.time < Infinity);
   if (inTime && result.split === "effects") {
@@ -287,10 +287,10 @@ function noted(messages, { value, message }) {
 
 function readSetting(owner, pairs, messages) {
   const patch = { per: owner.per };
-  // first what the width is counted per, which decides what it is
+  // first what P is counted per, which decides what it is
   const isPer = ([name]) => name === "per";
   for (const [name, text] of [...pairs.filter(isPer), ...pairs.filter((pair) => !isPer(pair))]) {
-    const before = name === "width" ? widthPer(owner, patch.per) : owner[name];
+    const before = name === "n_features" ? featuresPer(owner, patch.per) : owner[name];
     if (!SETTING.includes(name)) messages.push(`There is no control named '${name.slice(0, SHOWN)}'.`);
     else patch[name] = noted(messages, readValue(control(name, patch), text, before));
   }
@@ -327,7 +327,7 @@ export function write(view) {
 }
 
 function differences(setting, from) {
-  const differs = (name) => setting[name] !== from[name] || (name === "width" && setting.per !== from.per);
+  const differs = (name) => setting[name] !== from[name] || (name === "n_features" && setting.per !== from.per);
   return SETTING.filter(differs).map((name) => [name, written(setting[name])]);
 }
 

@@ -12,9 +12,9 @@ import { shownNumber } from "./state.js";
 import { ACTIVATIONS, exactError, optimalRidge, trainingError } from "./theory.js";
 
 // with N = 4 D the error falls before the peak; with N = D, as in the paper, more of it stays
-const MUCH_DATA = { width: 1, members: 1, ridge: 1e-4, snr: 2, samples: 4 };
-const BASE = { width: 1, members: 1, ridge: 1e-3, snr: 2 };
-const NOISY = { members: 1, ridge: 3e-3, snr: 1 }; // of the step about the ridge
+const MUCH_DATA = { n_features: 1, n_members: 1, ridge: 1e-4, snr: 2, n_samples: 4 };
+const BASE = { n_features: 1, n_members: 1, ridge: 1e-3, snr: 2 };
+const NOISY = { n_members: 1, ridge: 3e-3, snr: 1 }; // of the step about the ridge
 const STACK = ["bias", "sampling", "initialization", "noise"]; // from the bottom
 const LASTING = ["bias", "sampling", "shared noise", "initialization", "other noise"]; // first what stays
 const [LOW_TOP, TOP] = [4, 6];
@@ -31,8 +31,8 @@ const percent = (share) => (share > 0 && share < 0.005 ? "below 1 %" : `${(100 *
 /** The F/τ below which many narrow models are best, μ₁/μ⋆ of ReLU. */
 const NOISE_LIMIT = exact(ACTIVATIONS.relu.linear / ACTIVATIONS.relu.nonlinear);
 
-function widthIs({ width }) {
-  return width === Infinity ? "With infinitely many features" : `At P/N = ${exact(width)}`;
+function featuresAre({ n_features: ratio }) {
+  return ratio === Infinity ? "With infinitely many features" : `At P/N = ${exact(ratio)}`;
 }
 
 // --- figures ---
@@ -47,13 +47,13 @@ const REGIMES = [
   { ...WIDE, label: "overparametrized", short: "P > N" },
 ];
 
-const WIDTHS = gridBetween(0.1, 10, [1]);
-const FAR_WIDTHS = gridBetween(0.1, 100, [1]);
+const RATIOS = gridBetween(0.1, 10, [1]);
+const FAR_RATIOS = gridBetween(0.1, 100, [1]);
 const TOTALS = gridBetween(0.1, 100, [], { share: 0.3 });
 const RIDGES = gridBetween(1e-5, 10);
 
-/** The curve of a setting along the width, or along the ridge. */
-function curveOf(setting, x = WIDTHS, { along = "width", ...options } = {}) {
+/** The curve of a setting along P/N, or along the ridge. */
+function curveOf(setting, x = RATIOS, { along = "n_features", ...options } = {}) {
   const view = { along, split: "causes", x: "log", first: setting, second: null };
   return curve(view, setting, { x, best: false, ...options });
 }
@@ -65,7 +65,7 @@ function frame(title, setting, x, y, regimes = [WIDE]) {
     y: { label: "test error", scale: "linear", ...y },
     lines: [],
     regimes,
-    marks: { thresholds: [{ x: 1, label: "P = N" }], here: [{ x: setting.width, y: error(setting).total }] },
+    marks: { thresholds: [{ x: 1, label: "P = N" }], here: [{ x: setting.n_features, y: error(setting).total }] },
   };
 }
 
@@ -78,14 +78,14 @@ function ghost(found) {
 }
 
 function peakFigure(first) {
-  const found = curveOf(first, WIDTHS, { training: true });
+  const found = curveOf(first, RATIOS, { training: true });
   const y = { label: "error", range: [0, LOW_TOP] };
   const spec = frame("Test and training error by P/N", first, {}, y);
   spec.lines.push(
     line("total", "test error", found, partColor("total"), { peak: true }),
-    line("training", "training error", { x: WIDTHS, total: found.training }, OTHER),
+    line("training", "training error", { x: RATIOS, total: found.training }, OTHER),
   );
-  spec.marks.here.push({ x: first.width, y: training(first), color: OTHER });
+  spec.marks.here.push({ x: first.n_features, y: training(first), color: OTHER });
   return spec;
 }
 
@@ -100,7 +100,7 @@ function stackFigure(first, top, reference, parts = {}, names = STACK) {
   const found = curveOf(first);
   const spec = frame("Test error by P/N", first, {}, { range: [0, top] });
   const color = (name) => partColor(name.split(" ").at(-1));
-  const areas = stacked({ x: WIDTHS, parts: { ...found.parts, ...parts } }, names);
+  const areas = stacked({ x: RATIOS, parts: { ...found.parts, ...parts } }, names);
   spec.areas = areas.map((area) => ({ ...area, label: area.name, color: color(area.name) })).reverse();
   spec.lines.push(line("total", "", found, partColor("total"), { width: 1.5, peak: true }));
   if (reference) spec.lines.push(ghost(curveOf(reference)));
@@ -109,24 +109,24 @@ function stackFigure(first, top, reference, parts = {}, names = STACK) {
 
 /** The causes, with shared noise below what averaging removes. */
 function averagingFigure(first) {
-  const many = curveOf({ ...first, members: Infinity });
+  const many = curveOf({ ...first, n_members: Infinity });
   const shared = many.parts.noise;
   const other = curveOf(first).parts.noise.map((noise, i) => noise - shared[i]);
-  const reference = first.members > 1 ? { ...first, members: 1 } : null;
+  const reference = first.n_members > 1 ? { ...first, n_members: 1 } : null;
   const spec = stackFigure(first, TOP, reference, { "shared noise": shared, "other noise": other }, LASTING);
   spec.lines.unshift(line("many", "", many, "var(--ink)", { width: 1.5, dash: "6 4" }));
   return spec;
 }
 
-/** The causes along the width, and the error along the ridge. */
+/** The causes along P/N, and the error along the ridge. */
 function ridgeFigures(first) {
   const y = { scale: "log", range: [0.2, 20] };
   const spec = frame("Test error by λ", first, { label: "ridge λ", symbol: "λ", range: [1e-5, 10] }, y, []);
   spec.marks = { here: [{ x: first.ridge, y: error(first).total }], best: [] };
-  for (const members of new Set([1, first.members, Infinity])) {
-    const setting = { ...first, members };
-    const chosen = members === first.members;
-    const label = members === Infinity ? "K → ∞" : `K = ${exact(members)}`;
+  for (const n_members of new Set([1, first.n_members, Infinity])) {
+    const setting = { ...first, n_members };
+    const chosen = n_members === first.n_members;
+    const label = n_members === Infinity ? "K → ∞" : `K = ${exact(n_members)}`;
     const [color, width] = chosen ? [partColor("total"), 3] : [SOFT, 1.75];
     spec.lines.push(line(label, label, curveOf(setting, RIDGES, { along: "ridge" }), color, { width, inside: true }));
     const { ridge, error: least } = best(setting);
@@ -136,18 +136,18 @@ function ridgeFigures(first) {
   return [stackFigure(first, 7, { ...first, ...NOISY }), spec];
 }
 
-const totals = ({ members, width }) => (members === Infinity ? Infinity : members * width);
+const totals = ({ n_members: K, n_features: ratio }) => (K === Infinity ? Infinity : K * ratio);
 
 /** The error at the best ridge along the total number of features. */
 function bestAlong(setting) {
-  return { x: TOTALS, total: TOTALS.map((x) => best({ ...setting, width: x / setting.members }).error.total) };
+  return { x: TOTALS, total: TOTALS.map((x) => best({ ...setting, n_features: x / setting.n_members }).error.total) };
 }
 
 function wideFigure(first) {
-  const K = first.members;
+  const K = first.n_members;
   const x = gridBetween(0.1, 100, [1, K]);
   const narrow = curveOf(first, x.map((total) => total / K));
-  const alone = { ...first, members: 1 };
+  const alone = { ...first, n_members: 1 };
   const axis = { label: "features of all models per sample, KP/N", symbol: "KP/N", range: [0.1, 100] };
   const spec = frame("One wide model or several narrow ones", first, axis, { scale: "log", range: [0.2, 20] }, []);
   const dashed = { width: 1.25, dash: "6 4" };
@@ -161,7 +161,7 @@ function wideFigure(first) {
   spec.marks = {
     thresholds: [{ x: 1, label: "KP = N" }, ...(K > 1 ? [{ x: K, label: "P = N" }] : [])],
     here: [
-      { x: total, y: error({ ...alone, width: total }).total, color: ONE },
+      { x: total, y: error({ ...alone, n_features: total }).total, color: ONE },
       { x: total, y: error(first).total, color: OTHER },
     ],
   };
@@ -169,41 +169,41 @@ function wideFigure(first) {
 }
 
 function divideFigure(first) {
-  const K = first.members;
+  const K = first.n_members;
   const x = gridBetween(0.1, 10, [1, 1 / K]);
   const shared = { ...first, scheme: "ensemble" };
   const divided = { ...first, scheme: "divide" };
   const spec = frame("Shared and divided data", first, {}, { scale: "log", range: [0.2, 50] }, []);
   spec.lines.push(
-    line("single", "one model", curveOf({ ...shared, members: 1 }, x), SOFT, { width: 1.5, peak: true }),
+    line("single", "one model", curveOf({ ...shared, n_members: 1 }, x), SOFT, { width: 1.5, peak: true }),
     line("shared", "all data for each", curveOf(shared, x), ONE, { peak: true }),
     line("divided", "N/K samples each", curveOf(divided, x), OTHER, { peak: true }),
   );
   spec.marks = {
     thresholds: [{ x: 1, label: "P = N" }, ...(K > 1 ? [{ x: 1 / K, label: "P = N/K" }] : [])],
     here: [
-      { x: first.width, y: error(shared).total, color: ONE },
-      { x: first.width, y: error(divided).total, color: OTHER },
+      { x: first.n_features, y: error(shared).total, color: ONE },
+      { x: first.n_features, y: error(divided).total, color: OTHER },
     ],
   };
   return spec;
 }
 
-/** The curve to large widths, with the width of least error. */
-const widely = (setting) => curveOf(setting, FAR_WIDTHS, { best: true });
+/** The curve to many features, with the P/N of least error. */
+const widely = (setting) => curveOf(setting, FAR_RATIOS, { best: true });
 
-/** The width of least error, 0 or ∞ at an end, and this error. */
+/** The P/N of least error, 0 or ∞ at an end, and this error. */
 function leastError(setting) {
   const { x, y, edge } = widely(setting).best;
-  const limit = error({ ...setting, width: Infinity }).total;
+  const limit = error({ ...setting, n_features: Infinity }).total;
   if (limit <= y) return { x: Infinity, y: limit, limit };
   return { x: edge && x < 1 ? 0 : x, y, limit };
 }
 
 function underFigure(first) {
-  const spec = frame("The best width", first, { range: [0.1, 100] }, { range: [0, 3] }, REGIMES);
-  spec.lines.push(line("total", models(first.members), widely(first), partColor("total"), { peak: true }));
-  if (first.members > 1) spec.lines.push(ghost(widely({ ...first, members: 1 })));
+  const spec = frame("The best number of features", first, { range: [0.1, 100] }, { range: [0, 3] }, REGIMES);
+  spec.lines.push(line("total", models(first.n_members), widely(first), partColor("total"), { peak: true }));
+  if (first.n_members > 1) spec.lines.push(ghost(widely({ ...first, n_members: 1 })));
   const least = leastError(first);
   const isInside = least.x > 0 && least.x < Infinity;
   spec.marks.here = isInside ? [] : [least]; // an arrow at the edge
@@ -216,12 +216,12 @@ function underFigure(first) {
 
 function fitSentence(first) {
   const now = error(first).total;
-  const wide = error({ ...first, width: 10 }).total;
-  const whose = first.members === 1 ? "" : ` of the mean of ${models(first.members)}`;
+  const wide = error({ ...first, n_features: 10 }).total;
+  const whose = first.n_members === 1 ? "" : ` of the mean of ${models(first.n_members)}`;
   const ratio = Number((now / wide).toPrecision(2));
   const compared = ratio > 1.5 && ratio < Infinity ? `${exact(ratio)} times that` : `and ${shown(wide)}`;
-  const more = first.width < 10 ? `, ${compared} at P/N = 10` : "";
-  return `${widthIs(first)}, the test error${whose} is ${shown(now)} in the theory${more}.`;
+  const more = first.n_features < 10 ? `, ${compared} at P/N = 10` : "";
+  return `${featuresAre(first)}, the test error${whose} is ${shown(now)} in the theory${more}.`;
 }
 
 function peakSentence(first) {
@@ -229,25 +229,25 @@ function peakSentence(first) {
   const train = training(first);
   const fitted = train < 0.03 * (1 + 1 / first.snr ** 2); // of the power of the labels
   let where = "many fits pass through the labels; the smallest weights are taken";
-  if (first.width < 0.9) where = "the model is too small to fit every label";
+  if (first.n_features < 0.9) where = "the model is too small to fit every label";
   else if (!fitted) where = "the ridge keeps the model from fitting every label";
-  else if (first.width <= 1.1) where = "the model only just fits every label";
-  return `${widthIs(first)}, the training error is ${shown(train)} and the test error ${shown(test)}: ${where}.`;
+  else if (first.n_features <= 1.1) where = "the model only just fits every label";
+  return `${featuresAre(first)}, the training error is ${shown(train)} and the test error ${shown(test)}: ${where}.`;
 }
 
 function causesSentence(first) {
   const parts = error(first);
   const infinite = ["noise", "initialization"].filter((name) => parts[name] === Infinity);
-  if (infinite.length) return `${widthIs(first)}, the error is infinite: ${infinite.join(" and ")}.`;
+  if (infinite.length) return `${featuresAre(first)}, the error is infinite: ${infinite.join(" and ")}.`;
   const list = [...STACK].reverse().map((name) => `${name} ${percent(parts[name] / parts.total)}`);
-  const total = (width) => error({ ...first, width }).total;
+  const total = (n_features) => error({ ...first, n_features }).total;
   const clean = first.snr === Infinity && total(1) > total(0.5) ? " Even without label noise there is a peak." : "";
-  return `${widthIs(first)}, the error of ${shown(parts.total)} is ${list.join(", ")}.${clean}`;
+  return `${featuresAre(first)}, the error of ${shown(parts.total)} is ${list.join(", ")}.${clean}`;
 }
 
 function whoHave(first) {
-  const have = first.members === 1 ? "has" : "have";
-  return `${widthIs(first)}, ${models(first.members)} ${have} error ${shown(error(first).total)}`;
+  const have = first.n_members === 1 ? "has" : "have";
+  return `${featuresAre(first)}, ${models(first.n_members)} ${have} error ${shown(error(first).total)}`;
 }
 
 function change(name, { [name]: before }, { [name]: after }) {
@@ -255,11 +255,11 @@ function change(name, { [name]: before }, { [name]: after }) {
 }
 
 function averagingSentence(first) {
-  if (first.members === 1) return `${whoHave(first)}. Average more to see which parts fall.`;
-  const alone = error({ ...first, members: 1 });
+  if (first.n_members === 1) return `${whoHave(first)}. Average more to see which parts fall.`;
+  const alone = error({ ...first, n_members: 1 });
   const now = error(first);
   if (now.total === Infinity) return `${whoHave(first)}: without ridge, only K → ∞ removes the peak.`;
-  const shared = error({ ...first, members: Infinity }).noise;
+  const shared = error({ ...first, n_members: Infinity }).noise;
   return (
     `${whoHave(first)} instead of ${shown(alone.total)}: ${change("initialization", alone, now)}, ` +
     `${change("noise", alone, now)}. Bias ${shown(now.bias)}, sampling ${shown(now.sampling)} and shared noise ` +
@@ -268,9 +268,9 @@ function averagingSentence(first) {
 }
 
 function ridgeSentence(first) {
-  const single = best({ ...first, members: 1 });
-  const many = error({ ...first, members: Infinity, ridge: 0 }).total;
-  const both = best({ ...first, members: Infinity });
+  const single = best({ ...first, n_members: 1 });
+  const many = error({ ...first, n_members: Infinity, ridge: 0 }).total;
+  const both = best({ ...first, n_members: Infinity });
   const atBest = ({ ridge, error: { total } }) => `λ = ${shownNumber(ridge, 2)}): ${shown(total)}`;
   return (
     `${whoHave(first)} at λ = ${exact(first.ridge)}.\nBest λ alone (K = 1, ${atBest(single)}\n` +
@@ -280,14 +280,14 @@ function ridgeSentence(first) {
 
 function wideSentence(first) {
   const total = totals(first);
-  const one = { ...first, members: 1, width: total };
+  const one = { ...first, n_members: 1, n_features: total };
   const wide = error(one).total;
   const narrow = error(first).total;
-  if (first.members === 1) return `${whoHave(first)}. Choose K > 1 to compare.`;
+  if (first.n_members === 1) return `${whoHave(first)}. Choose K > 1 to compare.`;
   const better = wide > narrow ? "narrow models are better" : wide < narrow ? "the wide one is better" : "no difference";
   return (
-    `At KP/N = ${exact(total)}, one model has error ${shown(wide)}, and ${models(first.members)} of P/N = ` +
-    `${exact(first.width)} have ${shown(narrow)}: ${better}. At the best λ of each: ` +
+    `At KP/N = ${exact(total)}, one model has error ${shown(wide)}, and ${models(first.n_members)} of P/N = ` +
+    `${exact(first.n_features)} have ${shown(narrow)}: ${better}. At the best λ of each: ` +
     `${shown(best(one).error.total)} and ${shown(best(first).error.total)}.`
   );
 }
@@ -304,7 +304,7 @@ function dividingWins(first) {
 
 function divideSentence(first) {
   const [shared, divided] = ["ensemble", "divide"].map((scheme) => error({ ...first, scheme }));
-  if (first.members === 1) return `${whoHave(first)}. Choose K > 1 to divide.`;
+  if (first.n_members === 1) return `${whoHave(first)}. Choose K > 1 to divide.`;
   return (
     `${whoHave(first)} with shared data, and ${shown(divided.total)} with divided data: ` +
     `${change("noise", shared, divided)}, ${change("bias", shared, divided)}. ${dividingWins(first)}`
@@ -313,7 +313,7 @@ function divideSentence(first) {
 
 function underSentence(first) {
   const { x, y, limit } = leastError(first);
-  const who = `The least error of ${models(first.members)} at F/τ = ${exact(first.snr)} is ${shown(y)}`;
+  const who = `The least error of ${models(first.n_members)} at F/τ = ${exact(first.snr)} is ${shown(y)}`;
   if (x < 0.999) {
     const where = x ? `P/N = ${exact(x)}` : "P/N ≤ 0.1";
     return `${who}, at ${where}: fewer features than samples. For P → ∞ it is ${shown(limit)}.`;
@@ -321,7 +321,7 @@ function underSentence(first) {
   return `${who}, with more features than samples${x === Infinity ? ", for P → ∞" : ""}.`;
 }
 
-const oneDotted = ({ members }) => (members > 1 ? "Dotted: one model." : "");
+const oneDotted = ({ n_members }) => (n_members > 1 ? "Dotted: one model." : "");
 
 function fitCaption(first, seed) {
   const { features, fits, training: near, test } = fitsOf(first, seed);
@@ -353,14 +353,19 @@ export const steps = [
       another fit; in the mean of {K|K} fits the swings cancel.
 
       The dot marks the same P/N on the exact curve of the paper’s model, whose inputs have many dimensions.`,
-    controls: ["width", "members", "snr"],
+    controls: ["n_features", "n_members", "snr"],
     setting: MUCH_DATA,
-    ranges: { members: [1, MOST_MEMBERS] },
-    most: { width: 10, members: MOST_MEMBERS },
+    ranges: { n_members: [1, MOST_MEMBERS] },
+    most: { n_features: 10, n_members: MOST_MEMBERS },
     plots: 2,
     figure: fitFigures,
     sentence: fitSentence,
-    show: [["width", 0.1, 10, 6], ["width", 10, 1, 2], ["width", 1, 1, 1], ["members", 1, MOST_MEMBERS, 4]],
+    show: [
+      ["n_features", 0.1, 10, 6],
+      ["n_features", 10, 1, 2],
+      ["n_features", 1, 1, 1],
+      ["n_members", 1, MOST_MEMBERS, 4],
+    ],
     caption: fitCaption,
     paper: ["Section 2"],
   },
@@ -372,12 +377,12 @@ export const steps = [
 
       Beyond P = N, many choices fit. Training takes the {smallest weights}, and the {test error} falls a second
       time: {double descent}.`,
-    controls: ["width", "snr", "ridge"],
+    controls: ["n_features", "snr", "ridge"],
     setting: MUCH_DATA,
     figure: peakFigure,
     explore: () => ({ training: "1", y: "linear", top: LOW_TOP }),
     sentence: peakSentence,
-    show: [["width", 0.1, 10, 6], ["width", 10, 1, 2], ["ridge", 1e-4, 1e-4, 1], ["ridge", 1e-4, 0, 3]],
+    show: [["n_features", 0.1, 10, 6], ["n_features", 10, 1, 2], ["ridge", 1e-4, 1e-4, 1], ["ridge", 1e-4, 0, 3]],
     claims: [1],
     paper: ["Figure 2"],
   },
@@ -391,7 +396,7 @@ export const steps = [
       The first fall is bias. The peak is {noise} and initialization, the “double trouble” of the paper. Without label
       noise a peak is left: what the model misses of the true function acts like noise. The weights that fit it are
       huge, and differ with features and inputs together.`,
-    controls: ["width", "snr", "ridge"],
+    controls: ["n_features", "snr", "ridge"],
     setting: MUCH_DATA,
     figure: (first) => stackFigure(first, LOW_TOP, { ...first, snr: MUCH_DATA.snr }),
     explore: () => ({ form: "areas", y: "linear", top: LOW_TOP }),
@@ -410,12 +415,12 @@ export const steps = [
 
       What is below the dashed line stays, even for K → ∞: bias, sampling variance, and the noise that all models
       fit alike because they share their labels. From here on {N/D|N = D}, as in the paper: more of the error stays.`,
-    controls: ["members", "width", "snr"],
+    controls: ["n_members", "n_features", "snr"],
     setting: BASE,
     figure: averagingFigure,
     explore: () => ({ form: "areas", y: "linear", top: TOP }),
     sentence: averagingSentence,
-    show: [["members", 1, Infinity, 7]],
+    show: [["n_members", 1, Infinity, 7]],
     caption: (first) => `${oneDotted(first)} Dashed: K → ∞.`,
     claims: [9, 10],
     paper: ["Figure 5", "Figure 6"],
@@ -428,7 +433,7 @@ export const steps = [
 
       With clean labels, averaging alone is better than the best λ alone. With noisy labels and many features it is
       the reverse. Both together are at least as good as either.`,
-    controls: ["ridge", "members", "width", "snr"],
+    controls: ["ridge", "n_members", "n_features", "snr"],
     setting: { ...BASE, ...NOISY },
     plots: 2,
     figure: ridgeFigures,
@@ -437,10 +442,10 @@ export const steps = [
       ["ridge", NOISY.ridge, 10, 4],
       ["ridge", 10, 0.92, 2],
       ["ridge", 0.92, 0.92, 1],
-      ["members", 1, Infinity, 3],
+      ["n_members", 1, Infinity, 3],
       ["ridge", 0.92, 0.063, 2],
       ["ridge", 0.063, 0.063, 1],
-      ["width", 1, 10, 3],
+      ["n_features", 1, 10, 3],
     ],
     caption: () => `Dotted: one model at λ = ${NOISY.ridge}, F/τ = ${NOISY.snr}. Diamonds: the best λ.`,
     explore: () => ({ along: "ridge" }),
@@ -448,21 +453,21 @@ export const steps = [
     paper: ["Figure 8"],
   },
   {
-    id: "width-or-models",
+    id: "features-or-models",
     text: `
       Spend the same features on one model of KP, or on K models of P each. The wide model peaks where KP = N, the
       narrow ones where P = N. So near KP = N several narrow models are better, and near P = N the wide one.
 
       Beyond P = N, as λ → 0, the wide model is always better; with the best λ for each (dashed), at any size.`,
-    controls: ["width", "members", "ridge", "snr"],
-    setting: { ...BASE, members: 4, width: 0.25 },
-    ranges: { members: [1, 20] },
-    most: { members: 100 },
-    labels: { width: "Width of each narrow model" },
+    controls: ["n_features", "n_members", "ridge", "snr"],
+    setting: { ...BASE, n_members: 4, n_features: 0.25 },
+    ranges: { n_members: [1, 20] },
+    most: { n_members: 100 },
+    labels: { n_features: "Features of each narrow model" },
     figure: wideFigure,
-    explore: (first) => ({ second: { ...first, members: 1, width: totals(first) } }),
+    explore: (first) => ({ second: { ...first, n_members: 1, n_features: totals(first) } }),
     sentence: wideSentence,
-    show: [["width", 0.1, 10, 7], ["width", 10, 1, 2]],
+    show: [["n_features", 0.1, 10, 7], ["n_features", 10, 1, 2]],
     claims: [13, 14],
     paper: ["Figure 7"],
   },
@@ -474,9 +479,9 @@ export const steps = [
       peak is at P = N/K.
 
       With many features, dividing is better when labels are noisy, and worse when they are clean.`,
-    controls: ["snr", "members", "width"],
-    setting: { ...BASE, width: 5, members: 2, snr: 1 },
-    ranges: { members: [1, 20] },
+    controls: ["snr", "n_members", "n_features"],
+    setting: { ...BASE, n_features: 5, n_members: 2, snr: 1 },
+    ranges: { n_members: [1, 20] },
     figure: divideFigure,
     explore: (first) => ({ first: { ...first, scheme: "divide" }, second: { ...first, scheme: "ensemble" } }),
     sentence: divideSentence,
@@ -487,16 +492,16 @@ export const steps = [
   {
     id: "under-or-over",
     text: `
-      For one model the best width is often the largest: {overparametrized}. But many averaged models with P < N
+      For one model the best number of features is often the largest: {overparametrized}. But many averaged models with P < N
       predict like infinitely wide ones with a larger λ: few features act like a ridge.
 
       This helps if labels are noisy. Infinitely many models without ridge are best {underparametrized} if the
       {F/τ|signal-to-noise ratio} is below ${NOISE_LIMIT}: linear over nonlinear part of a {ReLU} feature.`,
-    controls: ["members", "snr", "ridge"],
+    controls: ["n_members", "snr", "ridge"],
     setting: { ...BASE, ridge: 1e-5, snr: 1 },
     figure: underFigure,
     sentence: underSentence,
-    show: [["members", 1, Infinity, 6], ["snr", 1, 1, 2], ["snr", 1, 3, 4]],
+    show: [["n_members", 1, Infinity, 6], ["snr", 1, 1, 2], ["snr", 1, 3, 4]],
     caption: oneDotted,
     claims: [12, 16, 17],
     paper: ["Figure 12"],
@@ -515,8 +520,8 @@ export const steps = [
 
 /** What holds, by the number of a claim. */
 export function claimNotes(plain) {
-  const noisy = { ...plain, width: 10, ridge: 1e-5, snr: 1 };
-  const many = error({ ...noisy, members: Infinity }).total;
+  const noisy = { ...plain, n_features: 10, ridge: 1e-5, snr: 1 };
+  const many = error({ ...noisy, n_members: Infinity }).total;
   const one = best(noisy).error.total;
   return {
     2: "Alone, the features have a finite effect. What diverges is their {interaction} with the inputs.",

@@ -13,7 +13,7 @@ import { phrase, unbroken } from "./words.js";
 
 // --- the step in the address ---
 
-const NAMES = ["width", "members", "ridge", "snr"]; // all other values are those of the start
+const NAMES = ["n_features", "n_members", "ridge", "snr"]; // all other values are those of the start
 const GIVEN = new URLSearchParams(location.search); // when the page was opened
 const MARK = 1; // of `top`: a setting of all defaults would be read as the start of the step
 
@@ -21,7 +21,7 @@ const MARK = 1; // of `top`: a setting of all defaults would be read as the star
 function settingOf(step, view, plain) {
   const found = { ...plain, ...step.setting };
   const isOwn = view.step === step.id && (view.top || !isPlain(view.first, plain));
-  const isNamed = !view.step && view.embed === step.id; // ?embed=causes&members=10
+  const isNamed = !view.step && view.embed === step.id; // ?embed=causes&n_members=10
   for (const name of view.first.per === plain.per ? NAMES : []) {
     if (isOwn || (isNamed && GIVEN.has(name))) found[name] = view.first[name];
     found[name] = Math.min(found[name], step.most?.[name] ?? Infinity);
@@ -37,7 +37,7 @@ function isPlain(setting, plain) {
 function storeOf(step, store, plain) {
   const { declarations } = store;
   const controls = { ...declarations.controls };
-  for (const [name, typical] of Object.entries({ width: [0.1, 10], ...step.ranges })) {
+  for (const [name, typical] of Object.entries({ n_features: [0.1, 10], ...step.ranges })) {
     const high = step.most?.[name];
     const label = step.labels?.[name] ?? controls[name].label;
     controls[name] = { ...controls[name], label, typical, ...(high && { high, or_inf: false, stops: {} }) };
@@ -270,7 +270,7 @@ function createStep(step, store, plain, embedded) {
   const holders = Array.from({ length: step.plots ?? 1 }, () => html("div", { class: "step-plot" }));
   const titles = holders.map(() => paragraph("step-plot-title"));
   const notes = html("span");
-  const data = phrase(`{N/D|N = ${step.setting.samples ? `${step.setting.samples} D` : "D"}}, {ReLU} features.`);
+  const data = phrase(`{N/D|N = ${step.setting.n_samples ? `${step.setting.n_samples} D` : "D"}}, {ReLU} features.`);
   const framed = holders.flatMap((holder, i) => [titles[i], holder]);
   const figure = html("div", { class: step.plots ? "step-figure double" : "step-figure" }, ...framed);
   const aside = html(
@@ -304,7 +304,7 @@ function createStep(step, store, plain, embedded) {
   function toExplore(event) {
     event.preventDefault();
     const { first } = local.get();
-    store.set({ view: "explore", step: "", top: 0, along: "width", first, second: null, ...step.explore?.(first) });
+    store.set({ view: "explore", step: "", top: 0, along: "n_features", first, second: null, ...step.explore?.(first) });
     window.scrollTo({ top: 0, behavior: "instant" });
   }
   const isRunning = () => running?.step === step;

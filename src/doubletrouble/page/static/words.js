@@ -21,7 +21,7 @@ export const WORDS = {
   underparametrized: "Fewer features than training samples, P < N: not all labels can be fitted.",
   overparametrized: "More features than training samples, P > N: all labels can be fitted, in many ways.",
   "smallest weights": "Of all weights that fit the labels equally well, training takes those of least norm.",
-  P: "P, the number of random features of one model: its width.",
+  P: "P, the number of random features of one model.",
   N: "N, the number of training samples.",
   ReLU: "The function max(0, z). A feature is this function of a random combination z of the inputs.",
   interaction: "What two causes do only together: none of it is left if either is averaged over.",
@@ -33,7 +33,7 @@ export const WORDS = {
 };
 
 /** Add the declared meanings of symbols and of the parts of the error. */
-export function explain({ controls, width_per_dim: perDim, parts }) {
+export function explain({ controls, features_per_dim: perDim, parts }) {
   for (const { symbol, label, meaning } of [...Object.values(controls), perDim]) {
     if (symbol) WORDS[symbol] ??= `${label}: ${meaning}.`;
   }
