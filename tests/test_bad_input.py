@@ -13,7 +13,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
-from doubletrouble.ensembles import SCHEMES, SUPPORT, as_ensemble, named_ensemble
+from doubletrouble.ensembles import _VOTES, SCHEMES, SUPPORT, as_ensemble, named_ensemble
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.replica import psi_terms as replica_psi_terms
 from doubletrouble.replica import saddle_point
@@ -200,7 +200,9 @@ def test_unsupported_schemes_list_the_supported_ones() -> None:
                 assert as_ensemble(members, function) is members
                 continue
             message = message_of(as_ensemble, ensemble=members, function=function)
-            assert message.startswith(f"ensemble must be one of {', '.join(known)} for {function}")
+            votes = ["Vote"] if function in _VOTES else []
+            listed = ", ".join([*known, *votes])
+            assert message.startswith(f"ensemble must be one of {listed} for {function}")
             assert message.endswith(f"got {members!r}")
 
 

@@ -96,8 +96,8 @@ def test_show_me_moves_the_sliders_and_can_be_stopped(opened: Opener) -> None:
     section.get_by_role("button", name="Show me").click()
     section.get_by_role("link", name="Open in explore").click()
     settle(page)
+    expect(page.locator("#explore")).to_be_visible()
     assert "step=" not in page.url
-    assert page.locator("#explore").is_visible()
 
 
 def test_averaging_lowers_the_peak_on_a_fixed_axis(opened: Opener) -> None:

@@ -111,7 +111,7 @@ def test_view_follows_its_controls_and_the_address(opened: Opener, page_server: 
         expect(page.locator("#losses pre")).to_contain_text("loss='hinge', flips=0.1), 1)")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations(page) == []
-    page.locator("#loss-first-members-slider").press("End")
+    page.locator("#loss-first-n_members-slider").press("End")
     expect(page.locator("#losses .sentence")).to_contain_text("K = ∞")
     page.locator("#loss-view-task").select_option("regression")
     expect(page.locator("#losses pre")).to_contain_text("loss='huber'")  # hinge is for classes

@@ -291,9 +291,11 @@ def test_curve_of_two_axes_and_of_time(page: Page) -> None:
 
 def test_declarations_are_those_of_python(page: Page) -> None:
     moments, numbers, schemes = results(page, [["ACTIVATIONS"], ["PARAMETERS"], ["SCHEMES"]])
-    names = ("linear", "nonlinear")
-    known = {name: dt.activation(name) for name in NAMES}
-    assert moments == {k: {name: getattr(v, name) for name in names} for k, v in known.items()}
+    assert sorted(moments) == sorted(NAMES)
+    for name in NAMES:  # quadratures differ in the last digit between processors
+        known = dt.activation(name)
+        expected = {"linear": known.linear, "nonlinear": known.nonlinear}
+        assert moments[name] == pytest.approx(expected, rel=1e-14)
     assert schemes.keys() == SCHEMES.keys()
     for name, kind in SCHEMES.items():
         options = set(declarations(kind)) - {"n_members", "n_bank"}

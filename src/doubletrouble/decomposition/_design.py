@@ -44,7 +44,7 @@ class Design:
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> design = dt.Design(
+    >>> design = dt.results.Design(
     ...     n_data=5, n_noise=1, n_init=3, n_test=100, crossed=True, targets=("truth",)
     ... )
     >>> design.absorbed["sampling"]

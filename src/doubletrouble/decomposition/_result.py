@@ -137,7 +137,8 @@ class Decomposition:
         parts = self._estimates(sequential(design, K), mean_squares(design, K))
         total = parts.pop("total", None)
         missing = self._missing(SEQUENTIAL)
-        return ErrorTerms(**parts, reasons=missing, includes=design.absorbed, separate_total=total)
+        includes = {name: cause for name, cause in design.absorbed.items() if name in parts}
+        return ErrorTerms(**parts, reasons=missing, includes=includes, separate_total=total)
 
     def _other_loss(self, K: float) -> ErrorTerms[Estimate]:
         """The cross-entropy or the 0/1 loss by cause."""

@@ -66,8 +66,10 @@ class ForecastChecks(Mapping[str, ForecastCheck]):
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> check = dt.ForecastCheck(name="spectrum", value=0.01, limit=0.05, meaning="halves agree")
-    >>> checks = dt.ForecastChecks((check,))
+    >>> check = dt.results.ForecastCheck(
+    ...     name="spectrum", value=0.01, limit=0.05, meaning="halves agree"
+    ... )
+    >>> checks = dt.results.ForecastChecks((check,))
     >>> checks["spectrum"].passed, checks.failed
     (True, ())
     >>> print(checks)

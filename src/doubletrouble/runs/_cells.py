@@ -51,10 +51,10 @@ class Cell:
     Examples
     --------
     >>> import doubletrouble as dt
-    >>> cell = dt.Cell.of("simulation", 1, {"ridge": 0.1, "seed": 0})
-    >>> cell.key == dt.Cell.of("simulation", 1, {"seed": 0, "ridge": 0.1}).key
+    >>> cell = dt.results.Cell.of("simulation", 1, {"ridge": 0.1, "seed": 0})
+    >>> cell.key == dt.results.Cell.of("simulation", 1, {"seed": 0, "ridge": 0.1}).key
     True
-    >>> cell.key == dt.Cell.of("simulation", 2, {"ridge": 0.1, "seed": 0}).key
+    >>> cell.key == dt.results.Cell.of("simulation", 2, {"ridge": 0.1, "seed": 0}).key
     False
     """
 
