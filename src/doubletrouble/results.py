@@ -507,7 +507,7 @@ def _plain(array: Any) -> Value:
 # --- errors by cause -----------------------------------------------------------------------------
 
 
-def _part(default: float | None = None) -> Any:
+def _part(default: int | None = None) -> Any:
     """A field that is a part of an error; None where it is not identified."""
     return field(default=default)
 
@@ -535,6 +535,12 @@ class _Terms(_Result, Generic[Term]):
     _colors: ClassVar[Mapping[str, str]]
 
     @classmethod
+    def _of_total(cls, total: Term, reason: str, **about: Any) -> Self:
+        """The total alone; `reason` is why its parts are not identified."""
+        reasons = {name: reason for name in cls.names() if name != "resampling"}
+        return cls(separate_total=total, reasons=reasons, **about)
+
+    @classmethod
     def names(cls) -> tuple[str, ...]:
         """Return the names of all parts.
 
@@ -547,9 +553,9 @@ class _Terms(_Result, Generic[Term]):
 
     @property
     def parts(self) -> dict[str, Term]:
-        """Every identified part by its name; `resampling` unless it is the number 0."""
+        """Every identified part by its name; `resampling` only where members resample."""
         parts = {name: getattr(self, name) for name in self.names()}
-        if isinstance(parts["resampling"], float) and not parts["resampling"]:
+        if isinstance(parts["resampling"], int):  # the default
             del parts["resampling"]
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -868,7 +874,7 @@ class ErrorTerms(_Terms[Term]):
     sampling: Term = _part()  # the draw of the training inputs
     bias: Term = _part()  # the error of the mean predictor
     bayes: Term = _part()  # label noise of the test set: the noise floor
-    resampling: Term = _part(0.0)  # the members' own choices
+    resampling: Term = _part(0)  # the members' own choices
 
     _colors = CAUSES["light"] | {"bayes": YELLOW}
 
@@ -999,7 +1005,7 @@ class AnovaTerms(_Terms[Term]):
     noise_sampling: Term = _part()  # V_Xε: label noise through the inputs
     noise_initialization_sampling: Term = _part()  # V_PXε: label noise through inputs and features
     bayes: Term = _part()  # label noise of the test set
-    resampling: Term = _part(0.0)  # the members' own choices
+    resampling: Term = _part(0)  # the members' own choices
 
     _colors = EFFECTS["light"] | {"bayes": YELLOW}
 

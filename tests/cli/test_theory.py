@@ -161,6 +161,8 @@ def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
         assert [row["error_resampling"] for row in rows] == np.ravel(error.resampling).tolist()
         for name, values in given.items():
             assert [float(row[name]) for row in rows] == [*values.ravel(), *values.ravel()]
+    (row,) = json_result("exact --scheme subsample --fraction 1", capsys)["rows"]
+    assert row["error_resampling"] == 0
     text = lines("exact --scheme subsample --fraction 0.5", capsys)
     assert "η=0.5" in " ".join(text[:2])
     assert [line.split()[0] for line in text[3:7]] == list(PARTS)[:4]

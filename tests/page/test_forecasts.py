@@ -149,6 +149,7 @@ def test_python_shell_and_page_have_the_same_numbers(
     client: FlaskClient, tmp_path: Path, capsys: Capture
 ) -> None:
     frame = pytest.importorskip("sklearn.datasets").load_diabetes(as_frame=True).frame
+    frame.insert(0, "unit", 1.0)  # constant: left out by all
     frame.to_csv(tmp_path / "diabetes.csv", index=False)
     f = dt.forecast(frame.drop(columns="target"), frame["target"])
     expected = f.error(n_features=100, ridge=0.1)
@@ -156,7 +157,7 @@ def test_python_shell_and_page_have_the_same_numbers(
         f"forecast {tmp_path}/diabetes.csv --target target --n-features 100 --ridge 0.1", capsys
     )
     data = loaded(client, (tmp_path / "diabetes.csv").read_bytes())
-    choice = {"target": 10, "inputs": list(range(10))}
+    choice = {"target": 11, "inputs": list(range(11))}
     summary = ready(client, data, **choice)["summary"]
     setting = {"n_features": 100, "ridge": 0.1, "n_members": 1, "n_samples": len(frame)}
     page = post(client, "error", data, setting=setting)["here"]

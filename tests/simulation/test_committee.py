@@ -34,7 +34,7 @@ def test_total_is_the_weighted_sum_of_pair_errors() -> None:
         np.std(np.einsum("a,dab,b->d", w, run.draws, w), ddof=1) / math.sqrt(5)
     )
     assert run.error().total.value == pytest.approx(np.mean(errors.value))
-    not_identified(run.error(), "bias", r"^bias must be computed by theory")
+    not_identified(run.error(), "bias", r"^parts must be computed by theory")
     assert "±" in str(run.error())
     assert repr(run).startswith("CommitteeSimulation(members=[Member(")
 

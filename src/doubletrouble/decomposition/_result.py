@@ -153,12 +153,11 @@ class Decomposition:
                     f"initializations, for measure={measure!r}, got {K:g}"
                 )
             reason = f"the causes are identified for ensemble = 1 and inf with measure={measure!r}"
-            missing = dict.fromkeys(ErrorTerms.names(), reason)
-            return ErrorTerms(reasons=missing, separate_total=self._estimate({name: 1.0}))
+            return ErrorTerms._of_total(self._estimate({name: 1.0}), reason)
         missing, weights = missing_parts(design, measure), parts_of_losses(design, measure, K)
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
-            missing |= {n: f"{n} {reason}" for n in ErrorTerms.names() if n != "bias"}
+            missing |= {n: f"{n} {reason}" for n in COLORS if n not in ("bias", "total")}
             weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
         parts: dict[str, Any] = {name: self._estimate(part) for name, part in weights.items()}
         total = parts.pop("total", None)

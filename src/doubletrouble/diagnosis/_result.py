@@ -515,9 +515,7 @@ class Diagnosis:
             raise ValueError("n_samples must be left out for a bag: it is measured at all rows")
         total = self.extrapolation.parts(1.0)[0] * self._bag_ratio(K)
         reason = "the causes of a bag's error are not identified: only the total is measured"
-        missing = dict.fromkeys(ErrorTerms.names(), reason)
-        status = {"total": PAIRED}
-        return ErrorTerms(reasons=missing, separate_total=self._estimate(total), status=status)
+        return ErrorTerms._of_total(self._estimate(total), reason, status={"total": PAIRED})
 
     def _total_of_measure(
         self, measure: MeasureName, scheme: Scheme, sizes: FloatArray
@@ -532,15 +530,11 @@ class Diagnosis:
             )
         measured = self.other_measures[measure]
         reason = f"measure={measure!r} is measured as a whole; decompose splits it by cause"
-        missing = dict.fromkeys(ErrorTerms.names(), reason)
         draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
         status = self._status(sizes, ())
-        return ErrorTerms(
-            reasons=missing,
-            separate_total=total,
-            status=status,
-            coordinates=self._coordinates(sizes),
+        return ErrorTerms._of_total(
+            total, reason, status=status, coordinates=self._coordinates(sizes)
         )
 
     def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:

@@ -106,8 +106,8 @@ def forecast(
     y : array_like of shape (n,) or (n, T)
         Labels, not constant; errors are summed over columns.
     scale : bool, default: True
-        Whether each column of X is scaled to mean 0 and variance 1 over all rows; a constant column
-        becomes 0. False takes X as `RandomFeaturesRidge` does. A `kernel` is not scaled.
+        Whether each column of X is scaled to mean 0 and variance 1 over all rows, and constant
+        columns are left out. False takes X as `RandomFeaturesRidge` does. A `kernel` is not scaled.
     fit_intercept : bool, default: True
         Whether a constant that is not penalized is fitted: y need not have mean 0.
     activation : str or Activation or callable, default: "relu"
@@ -181,16 +181,18 @@ def forecast(
     if X is None and kernel is None:
         raise ValueError("X must be given unless kernel is, got None")
     inputs = None if X is None else _inputs(X, n)
-    columns = 1 if inputs is None else inputs.shape[1]
-    D = number("dim", columns if dim is None else dim, glossary.DIM)
     gram = None if kernel is None else _gram(kernel, n)
     scale = bool(scale) and gram is None
     codes = None if groups is None else _groups(groups, n)
     notes: list[str] = []
     if scale and inputs is not None:
-        if constant := columns - int(np.count_nonzero(np.ptp(inputs, axis=0))):
-            notes.append(f"{constant} of {columns} columns of X are constant, and 0 when scaled")
-        inputs = standardized(inputs)
+        varies = np.ptp(inputs, axis=0) > 0
+        if not varies.all():
+            constant = f"{np.count_nonzero(~varies)} of {len(varies)} columns of X"
+            notes.append(f"{constant} are constant, and left out")
+        inputs = standardized(np.asfortranarray(inputs[:, varies]))  # of any order, the same sums
+    columns = 1 if inputs is None else inputs.shape[1]
+    D = number("dim", columns if dim is None else dim, glossary.DIM)
     if device == "cpu" and n > _MOST_ROWS:
         notes.append(f"{_MOST_ROWS} of {n} rows are used, chosen at random; device='cuda' uses all")
         rng = np.random.default_rng((seed, 0))

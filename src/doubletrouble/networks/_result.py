@@ -272,9 +272,7 @@ def zero_one_error(
 
 def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
     """Return the terms of a misclassification rate, which is not split."""
-    reason = "parts need measure 'squared', got 'zero_one'"
-    names = ("noise", "initialization", "sampling", "bias", "bayes")
-    return ErrorTerms(reasons=dict.fromkeys(names, reason), separate_total=total)
+    return ErrorTerms._of_total(total, "parts need measure 'squared', got 'zero_one'")
 
 
 def _leave_one_out_means(values: FloatArray) -> FloatArray:

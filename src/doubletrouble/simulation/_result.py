@@ -506,9 +506,9 @@ class ConvexSimulation(Simulation):
 
         if blind and measure != "log":  # the limit of the parts is not that of their means
             total = estimated(np.asarray(sum(powers.values())))
-            return ErrorTerms(
-                separate_total=self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
-                reasons=dict.fromkeys(ErrorTerms.names(), _BLIND_TOTAL_ONLY),
+            return ErrorTerms._of_total(
+                self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
+                _BLIND_TOTAL_ONLY,
                 coordinates=self._coordinates(scheme),
             )
         parts = measured.parts(estimated, powers)
@@ -613,10 +613,8 @@ class ConvexSimulation(Simulation):
         if votes is None:
             raise ValueError("the simulation must be repeated for votes, got one without them")
         rate = flips + (1 - 2 * flips) * majority(votes, members)
-        return ErrorTerms(
-            separate_total=self.estimate(rate),
-            reasons=dict.fromkeys(ErrorTerms.names(), _VOTE_TOTAL_ONLY),
-            coordinates=self._coordinates(vote),
+        return ErrorTerms._of_total(
+            self.estimate(rate), _VOTE_TOTAL_ONLY, coordinates=self._coordinates(vote)
         )
 
     def held_out(self, ensemble: int = 1) -> Estimate:
@@ -657,7 +655,7 @@ class ConvexSimulation(Simulation):
 
 # --- committees ----------------------------------------------------------------------------------
 
-_TOTAL_ONLY = "{} must be computed by theory: a simulation of members estimates the total alone"
+_TOTAL_ONLY = "parts must be computed by theory: a simulation of members estimates the total alone"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -729,10 +727,7 @@ class CommitteeSimulation:
         else:
             given = checked_weights(weights, count)
         draws = np.einsum("a,dab,b->d", given, self.draws, given)
-        return ErrorTerms(
-            separate_total=Estimate.of(draws, key=self._key),
-            reasons={name: _TOTAL_ONLY.format(name) for name in ErrorTerms.names()},
-        )
+        return ErrorTerms._of_total(Estimate.of(draws, key=self._key), _TOTAL_ONLY)
 
     @property
     def _key(self) -> Hashable:
