@@ -5,7 +5,6 @@ from importlib import import_module
 
 BENCHMARKS = (
     "theory_speed",
-    "call_path",
     "theory_precision",
     "import_time",
     "advice_speed",

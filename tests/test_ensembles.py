@@ -84,7 +84,7 @@ def test_ensemble_equals_a_committee_of_equal_members(kind: Any) -> None:
         assert error.total == pytest.approx(whole.total, rel=1e-12)
         assert error.noise == pytest.approx(whole.noise, rel=1e-12)
         assert error.bias == pytest.approx(whole.bias, rel=1e-12)
-        variances = error.initialization + error.sampling + error.resampling
+        variances = error.initialization + error.sampling + (error.resampling or 0.0)
         assert variances == pytest.approx(whole.initialization + whole.sampling, rel=1e-12)
         if kind.resamples is None:
             assert error.initialization == pytest.approx(whole.initialization, rel=1e-12)

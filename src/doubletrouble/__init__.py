@@ -5,8 +5,8 @@
 >>> round(dt.exact_error(problem, 10).total, 6)
 0.87171
 
-The names are listed in `__init__.pyi`, and imported at their first use, so that `import
-doubletrouble` takes milliseconds. The types of results are in `doubletrouble.results`.
+Names are imported at their first use, so that `import doubletrouble` takes milliseconds. The types
+of results are in `doubletrouble.results`.
 """
 
 from pathlib import Path

@@ -16,10 +16,10 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.parameters import Declared, FloatArray, Value, parameter
 
-Measure: TypeAlias = Literal["features", "training"]
-"""The measures of cost."""
+CostName: TypeAlias = Literal["features", "training"]
+"""The quantities that a budget may limit: features in all, or operations of training."""
 
-COSTS: tuple[Measure, ...] = get_args(Measure)
+COSTS: tuple[CostName, ...] = get_args(CostName)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,8 +81,8 @@ class Cost(Declared):
         return np.asarray(cost) if np.ndim(cost) else float(cost)
 
 
-def check_measure(cost: object) -> None:
-    """Raise ValueError unless `cost` is one of the measures."""
+def check_cost(cost: object) -> None:
+    """Raise ValueError unless `cost` is one of the quantities of a budget."""
     if not isinstance(cost, str) or cost not in COSTS:
         raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
 
@@ -108,20 +108,20 @@ def training_cost(n_features: float, n_samples: float, n_members: float, scheme:
 
 
 def cost_of(
-    n_features: float, n_samples: float, n_members: float, scheme: str, measure: Measure
+    n_features: float, n_samples: float, n_members: float, scheme: str, cost: CostName
 ) -> float:
-    """Cost of K models in one of the measures."""
-    if measure == "features":
+    """Cost of K models: their features, or the operations of training."""
+    if cost == "features":
         return n_features * n_members
     return training_cost(n_features, n_samples, n_members, scheme)
 
 
 def most_features(
-    budget: float, n_samples: float, n_members: FloatArray, scheme: str, measure: Measure
+    budget: float, n_samples: float, n_members: FloatArray, scheme: str, cost: CostName
 ) -> FloatArray:
     """Largest affordable P of K models: the inverse of the cost in P."""
     C, N, K = budget, n_samples, n_members
-    if measure == "features":
+    if cost == "features":
         return C / K
     n = N / K if scheme == "divide" else np.full_like(K, N)
     each = C / N if scheme == "divide" else C / (K * N)  # P min(n, P)
@@ -129,9 +129,9 @@ def most_features(
 
 
 def most_members(
-    budget: float, n_samples: float, n_features: FloatArray, measure: Measure
+    budget: float, n_samples: float, n_features: FloatArray, cost: CostName
 ) -> FloatArray:
     """Largest affordable number of models that share the data: the inverse of the cost in K."""
     C, N, P = budget, n_samples, n_features
     with np.errstate(over="ignore", under="ignore"):
-        return C / P if measure == "features" else C / N / P / np.minimum(N, P)
+        return C / P if cost == "features" else C / N / P / np.minimum(N, P)

@@ -50,7 +50,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *(name for name, home in _HOMES.items() if is_available(home))})
+    own = [name for name, kind in globals().items() if getattr(kind, "__module__", "") == __name__]
+    others = [name for name, home in _HOMES.items() if is_available(home)]
+    return sorted([*(name for name in own if name[0].isupper()), *others])
 
 
 Term = TypeVar("Term")
@@ -314,6 +316,9 @@ class Estimate(_Result):
     def z_score(self, expected: Value) -> Value:
         """Return the distance from an expected value in standard errors.
 
+        Of a simulation against the theory, it contains the deviation of finite dimensions, which
+        the standard error does not: see `simulate`.
+
         Parameters
         ----------
         expected : float or numpy.ndarray
@@ -507,9 +512,9 @@ def _plain(array: Any) -> Value:
 # --- errors by cause -----------------------------------------------------------------------------
 
 
-def _part(default: int | None = None) -> Any:
+def _part() -> Any:
     """A field that is a part of an error; None where it is not identified."""
-    return field(default=default)
+    return field(default=None)
 
 
 def _about() -> Any:
@@ -555,8 +560,6 @@ class _Terms(_Result, Generic[Term]):
     def parts(self) -> dict[str, Term]:
         """Every identified part by its name; `resampling` only where members resample."""
         parts = {name: getattr(self, name) for name in self.names()}
-        if isinstance(parts["resampling"], int):  # the default
-            del parts["resampling"]
         return {name: part for name, part in parts.items() if part is not None}
 
     @property
@@ -575,23 +578,28 @@ class _Terms(_Result, Generic[Term]):
             return NotImplemented
         parts: dict[str, Any] = {}
         reasons = {**other.reasons, **self.reasons}
-        for name in self.names():
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine is None or theirs is None:
-                continue
-            if self.includes.get(name) == other.includes.get(name):
-                parts[name] = mine - theirs
-            else:
-                reasons[name] = f"{name} contains other causes in one error than in the other"
-        if "total" not in reasons:
-            total: Any = self.total
-            parts["separate_total"] = total - other.total
+        total: Any = self.total
+        with np.errstate(invalid="ignore"):  # of infinite parts, NaN
+            for name in self.names():
+                mine, theirs = getattr(self, name), getattr(other, name)
+                if name == "resampling" and name in {*self.parts, *other.parts}:
+                    mine, theirs = (0.0 if part is None else part for part in (mine, theirs))
+                if mine is None or theirs is None:
+                    continue
+                if self.includes.get(name) == other.includes.get(name):
+                    parts[name] = mine - theirs
+                else:
+                    reasons[name] = f"{name} contains other causes in one error than in the other"
+            separate = any(terms.separate_total is not None for terms in (self, other))
+            if separate or not parts.keys() >= {*self.parts, *other.parts}:
+                parts["separate_total"] = total - other.total
         kind: Any = ErrorTerms if isinstance(self, ErrorTerms) else AnovaTerms
         terms: Self = kind(
             **parts,
             reasons=reasons,
             coordinates=_agreeing(self.coordinates, other.coordinates),
             includes={name: self.includes[name] for name in self.includes if name in parts},
+            status=_together(self.status, other.status),
         )
         return terms
 
@@ -631,7 +639,7 @@ class _Terms(_Result, Generic[Term]):
 
     def _label(self, name: str) -> str:
         """The name of a part, with the causes it includes."""
-        label = NOISE_FLOOR if name == "bayes" else name.replace("_", " × ")
+        label = _printed(name).replace("_", " × ")
         return f"{label} + {self.includes[name]}" if name in self.includes else label
 
     def _status_at(self, k: int) -> str:
@@ -646,7 +654,7 @@ class _Terms(_Result, Generic[Term]):
         names: dict[str, list[str]] = {}
         for name, how in own.items():
             if how != total:
-                names.setdefault(how, []).append(name)
+                names.setdefault(how, []).append(_printed(name))
         return "; ".join([total, *(f"{', '.join(some)}: {how}" for how, some in names.items())])
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
@@ -836,6 +844,21 @@ def _agreeing(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value
     return {name: v for name, v in both.items() if np.array_equal(v, b.get(name, v))}
 
 
+def _together(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
+    """How differences are known, from how both numbers are."""
+    both = {name: (how, b[name]) for name, how in a.items() if name in b}
+    return {
+        name: mine if mine == theirs else f"{mine} and {theirs}"
+        for name, (mine, theirs) in both.items()
+        if mine == theirs or (isinstance(mine, str) and isinstance(theirs, str))
+    }
+
+
+def _printed(name: str) -> str:
+    """The name of a part in printed tables."""
+    return NOISE_FLOOR if name == "bayes" else name
+
+
 def _number(part: Any) -> Any:
     return part.value if isinstance(part, Estimate) else part
 
@@ -859,7 +882,7 @@ class ErrorTerms(_Terms[Term]):
     `resampling` is the variance over the members' choices where they draw samples, or features,
     from a common set: for samples, the variance over each member's choice of its mean over
     features; for a bank of features, the variance over the choice of features from a given bank. It
-    is 0 for other ensembles.
+    is None for other ensembles.
 
     Examples
     --------
@@ -874,7 +897,7 @@ class ErrorTerms(_Terms[Term]):
     sampling: Term = _part()  # the draw of the training inputs
     bias: Term = _part()  # the error of the mean predictor
     bayes: Term = _part()  # label noise of the test set: the noise floor
-    resampling: Term = _part(0)  # the members' own choices
+    resampling: Term = _part()  # the members' own choices
 
     _colors = CAUSES["light"] | {"bayes": YELLOW}
 
@@ -1005,7 +1028,7 @@ class AnovaTerms(_Terms[Term]):
     noise_sampling: Term = _part()  # V_Xε: label noise through the inputs
     noise_initialization_sampling: Term = _part()  # V_PXε: label noise through inputs and features
     bayes: Term = _part()  # label noise of the test set
-    resampling: Term = _part(0)  # the members' own choices
+    resampling: Term = _part()  # the members' own choices
 
     _colors = EFFECTS["light"] | {"bayes": YELLOW}
 
@@ -1145,7 +1168,7 @@ error falls.
 def by_name(kind: str, known: Mapping[str, Term], name: str) -> Term:
     """One of several results; KeyError with all their names for another name."""
     if name not in known:
-        raise KeyError(f"{kind} must be one of {', '.join(known)}, got {name!r}")
+        raise KeyError(f"{kind} must be one of {', '.join(known) or 'none'}, got {name!r}")
     return known[name]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import doubletrouble as dt
 from doubletrouble.advice._options import changed
-from doubletrouble.costs import COSTS, Measure
+from doubletrouble.costs import COSTS, CostName
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.theory import error_slopes
 from tests.advice.brute_force import random_problem
@@ -128,7 +128,7 @@ def test_error_and_its_slopes_are_infinite_at_the_peak() -> None:
     cost=st.sampled_from(COSTS),
 )
 def test_no_affordable_option_is_better_than_the_best(
-    P: float, N: float, ridge: float, noise: float, scheme: dt.Scheme, budget: float, cost: Measure
+    P: float, N: float, ridge: float, noise: float, scheme: dt.Scheme, budget: float, cost: CostName
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
     advice = dt.advise(problem, scheme, budget=budget, cost=cost)

@@ -10,7 +10,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.advice._allocation import Models, search
 from doubletrouble.advice._options import scalar
-from doubletrouble.costs import COSTS, Measure, cost_of
+from doubletrouble.costs import COSTS, CostName, cost_of
 from doubletrouble.ensembles import SCHEMES, named_ensemble
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes, total
 from tests.selection import full_beyond, full_beyond_cases
@@ -79,7 +79,7 @@ def test_infinite_budget_is_the_kernel_limit_or_infinitely_many_models() -> None
 
 
 @pytest.mark.parametrize("cost", COSTS)
-def test_larger_budget_is_never_worse(cost: Measure) -> None:
+def test_larger_budget_is_never_worse(cost: CostName) -> None:
     limit = (math.sqrt(5) - 1) / 2
     budgets = [1.0, 1e6, 1e12, 1e60, 1e300, math.inf]
     result = [dt.advise(dt.Problem(), budget=C, cost=cost).best_at_this_ridge for C in budgets]
@@ -105,7 +105,7 @@ def test_both_schemes_are_searched() -> None:
 
 
 @pytest.mark.parametrize("cost", COSTS)
-def test_best_allocation_does_not_depend_on_the_present_scheme(cost: Measure) -> None:
+def test_best_allocation_does_not_depend_on_the_present_scheme(cost: CostName) -> None:
     for problem in (dt.Problem(noise=3.0), dt.Problem(features_per_dim=5.0)):
         one, two = (
             dt.advise(problem, present, budget=3.0, cost=cost)
@@ -143,7 +143,7 @@ def counted(D: int, P: int, N: int, noise: float) -> dt.Problem:
 
 
 def least_over_counts(
-    problem: dt.Problem, D: int, budget: int, cost: Measure, *, free: bool
+    problem: dt.Problem, D: int, budget: int, cost: CostName, *, free: bool
 ) -> float:
     """The least error of all whole allocations."""
     N = round(scalar(problem.samples_per_dim) * D)

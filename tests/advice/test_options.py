@@ -9,7 +9,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice._options import affordable
-from doubletrouble.costs import COSTS, Measure, cost_of, most_features, most_members
+from doubletrouble.costs import COSTS, CostName, cost_of, most_features, most_members
 
 INF = math.inf
 PROBLEM = dt.Problem(features_per_dim=1.5, ridge=0.01)
@@ -31,7 +31,7 @@ def total(ensemble: float | dt.Scheme = 1, **fields: Any) -> float:
 
 @pytest.mark.parametrize("scheme", ["ensemble", "divide"])
 @pytest.mark.parametrize("cost", COSTS)
-def test_most_features_and_most_members_invert_the_cost(scheme: str, cost: Measure) -> None:
+def test_most_features_and_most_members_invert_the_cost(scheme: str, cost: CostName) -> None:
     members = np.array([1.0, 2.0, 7.0, 1000.0])
     for budget, N in itertools.product((1e-3, 0.7, 30.0, 1e4), (0.3, 1.0, 5.0)):
         for K, P in zip(members, most_features(budget, N, members, scheme, cost), strict=True):

@@ -187,7 +187,7 @@ def test_json_is_strict_and_complete() -> None:
     result = advice(features_per_dim=1.0, ridge=0.0)
     read = json.loads(result.to_json(), parse_constant=lambda name: pytest.fail(name))
     assert read == result.to_dict()
-    rows = {row["name"]: row for row in read["options"]}
+    rows = {row["option"]: row for row in read["options"]}
     assert rows["now"]["error_total"] == "inf"
     assert rows["∞ models"]["n_members"] == "inf"
     assert rows["2x features"]["error_total"] == result["2x features"].total
@@ -208,7 +208,7 @@ def test_frame_and_notebook_have_every_option() -> None:
 def test_json_of_counts_has_the_optimum_over_ratios() -> None:
     problem = dt.Problem.from_sizes(n_features=240, n_samples=200, dim=200)
     result = dt.advise(problem, budget=41.5 / 200, dim=200).to_dict()
-    rows = {row["name"]: row for row in result["options"]}
+    rows = {row["option"]: row for row in result["options"]}
     row = rows["best at this ridge"]
     ratios = dt.advise(problem, budget=41.5 / 200).best_at_this_ridge
     assert result["budget"] == pytest.approx(41.5)

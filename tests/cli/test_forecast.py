@@ -113,7 +113,7 @@ def test_one_model_has_advice_and_none_a_table_of_widths(
     f = dt.forecast(inputs(table), table["y"])
     advice = f.advise(40, 0.01, 2, budget=300, cost="training")
     one = f"{words} --n-features 40 --ridge 0.01 -K 2 --budget 300 --cost training"
-    assert [row["name"] for row in json_result(one, capsys)["advice"]] == [
+    assert [row["option"] for row in json_result(one, capsys)["advice"]] == [
         option.name for option in advice.options
     ]
     text = "\n".join(lines(one, capsys))

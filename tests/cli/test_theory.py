@@ -479,7 +479,7 @@ def test_advice_is_that_of_the_library(monkeypatch: pytest.MonkeyPatch, capsys: 
     advice = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), 2, budget=3)
     assert json_result(words, capsys) == json.loads(json.dumps(advice.to_dict()))
     rows = csv_rows(words, capsys)
-    assert [row["name"] for row in rows] == [option.name for option in advice.options]
+    assert [row["option"] for row in rows] == [option.name for option in advice.options]
     totals = [option.total for option in advice.options]
     assert [float(row["error_total"]) for row in rows] == totals
     monkeypatch.setenv("COLUMNS", "1000")
@@ -492,7 +492,7 @@ def test_advice_and_budget_are_counts_for_counts(capsys: Capture) -> None:
     result = json_result(f"{words} --budget 1000", capsys)
     advice = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), budget=5.0)
     assert (result["budget"], result["unit"]) == (1000, "one")
-    rows = {row["name"]: row for row in result["options"]}
+    rows = {row["option"]: row for row in result["options"]}
     assert rows["now"]["n_features"] == 240
     assert rows["2x data"]["n_samples"] == 400
     assert rows["best allocation"]["n_features"] == pytest.approx(1000)

@@ -23,14 +23,12 @@ from doubletrouble.losses import LOSSES
 from doubletrouble.parameters import declarations
 from tests.docs.pages import DOCS, ROOT, blocks, commands, numbers, run, same, text_of
 
-PAGES = {
-    "index.md": 1, "model.md": 1, "tutorial.md": 10, "ensembles.md": 8, "advice.md": 9,
-    "mathematics.md": 3,
-    "extending.md": 9, "beyond.md": 26, "learners.md": 14, "estimators.md": 12, "cli.md": 54,
-    "diagnose.md": 10, "forecast.md": 9, "losses.md": 14, "scaling.md": 10,
-    "simulation.md": 0, "sweeps.md": 0,
-}  # fmt: skip
-"""Pages, and the number of outputs shown on each; other tests run networks and data."""
+PAGES = (
+    *("index", "model", "tutorial", "ensembles", "advice", "mathematics", "extending", "beyond"),
+    *("learners", "estimators", "cli", "diagnose", "forecast", "losses", "scaling"),
+    *("simulation", "sweeps"),
+)
+"""Pages whose blocks run here; other tests run networks and data."""
 
 SKIPPED = {
     "doubletrouble reproduce --preset laptop --out out": "slow",
@@ -57,19 +55,16 @@ def run_page(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[s
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "80")
     names: dict[str, Any] = {"__name__": "__main__"}
-    compared = 0
     for step in run(text_of(name), names, skipped=SKIPPED, invalid=INVALID):
         if step.shown is not None:
             shown = without_schemes(step.shown)
             assert same(without_schemes(step.printed), shown), step.block.code
-            compared += 1
-    assert compared == PAGES[name]
     return names
 
 
 @pytest.mark.full
 @pytest.mark.xdist_group("processes")
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "extending.md"])
+@pytest.mark.parametrize("name", [f"{name}.md" for name in PAGES if name != "extending"])
 def test_blocks_print_the_output_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

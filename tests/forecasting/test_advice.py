@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.costs import Measure
+from doubletrouble.costs import CostName
 from doubletrouble.results import ForecastOption
 from tests.forecasting.datasets import forecast
 from tests.messages import message_of
@@ -45,7 +45,7 @@ def test_intervals_of_gains_end_at_the_whole_error() -> None:
     gain = advice["2x data"].gain
     assert gain is not None
     assert gain.confidence_interval(0.9).high > 1
-    (row,) = (row for row in advice.records() if row["name"] == "2x data")
+    (row,) = (row for row in advice.records() if row["option"] == "2x data")
     assert row["gain"] < row["gain_high"] == 1.0
 
 
@@ -69,7 +69,7 @@ def test_nothing_is_recommended_where_no_change_reduces_the_error() -> None:
 
 @pytest.mark.parametrize("cost", ["features", "training"])
 @pytest.mark.parametrize("share", [None, 0.3, 5.0])
-def test_best_allocation_respects_the_budget(cost: Measure, share: float | None) -> None:
+def test_best_allocation_respects_the_budget(cost: CostName, share: float | None) -> None:
     f = forecast()
     now = ForecastOption(name="now", n_features=77, ridge=1e-3, n_members=6, n_samples=120)
     budget = None if share is None else share * now.cost(cost)

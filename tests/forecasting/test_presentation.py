@@ -68,7 +68,7 @@ def test_advice_prints_and_is_a_frame() -> None:
     for option in advice.options:
         assert option.name in text
     frame = advice.to_frame()
-    assert frame["name"].tolist() == [option.name for option in advice.options]
+    assert frame["option"].tolist() == [option.name for option in advice.options]
     assert np.all(frame["gain_low"][1:] <= frame["gain_high"][1:])
     assert advice._repr_html_().startswith("<pre>")
     huge = forecast().advise(2000, 1e-6, n_samples=600)

@@ -267,7 +267,7 @@ def test_repr_and_measures_are_those_of_the_loss() -> None:
     assert repr(run).startswith("Simulation(problem=Problem(")
     assert repr(run).endswith("dim=10, model='features', seed=0, n_data=3, n_init=2, test='exact')")
     assert run.error(3, measure="squared").total.value == run.error(3).total.value
-    with pytest.raises(ValueError, match="measure must be one of squared"):
+    with pytest.raises(ValueError, match="measure must be 'squared' for regression"):
         run.error(3, measure="zero_one_noisy")
     robust = dt.simulate(dt.Problem(ridge=0.1, loss="huber"), dim=10, n_data=3, n_init=2)
     assert repr(robust).startswith("ConvexSimulation(problem=Problem(")

@@ -24,8 +24,7 @@ from doubletrouble.advice._options import (
     single_changes,
 )
 from doubletrouble.advice._result import Advice, MarginalValue
-from doubletrouble.costs import Measure as CostMeasure
-from doubletrouble.costs import check_measure
+from doubletrouble.costs import CostName, check_cost
 from doubletrouble.decomposition import Decomposition
 from doubletrouble.diagnosis import (
     MEASURED,
@@ -58,7 +57,7 @@ def advise(
     ensemble: EnsembleLike = 1,
     *,
     budget: float | None = None,
-    cost: CostMeasure = "features",
+    cost: CostName = "features",
     dim: float | None = None,
     measure: Measure | None = None,
 ) -> Advice: ...
@@ -73,7 +72,7 @@ def advise(
     ridge: float = DEFAULT_RIDGE,
     n_samples: float | None = None,
     budget: float | None = None,
-    cost: CostMeasure = "features",
+    cost: CostName = "features",
 ) -> ForecastAdvice: ...
 
 
@@ -86,7 +85,7 @@ def advise(
     ensemble: EnsembleLike = 1,
     *,
     budget: float | None = None,
-    cost: CostMeasure = "features",
+    cost: CostName = "features",
     dim: float | None = None,
     measure: Measure | None = None,
     **model: float | None,
@@ -180,7 +179,7 @@ def advise(
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
     scheme = as_ensemble(ensemble, "advise")
     number("ensemble", scheme.n_members, N_MEMBERS)
-    check_measure(cost)
+    check_cost(cost)
     if budget is not None:
         budget = number("budget", budget, BUDGET)
     if dim is not None:

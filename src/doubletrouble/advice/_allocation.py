@@ -43,10 +43,10 @@ from doubletrouble.advice._options import (
     ridge_of,
     scalar,
 )
-from doubletrouble.costs import Measure, cost_of, most_features, most_members
+from doubletrouble.costs import CostName, cost_of, most_features, most_members
 from doubletrouble.ensembles import SCHEMES, SUPPORT, Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES
-from doubletrouble.losses import Measure as ErrorMeasure
+from doubletrouble.losses import Measure
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import AnyProblem, has_any_loss, optimal_ridge, spectrum_of, total_of
@@ -81,7 +81,7 @@ def best_allocation(
     many: AdviceOption,
     *,
     budget: float,
-    cost: Measure,
+    cost: CostName,
     unit: float | None,
     free_ridge: bool,
 ) -> AdviceOption:
@@ -147,9 +147,9 @@ class Models:
     problem: AnyProblem
     kind: type[Scheme]
     budget: float
-    cost: Measure
+    cost: CostName
     most_parts: float = np.inf
-    measure: ErrorMeasure | None = None
+    measure: Measure | None = None
 
     @property
     def n_samples(self) -> float:
@@ -352,7 +352,7 @@ def _refine(
     return found
 
 
-def best_features_of_many(problem: AnyProblem, measure: ErrorMeasure | None = None) -> float:
+def best_features_of_many(problem: AnyProblem, measure: Measure | None = None) -> float:
     """P at which infinitely many models that share the data are best, at this ridge.
 
     Of equally good ones, the least that is not below N: a plateau without ridge begins there.
@@ -428,7 +428,7 @@ def round_many(option: AdviceOption, unit: float | None) -> AdviceOption:
 
 
 def round_to_counts(
-    option: AdviceOption, budget: float, cost: Measure, unit: float | None, *, free_ridge: bool
+    option: AdviceOption, budget: float, cost: CostName, unit: float | None, *, free_ridge: bool
 ) -> AdviceOption:
     """The best affordable whole allocation near an option; the option itself if there is none."""
     if unit is None or np.isinf(option.n_features) or is_whole(option.n_features / unit):
@@ -453,7 +453,7 @@ def round_to_counts(
 
 
 def _integer_pairs(
-    option: AdviceOption, budget: float, cost: Measure, unit: float
+    option: AdviceOption, budget: float, cost: CostName, unit: float
 ) -> set[tuple[float, float]]:
     """Affordable whole numbers of models and features near those of an option."""
     K, P, N = option.n_members, option.n_features / unit, option.n_samples

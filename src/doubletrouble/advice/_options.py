@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.costs import Measure as CostMeasure
-from doubletrouble.costs import cost_of
+from doubletrouble.costs import CostName, cost_of
 from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.losses import Measure
@@ -181,12 +180,12 @@ class AdviceOption:
         """Cost of training, K n P min(n, P) with n samples per model."""
         return self.cost("training")
 
-    def cost(self, measure: CostMeasure) -> float:
-        """Return the cost in one of the measures.
+    def cost(self, of: CostName) -> float:
+        """Return the features of all models, or the operations of training.
 
         Parameters
         ----------
-        measure : {"features", "training"}
+        of : {"features", "training"}
             P K features in total, or the operations of training.
 
         Returns
@@ -194,7 +193,7 @@ class AdviceOption:
         float
             The cost, in the units of the problem.
         """
-        return cost_of(self.n_features, self.n_samples, self.n_members, self.scheme, measure)
+        return cost_of(self.n_features, self.n_samples, self.n_members, self.scheme, of)
 
 
 def single_changes(

@@ -1,5 +1,7 @@
 """The result of `advise`: a table of options, the best change as text, JSON and a plot."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Callable
@@ -21,7 +23,7 @@ from doubletrouble.advice._options import (
     less,
     rounded,
 )
-from doubletrouble.costs import Measure, relative_cost
+from doubletrouble.costs import CostName, relative_cost
 from doubletrouble.decomposition import COLORS
 from doubletrouble.errors import require
 from doubletrouble.palette import LABELS
@@ -65,7 +67,7 @@ class MarginalValue:
     feature_at_best_ridge: float  # of P
 
     @classmethod
-    def _of(cls, now: AdviceOption, best_ridge: float) -> "MarginalValue":
+    def _of(cls, now: AdviceOption, best_ridge: float) -> MarginalValue:
         """Differentiate the error at the present and at the best ridge."""
         problem, ensemble, measure = now.problem, now.ensemble, now.measure
         here = error_slopes(problem, ensemble, measure)
@@ -112,7 +114,7 @@ class Advice:
     many_at_best_features: AdviceOption  # K → ∞ on all data, at the present λ
     marginal: MarginalValue  # the value of one more sample, and of one more feature
     budget: float  # the largest cost
-    cost: Measure  # the measure of the budget
+    cost: CostName  # what the budget limits
     dim: float | None = None  # D, if P and N are shown as counts
     frontier: AdviceOption | None = None  # n ≤ N, P, K and λ at the present cost of training
 
@@ -350,8 +352,8 @@ class Advice:
     def _scale(self) -> float:
         return 1.0 if self.dim is None else self.dim
 
-    def _unit(self, measure: Measure) -> float:
-        return self._scale if measure == "features" else self._scale**3
+    def _unit(self, cost: CostName) -> float:
+        return self._scale if cost == "features" else self._scale**3
 
     @property
     def _parts(self) -> tuple[str, ...]:
@@ -382,7 +384,7 @@ class Advice:
         """One option for programs; `ideal_` are the numbers before rounding to counts."""
         ideal = option.ideal or option
         return {
-            "name": option.name,
+            "option": option.name,
             "n_features": option.n_features * self._scale,
             "n_samples": option.n_samples * self._scale,
             "n_members": _whole(option.n_members),

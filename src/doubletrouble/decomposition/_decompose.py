@@ -226,7 +226,7 @@ def decompose(
         default_noise=least_draws(measure),
     )
     if measure != "squared" and fits.classes is None:
-        raise ValueError(f"measure must be 'squared' in a regression, got {measure!r}")
+        raise ValueError(f"measure must be 'squared' for regression, got {measure!r}")
     predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
     failures: list[Failure] = []
     warned: list[list[FitWarning]] = []

@@ -95,9 +95,9 @@ class Learner:
             )
         try:
             inspect.signature(model).bind(None, None, 0)
-        except TypeError as error:
-            given = getattr(model, "__name__", type(model).__name__)
-            message = f"{name} must be a function fit(X, y, seed) -> predict, got {given}: {error}"
+        except TypeError:
+            given = f"{getattr(model, '__name__', type(model).__name__)}{inspect.signature(model)}"
+            message = f"{name} must be a function fit(X, y, seed) -> predict, got {given}"
             raise TypeError(message) from None
         except ValueError:  # built-in functions have no signature
             pass

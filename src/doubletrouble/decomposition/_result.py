@@ -112,8 +112,8 @@ class Decomposition:
         Returns
         -------
         ErrorTerms of Estimate
-            Every part and the total. Accessing a part that the design does not identify raises
-            ValueError; `notes` name the part that contains it.
+            Every part and the total. A part that the design does not identify is None: `reasons`
+            has the reason, and `notes` name the part that contains it.
 
         Raises
         ------

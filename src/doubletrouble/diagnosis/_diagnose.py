@@ -339,8 +339,9 @@ class _Learners:
         learners = {key: Learner.of(model, argument) for key, model in models.items()}
         first = next(iter(learners.values()))
         classification = bool(first.is_classifier) if task == "auto" else task == "classification"
-        for learner in learners.values():
-            _check_kind(argument, learner, classification, is_auto=task == "auto")
+        for key, learner in learners.items():
+            which = argument if len(models) == 1 else f"models[{key!r}]"
+            _check_kind(which, learner, classification, is_auto=task == "auto")
         variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
         if variance and classification:
             raise ValueError(f"noise must be 0 or left out for classes, got {noise!r}")

@@ -522,7 +522,7 @@ class Diagnosis:
     ) -> ErrorTerms[Estimate]:
         """The total of another measure, from the same fits; its causes are not identified."""
         if self.classes is None:
-            raise ValueError(f"measure must be left out for a regression, got {measure!r}")
+            raise ValueError(f"measure must be 'squared' for regression, got {measure!r}")
         if scheme != Ensemble(1):
             raise ValueError(
                 f"ensemble must be 1 for measure={measure!r}, got {scheme!r}: two fits do not "
@@ -838,8 +838,9 @@ class Diagnosis:
         """The error by cause, the options, a summary, and notes."""
         design = f"{self.n_fits} fits, {self.confidence:.0%} intervals"
         lines = [f"{self._label.capitalize()}, trained on all {self.n_samples} rows ({design})"]
+        error = self.error()
         for row in self.records():
-            name = row["part"] + (f" + {row['includes']}" if row["includes"] else "")
+            name = error._label(row["part"])
             interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
             share = "" if math.isnan(row["share"]) else f"{row['share']:z.0%}"
             lines.append(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from doubletrouble.costs import Measure, cost_of, relative_cost
+from doubletrouble.costs import CostName, cost_of, relative_cost
 from doubletrouble.errors import require
 from doubletrouble.forecasting._terms import ForecastTerms
 from doubletrouble.results import WORTHWHILE, Estimate, aligned, by_name
@@ -54,12 +54,12 @@ class ForecastOption:
         """K N P min(N, P)."""
         return self.cost("training")
 
-    def cost(self, measure: Measure) -> float:
-        """The cost in one of the measures.
+    def cost(self, of: CostName) -> float:
+        """The features of all models, or the operations of training.
 
         Parameters
         ----------
-        measure : {"features", "training"}
+        of : {"features", "training"}
             P K features in total, or K N P min(N, P) operations of training.
 
         Returns
@@ -67,7 +67,7 @@ class ForecastOption:
         float
             The cost.
         """
-        return cost_of(self.n_features, self.n_samples, self.n_members, "ensemble", measure)
+        return cost_of(self.n_features, self.n_samples, self.n_members, "ensemble", of)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -81,7 +81,7 @@ class ForecastAdvice:
     changes: tuple[ForecastOption, ...]
     best: ForecastOption
     budget: float
-    cost: Measure
+    cost: CostName
     confidence: float
 
     @property
@@ -136,7 +136,7 @@ class ForecastAdvice:
         for option in self.options:
             assert option.error is not None
             row: dict[str, Any] = {
-                "name": option.name,
+                "option": option.name,
                 "n_features": option.n_features,
                 "ridge": option.ridge,
                 "n_members": option.n_members,
@@ -179,7 +179,7 @@ class ForecastAdvice:
             known = not math.isnan(row["gain"])
             cells.append(
                 [
-                    row["name"],
+                    row["option"],
                     f"{row['total']:.4g}",
                     f"{row['gain']:+z.1%}" if known else "",
                     f"[{row['gain_low']:+z.1%}, {row['gain_high']:+z.1%}]" if known else "",

@@ -181,6 +181,8 @@ def forecast(
     if X is None and kernel is None:
         raise ValueError("X must be given unless kernel is, got None")
     inputs = None if X is None else _inputs(X, n)
+    if n < _FEWEST_ROWS:
+        raise ValueError(f"y must have at least {_FEWEST_ROWS} rows, got {n}")
     gram = None if kernel is None else _gram(kernel, n)
     scale = bool(scale) and gram is None
     codes = None if groups is None else _groups(groups, n)
@@ -416,8 +418,6 @@ def _labels(y: npt.ArrayLike) -> FloatArray:
     if labels.ndim not in (1, 2) or not labels.size:
         raise ValueError(f"y must have shape (n,) or (n, T), got {labels.shape}")
     labels = labels.reshape(len(labels), -1)
-    if len(labels) < _FEWEST_ROWS:
-        raise ValueError(f"y must have at least {_FEWEST_ROWS} rows, got {len(labels)}")
     spreads = np.ptp(labels, axis=0)
     spread = float(spreads.max())
     if not spread:

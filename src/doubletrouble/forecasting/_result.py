@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.costs import Measure, check_measure, cost_of, most_features
+from doubletrouble.costs import CostName, check_cost, cost_of, most_features
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.forecasting._advice import MANY, RIDGE, ForecastAdvice, ForecastOption
@@ -472,7 +472,7 @@ class Forecast:
         budget: float,
         n_samples: float | None = None,
         *,
-        cost: Measure = "features",
+        cost: CostName = "features",
         ensemble: Sequence[float] = _N_MEMBERS,
         ridges: FloatArray | None = None,
     ) -> ForecastOption:
@@ -481,7 +481,7 @@ class Forecast:
         Parameters
         ----------
         budget : float
-            The largest cost, in the measure `cost`; at least that of one feature.
+            The largest cost; at least that of one feature.
         n_samples : float or None, default: None
             N, rows of the training set; None for all rows.
         cost : {"features", "training"}, default: "features"
@@ -503,7 +503,7 @@ class Forecast:
         TypeError
             If an argument is not one number.
         """
-        check_measure(cost)
+        check_cost(cost)
         C = number("budget", budget, glossary.BUDGET)
         N = self._model(1, DEFAULT_RIDGE, 1, n_samples).n_samples
         if (least := cost_of(1.0, N, ensemble[0], "ensemble", cost)) > C:
@@ -545,7 +545,7 @@ class Forecast:
         n_samples: float | None = None,
         *,
         budget: float | None = None,
-        cost: Measure = "features",
+        cost: CostName = "features",
     ) -> ForecastAdvice:
         """What each change of the present model brings, and the best allocation of a budget.
 
@@ -591,7 +591,7 @@ class Forecast:
         """
         now = self._model(n_features, ridge, ensemble, n_samples)
         P, K, N = now.n_features, now.n_members, now.n_samples
-        check_measure(cost)
+        check_cost(cost)
         budget = now.cost(cost) if budget is None else budget
         regularized = replace(now, name=RIDGE, ridge=self.best_ridge(P, K, N))
         changes = (

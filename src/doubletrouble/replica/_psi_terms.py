@@ -27,7 +27,7 @@ from doubletrouble.replica._hessian import DecimalArray, expand, solve, trace
 from doubletrouble.results import PsiTerms
 
 _SIZES = ("features_per_dim", "samples_per_dim", "ridge")
-_DOMAIN = "positive and finite for the replica route (doubletrouble.psi_terms covers the limits)"
+_DOMAIN = "positive and finite for the replica route (theory.psi_terms covers the limits)"
 
 _STEP = Decimal(2)  # in log λ; halved when Newton's method fails
 _SMALLEST_STEP = Decimal("1e-3")
@@ -39,7 +39,7 @@ _FAR = Decimal(5)  # a Newton step in log q or log r beyond this diverges
 def psi_terms(problem: Problem, printed: Iterable[int] = frozenset()) -> PsiTerms[Value]:
     """Return the Ψ terms by the paper's own route: saddle point, Hessians, prefactors.
 
-    The values agree with those of `doubletrouble.psi_terms`, which shares no formula with this
+    The values agree with those of `theory.psi_terms`, which shares no formula with this
     route and is faster (20 ms per point here).
 
     Parameters

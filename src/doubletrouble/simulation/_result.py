@@ -147,9 +147,7 @@ class Simulation:
         ((2,), True)
         """
         if measure not in (None, "squared"):
-            raise ValueError(
-                f"measure must be one of squared for a simulation of regression, got {measure!r}"
-            )
+            raise ValueError(f"measure must be 'squared' for regression, got {measure!r}")
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         return ErrorTerms(**self._parts(scheme), coordinates=self._coordinates(scheme))
 
@@ -479,7 +477,7 @@ class ConvexSimulation(Simulation):
         measure = known[0] if measure is None else measure
         if measure not in known:
             raise ValueError(
-                f"measure must be one of {', '.join(known)} for a simulation of "
+                f"measure must be one of {', '.join(known)} for "
                 f"{self.problem.task}, got {measure!r}"
             )
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)

@@ -132,6 +132,9 @@ def simulate(
     are computed from the same draws, so that neighbours are correlated; every other value is a run
     of its own, from the same seed. A nonlinear teacher is a random quadratic form of the inputs.
 
+    Means of finite models deviate from the theory by a share of order 1/D, which standard errors do
+    not include; those of Gaussian covariates (`model="gaussian"`) deviate less.
+
     For classification, and for losses other than the squared loss, labels are drawn and every
     learner is fitted with its loss; the result is a `ConvexSimulation`. It needs `center`, float64
     and the CPU, has no model "kernel" and no `times`, and the ensembles `Divide`, `Subsample` and

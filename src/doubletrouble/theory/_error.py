@@ -109,7 +109,7 @@ def exact_error(
 
     For classification the parts are differences of the error along the chain of scores averaged
     over the noise, the initialization and the sampling in turn: they depend on this order. The
-    intercept of a quantile loss is not part of the error (`order_parameters`).
+    intercept of a quantile loss is not part of the error (`doubletrouble.convex.order_parameters`).
 
     Examples
     --------
@@ -134,9 +134,9 @@ def exact_error(
 
         parts = error_parts(problem, scheme, measure)
     else:
+        parts = evaluate(problem, scheme, ensemble_parts)
         if measure is not None:
             checked_measure(problem, measure)
-        parts = evaluate(problem, scheme, ensemble_parts)
     varying = problem.shape or scheme.shape
     return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})
 
@@ -347,7 +347,8 @@ def checked_measure(problem: Any, measure: str | None, *, vote: bool = False) ->
         return allowed[0]
     if measure not in allowed:
         case = "a vote" if vote else getattr(problem, "task", "regression")
-        raise ValueError(f"measure must be one of {', '.join(allowed)} for {case}, got {measure!r}")
+        known = f"one of {', '.join(allowed)}" if classes else "'squared'"
+        raise ValueError(f"measure must be {known} for {case}, got {measure!r}")
     return measure
 
 
