@@ -431,8 +431,9 @@ def test_estimates_are_scaled_and_shifted_by_numbers_and_arrays() -> None:
     factors = np.array([2.0, 3.0])
     assert (factors * e).standard_error == pytest.approx(factors * e.standard_error)
     assert (-e).value == pytest.approx(-e.value)
+    text: Any = "one"
     with pytest.raises(TypeError, match="unsupported operand"):
-        _ = e + "one"
+        _ = e + text
 
 
 def test_terms_of_estimates_have_a_paired_total() -> None:
