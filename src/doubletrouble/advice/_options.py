@@ -27,7 +27,7 @@ from doubletrouble.costs import CostName, cost_of
 from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.losses import Measure
-from doubletrouble.parameters import Numeric
+from doubletrouble.parameters import Numeric, Value
 from doubletrouble.problems import Problem, SpectralProblem, ridge_name
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory import AnyProblem, exact_error
@@ -118,7 +118,7 @@ class AdviceOption:
     name: str  # "2x features"
     problem: Problem | SpectralProblem  # with its features, samples and ridge
     ensemble: Scheme  # the models
-    error: ErrorTerms[Any]  # the exact error by cause
+    error: ErrorTerms[Value]  # the exact error by cause
     measure: Measure | None = None  # of the error of classification
     ideal: AdviceOption | None = None  # the optimum over ratios, if this one is over counts
 

@@ -234,8 +234,8 @@ class LearningCurve:
             for name, part in parts.items():
                 low, high = part[k].confidence_interval(self.confidence)
                 status = self.error.status[name][k]
-                entries[name] = {"value": float(part[k]), "low": low, "high": high}
-                entries[name] |= {"status": status}
+                value = float(part[k])
+                entries[name] = {"value": value, "low": low, "high": high, "status": status}
             total = entries.pop("total")
             rows.append({"n_samples": n, "total": total.pop("value"), **total, "parts": entries})
         return rows
@@ -461,7 +461,7 @@ class Diagnosis:
             coordinates=self._coordinates(sizes),
         )
 
-    def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, Any]:
+    def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
         """How the total and some parts are known: one word, or one for each size."""
         known = [self._status_at(float(x)) for x in sizes.ravel()]
         names = (*parts, "total")
