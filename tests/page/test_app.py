@@ -18,7 +18,13 @@ from doubletrouble.page._forecasts import Forecasts
 from doubletrouble.page._settings import PageSetting
 from doubletrouble.page._simulations import Simulations
 
-SIMULATION = {"along": "n_features", "range": [0.5, 2.0], "dim": 10, "draws": 2, "settings": [{}]}
+SIMULATION = {
+    "along": "features_per_sample",
+    "range": [0.5, 2.0],
+    "dim": 10,
+    "draws": 2,
+    "settings": [{}],
+}
 
 
 @pytest.fixture
@@ -113,7 +119,7 @@ def test_other_methods_are_refused(client: FlaskClient) -> None:
 
 
 def test_advice_is_that_of_the_library(client: FlaskClient) -> None:
-    setting = {"n_features": 3, "n_members": 10, "snr": "inf", "ridge": 0.01}
+    setting = {"features_per_sample": 3, "n_members": 10, "snr": "inf", "ridge": 0.01}
     given = {"setting": setting, "budget": 40, "cost": "features"}
     response = client.post("/api/advice", json=given)
     problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.0, ridge=0.01, noise=0.0)
@@ -124,7 +130,8 @@ def test_advice_is_that_of_the_library(client: FlaskClient) -> None:
     ("setting", "name"),
     [
         ({"ridge": -1}, "ridge"),
-        ({"n_features": "wide"}, "n_features"),
+        ({"features_per_sample": "wide"}, "features_per_sample"),
+        ({"features_per_sample": 1, "features_per_dim": 2}, "features_per_dim"),
         ({"n_members": 1.5}, "n_members"),
         ({"scheme": "committee"}, "scheme"),
         ({"activation": ["relu"]}, "activation"),
@@ -204,19 +211,20 @@ def test_errors_of_the_program_are_not_those_of_a_request(
     assert client.post("/api/advice", json={"setting": {}}).status_code == 500
 
 
-@pytest.mark.parametrize("per", ["N", "D"])
-def test_settings_are_problems_and_ensembles(per: str) -> None:
+@pytest.mark.parametrize("ratio", ["features_per_sample", "features_per_dim"])
+def test_settings_are_problems_and_ensembles(ratio: str) -> None:
     given: dict[str, Any] = {
-        "n_features": 3,
-        "per": per,
-        "n_samples": 2,
+        ratio: 3,
+        "samples_per_dim": 2,
         "snr": 4,
         "scheme": "feature_bank",
-        "bank": 5,
+        "bank_per_feature": 5,
     }
     setting = PageSetting.from_json({**given, "n_members": "inf"})
     problem = setting.problem()
-    assert problem.features_per_dim == (6.0 if per == "N" else 3.0)
+    assert problem.features_per_dim == (6.0 if ratio == "features_per_sample" else 3.0)
+    for along, value in (("features_per_sample", 4), ("features_per_dim", 8)):
+        assert setting.problem(along, value).features_per_dim == 8.0
     assert problem.noise == 0.25
     bank = 5 * float(np.asarray(problem.features_per_dim))
     assert setting.ensemble(problem) == dt.FeatureBank(math.inf, bank_per_dim=bank)
@@ -224,10 +232,10 @@ def test_settings_are_problems_and_ensembles(per: str) -> None:
 
 def test_threshold_is_where_features_equal_samples_of_a_model() -> None:
     divided = PageSetting.from_json({"scheme": "divide", "n_members": 4})
-    assert divided.threshold("n_features") == 0.25
+    assert divided.threshold("features_per_sample") == 0.25
     drawn = PageSetting.from_json(
-        {"scheme": "subsample", "fraction": 0.5, "n_samples": 2, "per": "D"}
+        {"scheme": "subsample", "fraction": 0.5, "samples_per_dim": 2, "features_per_dim": 2}
     )
-    assert drawn.threshold("n_features") == 1.0
-    assert drawn.threshold("n_samples") == 4.0
+    assert drawn.threshold("features_per_dim") == 1.0
+    assert drawn.threshold("samples_per_dim") == 4.0
     assert drawn.threshold("ridge") is None

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 DECLARED = json.loads(FILE.read_text(encoding="utf-8"))
-BASIC = ("n_features", "n_members", "ridge", "snr")
+BASIC = ("features_per_sample", "n_members", "ridge", "snr")
 STEPS = (
     *("fit", "peak", "causes", "averaging", "ridge"),
     *("features-or-models", "divide", "under-or-over", "claims"),
@@ -148,7 +148,7 @@ def test_steps_can_be_embedded(opened: Opener) -> None:
 
 SETTINGS: dict[str, tuple[dt.Problem, Any]] = {
     "ridge=0.1": (dt.Problem(features_per_dim=2.0, ridge=0.1), 1),
-    "n_features=3&per=D&n_samples=2&snr=inf&n_members=inf&scheme=divide&nonlinear=0.5": (
+    "features_per_dim=3&samples_per_dim=2&snr=inf&n_members=inf&scheme=divide&nonlinear_signal=0.5": (
         dt.Problem(
             features_per_dim=3.0,
             samples_per_dim=2.0,
@@ -162,7 +162,7 @@ SETTINGS: dict[str, tuple[dt.Problem, Any]] = {
         dt.Problem(features_per_dim=2.0, ridge=0.01, activation="tanh"),
         dt.Bootstrap(4),
     ),
-    "scheme=feature_bank&bank=5&n_members=4": (
+    "scheme=feature_bank&bank_per_feature=5&n_members=4": (
         dt.Problem(features_per_dim=2.0, ridge=1e-5),
         dt.FeatureBank(4, bank_per_dim=10.0),
     ),
@@ -183,7 +183,7 @@ def test_values_are_those_of_the_library(opened: Opener) -> None:
 
 
 def test_divergence_is_drawn_and_named(opened: Opener) -> None:
-    page = opened("view=explore&n_features=1&ridge=0")
+    page = opened("view=explore&features_per_sample=1&ridge=0")
     shown = values(page)
     assert "∞" in "".join(page.locator(".plots svg text").all_text_contents())
     assert (shown["Noise"], shown["Total"]) == ("∞", "∞")
@@ -207,9 +207,9 @@ def test_csv_has_the_exact_curve(opened: Opener, tmp_path: Path) -> None:
     page = opened("view=explore&scheme=subsample&n_members=10&second.scheme=ensemble")
     ensembles = (dt.Subsample(10, fraction=0.5), dt.Ensemble(10))
     for rows, ensemble in zip(curves(page, tmp_path / "page.csv"), ensembles, strict=True):
-        widths = [float(row["n_features"]) for row in rows]
-        assert len(widths) > 100
-        problem = dt.Problem(features_per_dim=widths, samples_per_dim=1.0, ridge=1e-5)
+        ratios = [float(row["features_per_sample"]) for row in rows]
+        assert len(ratios) > 100
+        problem = dt.Problem(features_per_dim=ratios, samples_per_dim=1.0, ridge=1e-5)
         error = dt.exact_error(problem, ensemble)
         for name in ("total", *(name for name in error.parts if name != "bayes")):
             column = [float(row[name]) for row in rows]
@@ -224,7 +224,7 @@ def test_python_lines_give_the_curves_of_the_page(
     page = opened(None)
     for query in (
         "scheme=subsample&n_members=10&second.scheme=ensemble",
-        "along=time&n_features=1&ridge=0&second.n_members=inf",
+        "along=time&features_per_sample=1&ridge=0&second.n_members=inf",
         "split=effects&form=areas",
         "form=areas&second.n_members=10",
         "along=n_members&scheme=folds&training=1",
@@ -297,12 +297,12 @@ def test_typed_numbers_arrive_as_typed_on_a_slow_machine(count: int, opened: Ope
     page = opened("view=explore")
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
     for text in typed_numbers(count, 1):
-        box(page, "n_features").focus()
+        box(page, "features_per_sample").focus()
         page.keyboard.press("Control+A")
         page.keyboard.type(text)
-        assert box(page, "n_features").input_value() == text
+        assert box(page, "features_per_sample").input_value() == text
         page.keyboard.press("Enter")
-        found = page.evaluate("new URLSearchParams(location.search).get('n_features')")
+        found = page.evaluate("new URLSearchParams(location.search).get('features_per_sample')")
         assert float(found or 2) == float(text)
 
 
@@ -312,11 +312,11 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
     assert "λ must be" in text
     assert "colour" in text
     assert box(page, "ridge").input_value() == "0"
-    box(page, "n_features").fill("wide")
-    box(page, "n_features").press("Enter")
+    box(page, "features_per_sample").fill("wide")
+    box(page, "features_per_sample").press("Enter")
     settle(page)
     assert "P/N must be" in page.locator(".messages").inner_text()
-    assert box(page, "n_features").input_value() == "2"
+    assert box(page, "features_per_sample").input_value() == "2"
     wrong = {
         "map=1&time=3": "map of K and λ",
         "training=1": "training error",
@@ -328,9 +328,9 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
     visit(page, f"view=explore&{'&'.join(wrong)}")
     for text in wrong.values():
         expect(page.locator(".messages")).to_contain_text(text)
-    visit(page, "view=explore&n_features=100000&n_samples=1000")
-    page.locator("#set-first-per").evaluate(
-        "list => { list.value = 'D'; list.dispatchEvent(new Event('change')); }"
+    visit(page, "view=explore&features_per_sample=100000&samples_per_dim=1000")
+    page.locator("#set-view-ratio").evaluate(
+        "list => { list.value = 'features_per_dim'; list.dispatchEvent(new Event('change')); }"
     )
     expect(page.locator(".messages")).to_contain_text("P/D must be")
     visit(page, "embed=nothing&step=nowhere")
@@ -340,10 +340,36 @@ def test_invalid_numbers_are_replaced_with_a_message(opened: Opener) -> None:
         expect(page.locator("#step-causes .step-message")).to_contain_text("λ must be")
 
 
+def test_features_have_one_ratio(opened: Opener) -> None:
+    page = opened("view=explore&samples_per_dim=2&second.ridge=1")
+    parameters = "Object.fromEntries(new URLSearchParams(location.search))"
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    axis = page.locator("#set-view-along")
+    axis.select_option("features_per_dim")  # of the same number of features
+    found = page.evaluate(parameters)
+    assert (found["along"], found["features_per_dim"]) == ("features_per_dim", "4")
+    assert "features_per_sample" not in found
+    for setting in ("first", "second"):
+        assert page.locator(f"#set-{setting}-features_per_dim-box").input_value() == "4"
+        assert page.locator(f"#set-{setting}-features_per_sample-box").is_hidden()
+    page.locator("#set-view-ratio").select_option("features_per_sample")
+    assert axis.input_value() == "features_per_sample"
+    assert "features_per_dim" not in page.evaluate(parameters)
+    visit(page, "view=explore&features_per_dim=3&second.features_per_sample=1")
+    assert axis.input_value() == "features_per_dim"
+    assert page.locator("#set-second-features_per_dim-box").input_value() == "1"
+    visit(page, "view=explore&features_per_dim=3&features_per_sample=1")
+    expect(page.locator(".messages")).to_contain_text("features_per_sample must be left out")
+    page.get_by_role("link", name="Story").click()
+    page.locator("#story-causes-first-features_per_sample-box").fill("3")
+    page.locator("#story-causes-first-features_per_sample-box").press("Enter")
+    assert page.evaluate(parameters)["features_per_sample"] == "3"
+
+
 def test_typed_text_is_never_executed(opened: Opener) -> None:
     hostile = "%3Cimg src=x onerror=window.hacked=1%3E"
     page = opened(
-        f"view=explore&n_features={hostile}&{hostile}=1&step={hostile}&second.activation={hostile}"
+        f"view=explore&features_per_sample={hostile}&{hostile}=1&step={hostile}&second.activation={hostile}"
     )
     box(page, "ridge").fill("<script>window.hacked=1</script>")
     box(page, "ridge").press("Enter")
@@ -379,7 +405,7 @@ def act(page: Page, rng: random.Random) -> None:
     elif action == 3:
         page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         page.locator("#set-view-along").select_option(
-            rng.choice(["n_features", "ridge", "n_members", "n_samples"])
+            rng.choice(["features_per_sample", "ridge", "n_members", "samples_per_dim"])
         )
         page.locator("#set-first-scheme").select_option(rng.choice(["ensemble", "divide", "folds"]))
     elif action == 4:
@@ -439,7 +465,7 @@ def test_back_and_forward_step_through_settings(opened: Opener) -> None:
     page.wait_for_url("**ridge=0.15**")
     page.go_back()
     settle(page)
-    box(page, "n_features").focus()
+    box(page, "features_per_sample").focus()
     settle(page)
     assert box(page, "ridge").input_value() == "0.1"
 
@@ -526,7 +552,10 @@ STATES = {
     "embedded steps": [f"embed={step}&n_members=5&ridge=-1" for step in STEPS],
     "explore, one by one": [
         *("view=explore", "view=explore&form=areas&split=effects", "view=explore&split=effects"),
-        *("view=explore&n_features=1&ridge=0", "view=explore&along=time&n_features=1"),
+        *(
+            "view=explore&features_per_sample=1&ridge=0",
+            "view=explore&along=time&features_per_sample=1",
+        ),
         "view=explore&scheme=folds&n_members=1&time=3&second.scheme=bootstrap&top=1",
         *(f"{EVERYTHING}&second.n_members=inf&compare={kind}" for kind in ("overlay", "beside")),
     ],

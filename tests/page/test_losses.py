@@ -45,7 +45,7 @@ def test_served_page_declares_the_controls(client: FlaskClient) -> None:
 
 
 def test_curves_are_those_of_the_library(client: FlaskClient) -> None:
-    setting = {"n_samples": 2, "ridge": 1e-3, "n_members": 5, "n_features": 3}
+    setting = {"samples_per_dim": 2, "ridge": 1e-3, "n_members": 5, "features_per_sample": 3}
     found = curve(client, setting=setting, loss="hinge", flips=0.2)
     sizes: dict[str, Any] = {"samples_per_dim": 2.0, "ridge": 1e-3}
     sizes |= {"task": "classification", "loss": "hinge", "flips": 0.2}
@@ -64,7 +64,11 @@ def test_curves_are_those_of_the_library(client: FlaskClient) -> None:
 def test_threshold_is_that_of_separability(client: FlaskClient) -> None:
     # ReLU at N/D = 2: without and with one label in ten flipped
     for flips, expected in ((0.0, 0.3842), (0.1, 0.4267)):
-        given = {"setting": {"n_samples": 2, "ridge": 0.1}, "loss": "squared_hinge", "flips": flips}
+        given = {
+            "setting": {"samples_per_dim": 2, "ridge": 0.1},
+            "loss": "squared_hinge",
+            "flips": flips,
+        }
         assert curve(client, **given)["threshold"] == pytest.approx(expected, abs=5e-5)
     assert curve(client, task="regression", loss="huber")["threshold"] == 1
 
@@ -79,7 +83,7 @@ def test_regression_has_its_noise_with_outliers(client: FlaskClient) -> None:
 
 
 def test_maximum_margin_begins_at_its_threshold(client: FlaskClient) -> None:
-    found = curve(client, setting={"n_features": 0.2}, loss="max_margin")
+    found = curve(client, setting={"features_per_sample": 0.2}, loss="max_margin")
     assert min(found["x"]) > found["threshold"]
     assert "separable" in found["here"]["message"]
 
@@ -104,7 +108,7 @@ def test_invalid_requests_are_named(given: dict[str, Any], name: str, client: Fl
 
 
 def test_view_follows_its_controls_and_the_address(opened: Opener, page_server: str) -> None:
-    query = "view=losses&loss=hinge&ridge=0.01&n_samples=2"
+    query = "view=losses&loss=hinge&ridge=0.01&samples_per_dim=2"
     for width, height in ((360, 740), (1600, 1000)):
         page = opened(query, base=page_server, viewport={"width": width, "height": height})
         expect(page.locator("#losses .sentence")).to_contain_text("P/N = 0.427")

@@ -42,7 +42,7 @@ def test_simulations_and_forecasts_end_with_a_killed_server() -> None:
         with urllib.request.urlopen(request, timeout=WAIT) as response:
             return json.load(response)
 
-    body = {"action": "start", "settings": [{}], "along": "n_features", "range": [1, 10]}
+    body = {"action": "start", "settings": [{}], "along": "features_per_sample", "range": [1, 10]}
     run = post("simulations", json.dumps({**body, "dim": 100, "draws": 100}).encode())
     assert run["settings"][0]["status"] == "running"
     table = "\n".join(["x,y", *(f"{i * i % 997},{i}" for i in range(1500))])

@@ -25,11 +25,11 @@ pytestmark = pytest.mark.xdist_group("processes")
 
 
 def request(setting: dict[str, Any] | None = None, **given: Any) -> SimulationRequest:
-    defaults = {"along": "n_features", "range": [0.5, 2.0], "dim": 10, "draws": 2}
+    defaults = {"along": "features_per_sample", "range": [0.5, 2.0], "dim": 10, "draws": 2}
     return SimulationRequest.from_json(setting or {}, defaults | given)
 
 
-LONG = request({"n_features": 2}, dim=40, draws=100, range=[1.0, 10.0])
+LONG = request({"features_per_sample": 2}, dim=40, draws=100, range=[1.0, 10.0])
 
 
 @pytest.fixture
@@ -78,12 +78,12 @@ def test_points_are_those_of_the_library(simulations: Simulations) -> None:
 
 @pytest.mark.parametrize(
     "setting",
-    [{"n_features": "inf"}, {"scheme": "bootstrap", "n_members": 5}, {"time": 10.0}],
+    [{"features_per_sample": "inf"}, {"scheme": "bootstrap", "n_members": 5}, {"time": 10.0}],
     ids=["kernel", "bootstrap", "time"],
 )
 def test_kinds_of_settings(setting: dict[str, Any], simulations: Simulations) -> None:
     one = request(setting, along="ridge", range=[0.1, 1.0])
-    if setting.get("n_features") == "inf":
+    if setting.get("features_per_sample") == "inf":
         assert all(float("inf") == P for P, _ in map(one.sizes, one.points))
     simulations.start(one)
     status = result(simulations, one)
@@ -113,7 +113,9 @@ def test_refused_points_have_their_own_reason(simulations: Simulations) -> None:
     assert (status["done"], status["total"]) == (len(status["points"]), len(folds.points))
     assert [point["at"] for point in status["refused"]] == [1.0]
     assert status["refused"][0]["message"].startswith("K must be")
-    divided = request({"scheme": "divide", "n_samples": 0.4}, along="n_members", range=[2.0, 9.0])
+    divided = request(
+        {"scheme": "divide", "samples_per_dim": 0.4}, along="n_members", range=[2.0, 9.0]
+    )
     simulations.start(divided)
     status = result(simulations, divided)
     assert status["status"] == "done"
@@ -139,9 +141,9 @@ def test_cancelled_simulations_keep_their_points_and_continue(
 
 
 def test_value_on_the_axis_does_not_make_another_simulation(simulations: Simulations) -> None:
-    simulations.start(request({"n_features": 2}))
-    assert simulations.status(request({"n_features": 3})) is not None
-    assert simulations.status(request({"n_features": 3, "ridge": 1})) is None
+    simulations.start(request({"features_per_sample": 2}))
+    assert simulations.status(request({"features_per_sample": 3})) is not None
+    assert simulations.status(request({"features_per_sample": 3, "ridge": 1})) is None
 
 
 def test_waiting_simulations_are_bounded(

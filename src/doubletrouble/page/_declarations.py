@@ -37,7 +37,7 @@ class NumberControl:
     label: str
     meaning: str
     default: float
-    group: str  # of a setting "basic", "more" or "common" to both; "plot", "simulation", "advice"
+    group: str  # of a setting "basic" or "more"; "plot", "simulation", "advice"
     axis: str = ""  # label as the horizontal axis, if it can be one
     zero: bool = False  # whether the slider has a stop at 0 below its range
     infinity: bool = False  # and one at infinity above it
@@ -93,15 +93,18 @@ def _features(spec: Parameter, meaning: str) -> NumberControl:
     )
 
 
-FEATURES_PER_DIM = _features(
-    glossary.FEATURES_PER_DIM, "random features of each model, per input dimension"
-)
-"""The control of P where it is counted per dimension (`per=D`)."""
-
-SETTING: dict[str, Control] = {
-    "n_features": _features(
+FEATURES: dict[str, Control] = {
+    "features_per_sample": _features(
         glossary.FEATURES_PER_SAMPLE, "random features of each model, per training sample"
     ),
+    "features_per_dim": _features(
+        glossary.FEATURES_PER_DIM, "random features of each model, per input dimension"
+    ),
+}
+"""The controls of P, of which a setting has one: the first unless the second is given."""
+
+SETTING: dict[str, Control] = {
+    **FEATURES,
     "n_members": NumberControl(
         spec=replace(glossary.N_MEMBERS, high=1e6, or_inf=True),
         label="Models",
@@ -128,7 +131,7 @@ SETTING: dict[str, Control] = {
         group="basic",
         infinity=True,
     ),
-    "n_samples": NumberControl(
+    "samples_per_dim": NumberControl(
         spec=replace(glossary.SAMPLES_PER_DIM, low=1e-3, high=1e3),
         label="Data",
         meaning="training samples per input dimension",
@@ -152,7 +155,7 @@ SETTING: dict[str, Control] = {
         linear=True,
         schemes=_schemes_with("fraction"),
     ),
-    "bank": NumberControl(
+    "bank_per_feature": NumberControl(
         spec=replace(glossary.BANK_PER_DIM, symbol="B/P", low=1.0, high=1e5, typical=(1.0, 100.0)),
         label="Size of the bank",
         meaning="features in the common bank for each feature of a model",
@@ -168,20 +171,13 @@ SETTING: dict[str, Control] = {
         default="relu",
         group="more",
     ),
-    "nonlinear": NumberControl(
+    "nonlinear_signal": NumberControl(
         spec=replace(glossary.NONLINEAR_SIGNAL, high=100.0),
         label="Nonlinear signal",
         meaning="strength of the part of the target that no model here can learn",
         default=0.0,
         group="more",
         linear=True,
-    ),
-    "per": ChoiceControl(
-        label="Width counted",
-        meaning="features per training sample, or per input dimension",
-        choices={"N": "per sample, P/N", "D": "per dimension, P/D"},
-        default="N",
-        group="common",
     ),
     "time": NumberControl(
         spec=replace(glossary.TIME, high=1e12),
@@ -216,7 +212,7 @@ VIEW: dict[str, Control] = {
             for name, control in SETTING.items()
             if isinstance(control, NumberControl) and control.axis
         },
-        default="n_features",
+        default="features_per_sample",
         group="plot",
     ),
     "split": ChoiceControl(
@@ -326,21 +322,22 @@ _MEANINGS = {
 }
 
 _PRESETS = {
-    "term-by-term": (2, "The peak at P = N", "n_features=1"),
+    "term-by-term": (2, "The peak at P = N", "features_per_sample=1"),
     "decomposition": (3, "The peak with a small and a larger ridge", "second.ridge=0.1"),
     "double-descent": (5, "One model and infinitely many", "snr=10&second.n_members=inf"),
     "multiple-k-decomposition": (6, "Ten models and one", "n_members=10&second.n_members=1"),
     "ensemble-vs-overparametrize": (
         7,
         "Two models, or one twice as wide",
-        "along=n_samples&per=D&n_features=0.5&snr=10&n_members=2&second.n_features=1&second.n_members=1",
+        "along=samples_per_dim&features_per_dim=0.5&snr=10&n_members=2&second.features_per_dim=1"
+        "&second.n_members=1",
     ),
     "ensemble-vs-regularize": (
         8,
         "The best ridge of one model and of ten",
-        "along=ridge&per=D&n_features=2&snr=10&second.n_members=10",
+        "along=ridge&features_per_dim=2&snr=10&second.n_members=10",
     ),
-    "asymptotics": (10, "Far beyond P = N", "n_features=100"),
+    "asymptotics": (10, "Far beyond P = N", "features_per_sample=100"),
     "divide-and-conquer": (
         11,
         "Divided data, or the same for both models",
@@ -351,7 +348,7 @@ _PRESETS = {
     "ensemble-or-regularize-map": (
         None,
         "Infinitely many models against the best ridge",
-        "along=ridge&n_features=10&second.n_members=inf",
+        "along=ridge&features_per_sample=10&second.n_members=inf",
     ),
     "bagging": (
         None,
@@ -361,12 +358,12 @@ _PRESETS = {
     "equivalences": (
         None,
         "Fewer features act as more ridge",
-        "along=ridge&n_features=inf&n_members=inf&second.n_features=0.8",
+        "along=ridge&features_per_sample=inf&n_members=inf&second.features_per_sample=0.8",
     ),
     "training-time": (
         None,
         "The peak grows with training time",
-        "along=time&n_features=1&ridge=0&second.n_members=inf",
+        "along=time&features_per_sample=1&ridge=0&second.n_members=inf",
     ),
 }
 """Figures as addresses: the number in the paper (None: beyond it), a title, the query."""
@@ -401,11 +398,6 @@ def page_declarations(claims: str) -> dict[str, Any]:
             "version": __version__,
             "citation": _CITATION,
             "controls": {name: _control(one) for name, one in (SETTING | VIEW).items()},
-            "features_per_dim": {
-                name: value
-                for name, value in _control(FEATURES_PER_DIM).items()
-                if value != _control(SETTING["n_features"])[name]
-            },
             "parts": {
                 "labels": LABELS,
                 "meanings": _MEANINGS,

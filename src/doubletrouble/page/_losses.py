@@ -36,7 +36,7 @@ _LOCK = threading.Lock()
 class LossRequest:
     """A problem with some loss, and the number of models."""
 
-    per_sample: float  # P/N
+    features_per_sample: float  # P/N
     samples_per_dim: float
     n_members: float
     ridge: float
@@ -59,8 +59,8 @@ class LossRequest:
             else {"noise": noise_at(setting.snr), "outliers": view_value("outliers", given)}
         )
         request = cls(
-            per_sample=setting.n_features / (1.0 if setting.per == "N" else setting.n_samples),
-            samples_per_dim=setting.n_samples,
+            features_per_sample=setting.features("features_per_sample"),
+            samples_per_dim=setting.samples_per_dim,
             n_members=setting.n_members,
             ridge=setting.ridge,
             activation=setting.activation,
@@ -71,9 +71,9 @@ class LossRequest:
         request.problem()
         return request
 
-    def problem(self, per_sample: Any = None) -> Problem:
+    def problem(self, features_per_sample: Any = None) -> Problem:
         """The problem, at another P/N."""
-        ratio = self.per_sample if per_sample is None else per_sample
+        ratio = self.features_per_sample if features_per_sample is None else features_per_sample
         noise: Any = self.noise
         if self.outliers:
             shares = ((1 - self.outliers, 1.0), (self.outliers, OUTLIER_SD))
@@ -130,7 +130,7 @@ def loss_curve(request: LossRequest) -> dict[str, Any]:
     """The error by cause along P/N, and at one P/N."""
     try:
         with _LOCK:
-            curves = _along(replace(request, per_sample=1.0))
+            curves = _along(replace(request, features_per_sample=1.0))
             return {**curves, "here": _here(request), "python": request.python()}
     except ConvergenceError as error:  # its message is for programmers
         shown = f"{request.ridge:g}"
@@ -141,7 +141,7 @@ def loss_curve(request: LossRequest) -> dict[str, Any]:
 def _along(request: LossRequest) -> dict[str, Any]:
     """The curves, which do not depend on the P/N of the request."""
     threshold = request.threshold()
-    control = SETTING["n_features"]
+    control = SETTING["features_per_sample"]
     assert isinstance(control, NumberControl)
     low, high = control.spec.typical
     first = _ABOVE * threshold if isinstance(loss(request.loss), MaxMargin) else low
@@ -149,7 +149,7 @@ def _along(request: LossRequest) -> dict[str, Any]:
     x = x[(x >= first) & (x <= high)]
     if not x.size:
         raise ValueError(
-            f"n_samples must be fewer for loss max_margin, got {request.samples_per_dim:g}: the "
+            f"samples_per_dim must be less for loss max_margin, got {request.samples_per_dim:g}: the "
             "classes are not separable at any number of features"
         )
     if loss(request.loss).margin and not request.ridge:  # the weights have no limit there
@@ -169,7 +169,8 @@ def _along(request: LossRequest) -> dict[str, Any]:
 
 @lru_cache(_CURVES)
 def _here(request: LossRequest) -> dict[str, Any]:
-    if isinstance(loss(request.loss), MaxMargin) and request.per_sample <= request.threshold():
+    separable = request.features_per_sample > request.threshold()
+    if isinstance(loss(request.loss), MaxMargin) and not separable:
         return {"message": "the classes are not separable with these features: there is no margin"}
     error: ErrorTerms[Any] = exact_error(request.problem(), request.n_members)
     return {"parts": dict(error.parts), "total": error.total}

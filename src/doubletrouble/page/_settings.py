@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
 
 from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.page._declarations import (
-    FEATURES_PER_DIM,
+    FEATURES,
     LOSS,
     SETTING,
     VIEW,
@@ -26,43 +26,49 @@ from doubletrouble.theory import DISTINCT
 class PageSetting:
     """The learning problem and the ensemble of one curve, with F = 1."""
 
-    n_features: float
+    features_per_sample: float | None  # one of the two is None
+    features_per_dim: float | None
     n_members: float
     ridge: float
     snr: float
-    n_samples: float
+    samples_per_dim: float
     scheme: str
     fraction: float
-    bank: float
+    bank_per_feature: float
     activation: str
-    nonlinear: float
-    per: str
+    nonlinear_signal: float
     time: float
 
     @classmethod
     def from_json(cls, given: object) -> Self:
         """Validate what the browser sends; controls that are left out have their defaults."""
         values = _object("setting", given, {f.name for f in fields(cls)})
-        per = _value("per", values.get("per", SETTING["per"].default), SETTING["per"])
-        controls = SETTING | ({"n_features": FEATURES_PER_DIM} if per == "D" else {})
+        if FEATURES.keys() <= values.keys():
+            got = values["features_per_dim"]
+            raise ValueError(
+                f"features_per_dim must be left out with features_per_sample, got {got!r:.60}"
+            )
+        none = "features_per_sample" if "features_per_dim" in values else "features_per_dim"
         return cls(
             **{
                 name: _value(name, values.get(name, control.default), control)
-                for name, control in controls.items()
+                for name, control in SETTING.items()
+                if name != none
             }
+            | {none: None}
         )
 
     def problem(self, along: str = "", value: float = math.nan) -> Problem:
         """The problem, with other features, samples or ridge."""
-        at = {"n_features": self.n_features, "n_samples": self.n_samples, "ridge": self.ridge}
-        if along in at:
-            at[along] = value
+        if along in (*FEATURES, "samples_per_dim", "ridge"):
+            changes: dict[str, Any] = dict.fromkeys(FEATURES) if along in FEATURES else {}
+            return replace(self, **changes | {along: value}).problem()
         return Problem(
-            features_per_dim=at["n_features"] * (at["n_samples"] if self.per == "N" else 1.0),
-            samples_per_dim=at["n_samples"],
-            ridge=at["ridge"],
+            features_per_dim=self.features("features_per_dim"),
+            samples_per_dim=self.samples_per_dim,
+            ridge=self.ridge,
             noise=noise_at(self.snr),
-            nonlinear_signal=self.nonlinear,
+            nonlinear_signal=self.nonlinear_signal,
             activation=self.activation,
         )
 
@@ -72,8 +78,9 @@ class PageSetting:
         options: dict[str, Any] = {}
         if self._uses("fraction"):
             options["fraction"] = self.fraction
-        if self._uses("bank"):
-            options["bank_per_dim"] = self.bank * float(np.asarray(problem.features_per_dim))
+        if self._uses("bank_per_feature"):
+            features = float(np.asarray(problem.features_per_dim))
+            options["bank_per_dim"] = self.bank_per_feature * features
         return kind(value if along == "n_members" else self.n_members, **options)
 
     def threshold(self, along: str) -> float | None:
@@ -81,14 +88,24 @@ class PageSetting:
 
         None along other axes.
         """
-        if along != "n_features" and (along != "n_samples" or self.per != "D"):
+        held = along == "samples_per_dim" and self.features_per_dim is not None
+        if along not in FEATURES and not held:
             return None
         scheme = self.ensemble(self.problem())
         numerator, denominator = (float(np.asarray(v)) for v in scheme.sample_share)
         share = numerator / denominator * (DISTINCT if scheme.with_replacement else 1.0)
-        if along == "n_features":
-            return share * (1.0 if self.per == "N" else self.n_samples)
-        return self.n_features / share if share else None
+        if along in FEATURES:
+            return share * (1.0 if along == "features_per_sample" else self.samples_per_dim)
+        return self.features("features_per_dim") / share if share else None
+
+    def features(self, name: str) -> float:
+        """P as one of the ratios of `FEATURES`, whichever of them is given."""
+        ratios = {one: getattr(self, one) for one in FEATURES}
+        given, ratio = next((one, ratio) for one, ratio in ratios.items() if ratio is not None)
+        if given == name:
+            return float(ratio)
+        N = self.samples_per_dim
+        return float(ratio * N if name == "features_per_dim" else ratio / N)
 
     @property
     def is_trained(self) -> bool:

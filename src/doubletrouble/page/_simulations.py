@@ -140,8 +140,8 @@ class SimulationRequest:
             reasons = "; ".join(dict.fromkeys(reason for _, reason in self.refused))
             raise ValueError(f"range must have a point that can be simulated: {reasons}")
         timed = self.times(self.points[0]) is not None
-        if timed and self.along != "n_features" and math.isinf(self.setting.n_features):
-            raise ValueError("n_features must be finite for a simulation in time, got inf")
+        if timed and any(math.isinf(self.sizes(x)[0]) for x in self.points):
+            raise ValueError("P must be finite for a simulation in time, got inf")
         work = sum(map(self._work, self.points))
         if work * self.draws > _MOST_WORK:
             raise ValueError(
@@ -183,7 +183,7 @@ def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
     P, N = (
         float(np.ravel(v)[0]) for v in (run.problem.features_per_dim, run.problem.samples_per_dim)
     )
-    realized = {"n_features": P / N if request.setting.per == "N" else P, "n_samples": N}
+    realized = {"features_per_sample": P / N, "features_per_dim": P, "samples_per_dim": N}
     causes = _estimates(run.error(ensemble))
     has_anova = times is None and SUPPORT["Simulation.anova"](type(ensemble))
     return {

@@ -361,7 +361,7 @@ function forecastView(forecast) {
     const before = setting;
     await ask("advice", (found, asked) => {
       if (asked !== setting) return;
-      const { ridge } = found.options.find((one) => one.name === "best ridge");
+      const { ridge } = found.options.find((one) => one.option === "best ridge");
       bestRidge = Number(ridge.toPrecision(3));
       best.disabled = bestRidge === asked.ridge;
       changes.update(found);
@@ -538,8 +538,8 @@ function advicePanel() {
     const gain = hasGain ? [signed(option.gain), small(interval)] : [];
     return html(
       "tr",
-      { class: option.name === chosen ? "chosen" : "" },
-      html("th", { scope: "row" }, option.name, small(unbroken(values.join(", ")))),
+      { class: option.option === chosen ? "chosen" : "" },
+      html("th", { scope: "row" }, option.option, small(unbroken(values.join(", ")))),
       html("td", {}, shownNumber(option.total, 3) + (option.extrapolated ? " *" : "")),
       html("td", {}, ...gain),
     );

@@ -2,14 +2,14 @@
  * The view "losses": the error by cause along P/N with any convex loss, for numbers and for two classes.
  *
  * The curves are computed by the server (`doubletrouble page`); only this server has this module, and declares the
- * controls of the group "losses". Width, models, ridge, data and activation are those of the view "explore".
+ * controls of the group "losses". Features, models, ridge, data and activation are those of the view "explore".
  */
 
 import { choiceControl, numberControl } from "./controls.js";
 import { button, codeLines, html, panel, setText, table } from "./elements.js";
 import { createPlot } from "./plot.js";
 import { request, sentence } from "./server.js";
-import { control, declarations, shownNumber, toJson } from "./state.js";
+import { FEATURES, control, declarations, features, shownNumber, toJson } from "./state.js";
 import { unbroken } from "./words.js";
 
 const SLOW = 400; // ms after which a pending answer is announced
@@ -17,20 +17,23 @@ const CAUSES = ["noise", "initialization", "sampling", "bias"];
 const CLASSES = "classification";
 const FALLBACK = { classification: "logistic", regression: "huber" }; // where a task does not have a loss
 const OF_TASK = { classification: ["flips"], regression: ["snr", "outliers"] };
-const NUMBERS = { first: ["n_features", "n_members", "ridge", "n_samples", "snr"], view: ["flips", "outliers"] };
-const ORDER = ["flips", "snr", "outliers", "n_features", "n_members", "ridge", "n_samples"];
+const NUMBERS = {
+  first: [...FEATURES, "n_members", "ridge", "samples_per_dim", "snr"],
+  view: ["flips", "outliers"],
+};
+const ORDER = ["flips", "snr", "outliers", ...FEATURES, "n_members", "ridge", "samples_per_dim"];
 
 const hasTask = (loss, task) => declarations.losses[loss].includes(task);
 const colorOf = (name) => (name === "total" ? "var(--causes-total)" : `var(--causes-${name})`);
 const labelOf = (name) => declarations.parts.labels[name];
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
-const perSample = ({ n_features: P, per, n_samples: N }) => (per === "N" ? P : P / N);
+const perSample = (setting) => features(setting, "features_per_sample");
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
 const nameOf = (task) => (task === CLASSES ? "misclassification rate" : "squared test error");
 
 /** What a curve depends on, as the server takes it. */
 function bodyOf({ first, task, loss, flips, outliers }) {
-  return { setting: { ...first, scheme: "ensemble", nonlinear: 0, time: Infinity }, task, loss, flips, outliers };
+  return { setting: { ...first, scheme: "ensemble", nonlinear_signal: 0, time: Infinity }, task, loss, flips, outliers };
 }
 
 /** Build the view in a container. */
@@ -114,7 +117,7 @@ function createControls(store) {
   const basic = html("fieldset", { class: "basic" }, html("legend", {}, "Labels and model"),
     ...made.map((one) => one.element));
   const reset = button("Reset", () => {
-    const names = [...NUMBERS.first, "activation", "per"];
+    const names = [...NUMBERS.first, "activation"].filter((name) => name !== "features_per_dim");
     const first = Object.fromEntries(names.map((name) => [name, control(name).default]));
     const own = Object.fromEntries(["task", "loss", ...NUMBERS.view].map((name) => [name, control(name).default]));
     store.set({ first, ...own });
@@ -168,7 +171,7 @@ function createFigure() {
     limit("one", 1, found.one_model, "8 3 2 3");
     limit("many", Infinity, found.infinite_models, "1.5 3");
     lines.push({ name: "total", label: totalLabel(K), color: ink, x, y: total, width: 3, peak: true });
-    const { typical } = control("n_features", { per: "N" });
+    const { typical } = control("features_per_sample");
     const margin = threshold < 1;
     return {
       title: `The ${nameOf(task)} and its causes against P/N, ${control("loss").choices[loss]}`,

@@ -92,7 +92,7 @@ export function simulationPanel(store, onPoints) {
     const texts = [`${done} of ${total} points drawn${reasons && `, ${refused.length} refused: ${reasons}`}`];
     const odd = points.filter(({ causes }) => !Number.isFinite(causes.total[0])).map(({ x }) => shownNumber(x, 3));
     const { along } = shown.body;
-    const { symbol } = control(along, shown.body.settings[0]);
+    const { symbol } = control(along);
     if (odd.length) texts.push(`the total is not finite at ${symbol} = ${odd.join(", ")}`);
     const ends = { cancelled: "cancelled", failed: "it failed" };
     for (const one of started) texts.push(ends[one.status], one.message);
@@ -143,8 +143,8 @@ export function advicePanel(store) {
       const rows = advice.options.map((option) =>
         html(
           "tr",
-          { class: option.name === advice.choice ? "chosen" : "" },
-          html("th", { scope: "row" }, option.name),
+          { class: option.option === advice.choice ? "chosen" : "" },
+          html("th", { scope: "row" }, option.option),
           html("td", {}, shownNumber(option.error_total)),
           html("td", {}, factor(option.relative_features)),
           html("td", {}, factor(option.relative_training)),

@@ -4,7 +4,7 @@
  * A control is {element, update(view)}: it changes the store, and `update` shows what the store has.
  */
 
-import { html, setText } from "./elements.js";
+import { html } from "./elements.js";
 import { applies, contains, control, parseNumber, readValue, shownNumber, writeNumber } from "./state.js";
 import { WORDS, word } from "./words.js";
 
@@ -50,30 +50,31 @@ function ownerOf(which, name) {
 /** A number: a box and a slider; `which` is "first", "second" or "view", `id` the prefix of identifiers. */
 export function numberControl(store, name, { which = "first", id = "set", slider: hasSlider = true } = {}) {
   const { owner, patch } = ownerOf(which, name);
-  const declaredFor = (view) => control(name, owner(view), store.declarations);
-  const declared = () => declaredFor(store.get());
+  const declared = control(name, store.declarations);
   const key = `${id}-${which}-${name}`;
-  const symbol = html("span", { class: "symbol" });
-  const label = html("label", { for: hasSlider ? `${key}-slider` : `${key}-box` });
-  const meaning = html("span", { class: "meaning", id: `${key}-meaning` });
+  const isNamed = declared.symbol === declared.label.toLowerCase(); // by its label
+  const hasWord = Object.hasOwn(WORDS, declared.symbol) && !isNamed;
+  const symbol = html("span", { class: "symbol" }, hasWord ? word(declared.symbol) : "");
+  const label = html("label", { for: hasSlider ? `${key}-slider` : `${key}-box` }, declared.label);
+  const meaning = html("span", { class: "meaning", id: `${key}-meaning` }, declared.meaning);
   const described = { "aria-describedby": meaning.id };
-  const range = { type: "range", id: `${key}-slider`, class: "slider", ...described };
+  const range = { type: "range", id: `${key}-slider`, class: "slider", max: stops(declared).length - 1, ...described };
   const slider = hasSlider ? html("input", range) : null;
   const box = html("input", {
     type: "text", id: `${key}-box`, class: "box", inputmode: "decimal", autocomplete: "off", spellcheck: "false",
-    enterkeyhint: "done", ...(slider ? {} : described),
+    enterkeyhint: "done",
+    ...(slider ? { "aria-label": `${declared.label} ${declared.symbol}, exact value` } : described),
   });
   const head = html("div", { class: "control-head" }, label, symbol, box);
   const element = html("div", { class: "control number", "data-control": name }, head, slider, meaning);
 
-  let shown = null; // the declaration that is shown
   let typing = false;
   let before = null; // the value before typing, for Escape
   let after = null; // and after the last key
   let held = false; // a key of the slider is down
   let moved = false;
 
-  const valueOf = () => stops(declared())[slider.valueAsNumber];
+  const valueOf = () => stops(declared)[slider.valueAsNumber];
   slider?.addEventListener("input", () => {
     moved = true;
     store.set(patch(valueOf()), { commit: false });
@@ -95,7 +96,7 @@ export function numberControl(store, name, { which = "first", id = "set", slider
     if (!typing) before = owner(store.get())[name];
     typing = true;
     const value = parseNumber(box.value);
-    const valid = contains(declared(), value);
+    const valid = contains(declared, value);
     box.setAttribute("aria-invalid", String(!valid));
     after = valid ? value : owner(store.get())[name];
     if (valid) store.set(patch(value), { commit: false });
@@ -112,32 +113,21 @@ export function numberControl(store, name, { which = "first", id = "set", slider
   function commitBox() {
     if (!typing) return;
     typing = false;
-    const { value, message } = readValue(declared(), box.value, before);
+    const { value, message } = readValue(declared, box.value, before);
     store.set(patch(value), { commit: true, message });
     update(store.get());
   }
 
   function update(view) {
     const setting = owner(view);
-    const spec = declaredFor(view);
-    element.hidden = which !== "view" && !applies(spec, setting);
-    if (spec !== shown) {
-      shown = spec;
-      setText(label, spec.label);
-      const isNamed = spec.symbol === spec.label.toLowerCase(); // by its label
-      symbol.replaceChildren(Object.hasOwn(WORDS, spec.symbol) && !isNamed ? word(spec.symbol) : "");
-      setText(meaning, spec.meaning);
-      if (slider) {
-        slider.max = stops(spec).length - 1;
-        box.setAttribute("aria-label", `${spec.label} ${spec.symbol}, exact value`);
-      }
-    }
+    element.hidden = which !== "view" && !applies(name, setting);
+    if (!(name in setting)) return;
     const value = setting[name];
     if (value !== after) typing = false; // another value is shown: by Back, for example
     if (slider) {
-      const position = nearestStop(spec, value);
+      const position = nearestStop(declared, value);
       if (slider.valueAsNumber !== position) slider.value = position;
-      const words = `${spec.label} ${spec.symbol} = ${value === Infinity ? "infinite" : shownNumber(value)}`;
+      const words = `${declared.label} ${declared.symbol} = ${value === Infinity ? "infinite" : shownNumber(value)}`;
       if (slider.ariaValueText !== words) slider.ariaValueText = words;
     }
     if (typing) return;
@@ -150,8 +140,8 @@ export function numberControl(store, name, { which = "first", id = "set", slider
 }
 
 /** One of a few names, as a list; `also(value)` is a further patch. */
-export function choiceControl(store, name, { which = "view", id = "set", also } = {}) {
-  const declared = control(name);
+export function choiceControl(store, name, { which = "view", id = "set", also, declared, valueIn } = {}) {
+  declared ??= control(name);
   const { owner, patch } = ownerOf(which, name);
   const key = `${id}-${which}-${name}`;
   const options = Object.entries(declared.choices).map(([value, label]) =>
@@ -164,7 +154,7 @@ export function choiceControl(store, name, { which = "view", id = "set", also } 
   const element = html("div", { class: "control choice", "data-control": name }, head, meaning);
   select.addEventListener("change", () => store.set({ ...patch(select.value), ...also?.(select.value) }));
   function update(view) {
-    const value = owner(view)[name];
+    const value = valueIn ? valueIn(view) : owner(view)[name];
     if (select.value !== value) select.value = value;
   }
   update(store.get());

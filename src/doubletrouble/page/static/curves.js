@@ -5,7 +5,7 @@
  * feature bank per feature of a model); `problemOf` and `schemeOf` translate it to those of theory.js.
  */
 
-import { control, settings, toJson } from "./state.js";
+import { control, features, settings, toJson } from "./state.js";
 import {
   DISTINCT, SCHEMES, anova, errorCurve, exactError, fewestMembers, gradientFlow, noiseAt, optimalRidge, trainingError,
 } from "./theory.js";
@@ -43,11 +43,11 @@ function isTimed(view, setting) {
 
 export function problemOf(setting) {
   return {
-    features_per_dim: setting.per === "N" ? setting.n_features * setting.n_samples : setting.n_features,
-    samples_per_dim: setting.n_samples,
+    features_per_dim: features(setting, "features_per_dim"),
+    samples_per_dim: setting.samples_per_dim,
     ridge: setting.ridge,
     noise: noiseAt(setting.snr),
-    nonlinear_signal: setting.nonlinear,
+    nonlinear_signal: setting.nonlinear_signal,
     activation: setting.activation,
   };
 }
@@ -56,7 +56,7 @@ export function schemeOf(setting) {
   const scheme = { name: setting.scheme, n_members: setting.n_members };
   if (setting.scheme === "subsample") scheme.fraction = setting.fraction;
   if (setting.scheme === "feature_bank") {
-    scheme.bank_per_dim = setting.bank * problemOf(setting).features_per_dim;
+    scheme.bank_per_dim = setting.bank_per_feature * problemOf(setting).features_per_dim;
   }
   return scheme;
 }
@@ -72,15 +72,15 @@ function variation(setting, along, x) {
   if (along === "n_members") return { axis: ["n_members"], values: [x] };
   if (along === "time" || along === "ridge") return { axis: [along], values: [x] };
   const axis = ["features_per_dim"];
-  const features = x.map((value) => problemOf({ ...setting, [along]: value }).features_per_dim);
-  const values = [features];
-  if (along === "n_samples") {
+  const wide = x.map((value) => problemOf({ ...setting, [along]: value }).features_per_dim);
+  const values = [wide];
+  if (along === "samples_per_dim") {
     axis.push("samples_per_dim");
     values.push(x);
   }
   if (setting.scheme === "feature_bank") {
     axis.push("bank_per_dim");
-    values.push(features.map((value) => setting.bank * value));
+    values.push(wide.map((value) => setting.bank_per_feature * value));
   }
   return { axis, values };
 }
@@ -104,10 +104,11 @@ const THRESHOLD_LABELS = {
 /** Where on the axis a model has as many features as samples: [{x, label}], at most one. */
 export function thresholds(setting, along) {
   const share = sampleShare(setting);
-  const perSample = setting.n_features / (setting.per === "N" ? 1 : setting.n_samples); // P/N
+  const perSample = features(setting, "features_per_sample"); // P/N
   let x = NaN;
-  if (along === "n_features") x = share * (setting.per === "N" ? 1 : setting.n_samples);
-  else if (along === "n_samples" && setting.per === "D") x = setting.n_features / share;
+  if (along === "features_per_sample") x = share;
+  else if (along === "features_per_dim") x = share * setting.samples_per_dim;
+  else if (along === "samples_per_dim" && "features_per_dim" in setting) x = setting.features_per_dim / share;
   else if (along === "n_members" && setting.scheme === "divide") x = 1 / perSample;
   else if (along === "n_members" && setting.scheme === "folds") x = 1 / (1 - perSample);
   return x > 0 && x < Infinity ? [{ x, label: THRESHOLD_LABELS[setting.scheme] ?? "P = N" }] : [];
@@ -115,7 +116,7 @@ export function thresholds(setting, along) {
 
 /** The ends of the horizontal axis: typical values, and typed ones that are not too far away. */
 export function range(view) {
-  let [low, high] = control(view.along, view.first).typical;
+  let [low, high] = control(view.along).typical;
   const typed = settings(view)
     .map((setting) => setting[view.along])
     .filter((value) => value >= low / BEYOND && value <= high * BEYOND);

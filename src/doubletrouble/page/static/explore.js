@@ -9,13 +9,20 @@ import { pngOf, svgOf } from "./picture.js";
 import { createPlot } from "./plot.js";
 import { advicePanel, simulationPanel } from "./remote.js";
 import { CELL_COLORS } from "./scales.js";
-import { SETTING, control, declarations, namesOf, read, settings, shownNumber, write } from "./state.js";
+import {
+  SETTING, control, declarations, featuresName, namesOf, read, settings, shownNumber, write,
+} from "./state.js";
 import { exactError, fewestMembers } from "./theory.js";
 import { phrase } from "./words.js";
 
 const NARROW = 560; // pixels below which two plots are one
 const ANNOUNCE_AFTER = 700; // ms at rest before the sentence is announced to screen readers
 const REST = 250; // ms without a change after which curves have all their points
+const RATIO = {
+  label: "Features counted",
+  meaning: "features per training sample, or per input dimension",
+  choices: { features_per_sample: "per sample, P/N", features_per_dim: "per dimension, P/D" },
+};
 const MAP = { columns: 48, rows: 36 };
 
 // --- what is drawn ---
@@ -50,7 +57,7 @@ function regimesOf(view, curve, [low, high]) {
   if (view.form === "areas" || !(threshold > low && threshold < high)) return []; // not legible on areas
   const under = { label: "fewer features than samples", short: label.replace("=", "<") };
   const over = { label: "more features than samples", short: label.replace("=", ">"), shaded: true };
-  const [left, right] = view.along === "n_samples" ? [over, under] : [under, over];
+  const [left, right] = view.along === "samples_per_dim" ? [over, under] : [under, over];
   return [{ from: low, to: threshold, ...left }, { from: threshold, to: high, ...right }];
 }
 
@@ -94,7 +101,7 @@ function figureSpec(view, drawn, { ghost, points, suffixes }) {
 
 /** The horizontal axis of a view, as a plot takes it. */
 function axisOf(view) {
-  const { axis, symbol } = control(view.along, view.first);
+  const { axis, symbol } = control(view.along);
   return { label: axis, symbol, scale: view.x, range: curves.range(view) };
 }
 
@@ -211,7 +218,6 @@ function createControls(store) {
   const resetTop = () => ({ top: 0 });
   const further = { // what a choice changes besides
     along: resetTop,
-    per: resetTop,
     y: resetTop,
     form: (form) => ({ y: form === "areas" ? "linear" : "log", top: 0 }),
   };
@@ -245,6 +251,8 @@ function createControls(store) {
   const more = group("More of the second", groupOf("more", "second"));
   const secondBox = html("fieldset", { class: "second" }, secondTitle, ...basicOf("second"), more);
   const layout = made("compare", "view");
+  const valueIn = (view) => featuresName(view.first);
+  const ratio = keep(choiceControl(store, "ratio", { declared: RATIO, valueIn, also: resetTop }));
   const presetLabel = html("label", { for: "preset" }, "As in the paper");
   const element = html(
     "section",
@@ -252,7 +260,7 @@ function createControls(store) {
     basic,
     secondBox,
     html("div", { class: "buttons" }, compare, swap, single, reset),
-    group("More of the model and the data", [...groupOf("more", "first"), ...groupOf("common", "first")]),
+    group("More of the model and the data", [...groupOf("more", "first"), ratio]),
     group("The plot", [
       ...groupOf("plot", "view"),
       layout,
@@ -306,7 +314,7 @@ function createFigure(store, redraw) {
   const isBeside = (view) => Boolean(view.second) && view.compare === "beside" && isWide;
 
   function ghostOf(view, ghost) {
-    const isComparable = ghost?.along === view.along && ghost.x === view.x && ghost.first.per === view.first.per;
+    const isComparable = ghost?.along === view.along && ghost.x === view.x;
     const isSame = (name) => name === view.along || ghost.first[name] === view.first[name];
     if (!isComparable || SETTING.every(isSame)) return null;
     if (ghostCurve.view !== ghost) {

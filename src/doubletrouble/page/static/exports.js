@@ -2,21 +2,22 @@
 
 import { heights, partsOf, range, thresholds } from "./curves.js";
 import { html } from "./elements.js";
-import { SETTING, applies, control, declarations, settings, shownNumber, writeNumber } from "./state.js";
+import {
+  FEATURES, SETTING, applies, control, declarations, featuresName, settings, shownNumber, writeNumber,
+} from "./state.js";
 import { fewestMembers } from "./theory.js";
 
 // --- settings in words ---
 
 function worded(name, setting) {
-  const declared = control(name, setting);
+  const declared = control(name);
   const value = setting[name];
   if (declared.choices) return (name === "scheme" ? "" : `${name} `) + value.replace("_", " ");
   return `${declared.symbol} = ${shownNumber(value, 6)}`;
 }
 
 function isShown(name, setting) {
-  if (name === "per" || (name === "time" && setting.time === Infinity)) return false;
-  return applies(control(name, setting), setting);
+  return applies(name, setting) && !(name === "time" && setting.time === Infinity);
 }
 
 /** A setting in symbols: "P/N = 2, N/D = 1, λ = 1e-5, ...". */
@@ -34,7 +35,7 @@ export function differences(setting, other) {
 
 /** The caption of a picture: what is drawn, each setting, the source. */
 export function caption(view) {
-  const axis = control(view.along, view.first);
+  const axis = control(view.along);
   const parts = view.split === "effects" ? "its main effects and interactions" : "its parts by cause";
   const lines = settings(view).map((setting, i) => {
     const which = view.second ? ["First (solid): ", "Second (dashed): "][i] : "";
@@ -57,7 +58,7 @@ function code(value) {
 
 function arrayLines(view, setting) {
   const [low, high] = range(view).map(code);
-  const symbol = control(view.along, setting).symbol;
+  const symbol = control(view.along).symbol;
   const even = `np.${view.x === "log" ? "geomspace" : "linspace"}(${low}, ${high}, 201)`;
   if (view.along === "n_members") {
     return [`x = np.unique(np.round(${even}).clip(${fewestMembers(setting.scheme)}))  # ${symbol}`];
@@ -71,14 +72,15 @@ function arrayLines(view, setting) {
 }
 
 function problemLines(view, setting) {
-  const at = { n_features: code(setting.n_features), n_samples: code(setting.n_samples), ridge: code(setting.ridge) };
+  const ratio = featuresName(setting);
+  const at = Object.fromEntries([ratio, "samples_per_dim", "ridge"].map((name) => [name, code(setting[name])]));
   if (view.along in at) at[view.along] = "x";
   const fields = {
-    features_per_dim: setting.per === "N" ? `${at.n_features} * ${at.n_samples}` : at.n_features,
-    samples_per_dim: at.n_samples,
+    features_per_dim: at.features_per_dim ?? `${at.features_per_sample} * ${at.samples_per_dim}`,
+    samples_per_dim: at.samples_per_dim,
     ridge: at.ridge,
     noise: code(1 / setting.snr),
-    nonlinear_signal: code(setting.nonlinear),
+    nonlinear_signal: code(setting.nonlinear_signal),
     activation: `"${setting.activation}"`,
   };
   return ["problem = dt.Problem(", ...Object.entries(fields).map(([name, value]) => `    ${name}=${value},`), ")"];
@@ -88,7 +90,7 @@ function ensembleCode(view, setting) {
   const K = view.along === "n_members" ? "x" : setting.n_members === Infinity ? "np.inf" : String(setting.n_members);
   const options = {
     subsample: `, fraction=${code(setting.fraction)}`,
-    feature_bank: `, bank_per_dim=${code(setting.bank)} * problem.features_per_dim`,
+    feature_bank: `, bank_per_dim=${code(setting.bank_per_feature)} * problem.features_per_dim`,
   };
   const name = setting.scheme.replace(/(^|_)./g, (start) => start.at(-1).toUpperCase()); // FeatureBank
   return `dt.${name}(${K}${options[setting.scheme] ?? ""})`;
@@ -164,7 +166,7 @@ export function python(view) {
     lines.push(...settingLines(view, setting, look));
   });
   const drawn = beside ? ["left", "right"] : ["left"];
-  const label = control(view.along, view.first).axis;
+  const label = control(view.along).axis;
   lines.push("");
   for (const axes of drawn) {
     lines.push(
@@ -184,8 +186,9 @@ export function csv(view, curves, simulated) {
   const names = ["total", ...new Set(curves.flatMap((one) => one.names))];
   const training = view.training === "1";
   const errorNames = names.map((name) => `standard_error_${name}`);
-  const rows = [["kind", "setting", ...SETTING, ...names, ...(training ? ["training_error"] : []), ...errorNames]];
-  const fixed = (setting, x) => SETTING.map((name) => cell(name === view.along ? x : setting[name]));
+  const columns = SETTING.filter((name) => !FEATURES.includes(name) || name in view.first);
+  const rows = [["kind", "setting", ...columns, ...names, ...(training ? ["training_error"] : []), ...errorNames]];
+  const fixed = (setting, x) => columns.map((name) => cell(name === view.along ? x : setting[name]));
   settings(view).forEach((setting, i) => {
     const one = curves[i];
     one.x.forEach((x, k) => {

@@ -119,8 +119,8 @@ function weights(columns, labels, ridge) {
 }
 
 /** K fits on `X`, their mean, and its mean squared errors: on the noisy labels, and from the true function. */
-function fitAll(data, { n_features, n_members: K, ridge, snr }) {
-  const P = Math.max(Math.round(n_features * N_SAMPLES), 1);
+function fitAll(data, { features_per_sample: ratio, n_members: K, ridge, snr }) {
+  const P = Math.max(Math.round(ratio * N_SAMPLES), 1);
   const labels = data.inputs.map((x, i) => target(x) + (TARGET_SPREAD / snr) * data.noise[i]);
   const mean = new Float64Array(GRID + N_SAMPLES);
   const fits = [];
@@ -148,7 +148,7 @@ let shown = { key: "" }; // the last fits, and their data
 
 /** The fits of a setting to the data of a seed. */
 export function fitsOf(setting, seed) {
-  const key = [setting.n_features, setting.n_members, setting.ridge, setting.snr, seed].join();
+  const key = [setting.features_per_sample, setting.n_members, setting.ridge, setting.snr, seed].join();
   if (key === shown.key) return shown;
   const data = shown.seed === seed ? shown.data : drawn(seed);
   shown = { key, seed, data, ...fitAll(data, setting) };

@@ -53,8 +53,7 @@ export async function loadDeclarations() {
   const response = await fetch(new URL("declarations.json", import.meta.url));
   if (!response.ok) throw new Error(`declarations.json has status ${response.status}`);
   declarations = fromJson(await response.text());
-  SETTING = namesOf("basic", "more", "common");
-  declarations.features_per_dim = { ...declarations.controls.n_features, ...declarations.features_per_dim };
+  SETTING = namesOf("basic", "more");
   declarations.claims = Object.entries(declarations.claims).map(([claim, verdict], i) => {
     const heading = `${i + 1} ${claim}`.toLowerCase();
     const anchor = heading.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
@@ -69,15 +68,16 @@ export function namesOf(...groups) {
   return Object.keys(controls).filter((name) => groups.includes(controls[name].group));
 }
 
-/** The declaration of a control; that of the features depends on what it is counted per. */
-export function control(name, setting, { controls, features_per_dim } = declarations) {
-  if (name === "n_features" && setting?.per === "D") return features_per_dim;
+/** The declaration of a control. */
+export function control(name, { controls } = declarations) {
   const owner = Object.hasOwn(controls, name) ? controls : PAGE;
   return Object.hasOwn(owner, name) ? owner[name] : undefined;
 }
 
-export function applies(declared, setting) {
-  return !declared.schemes || declared.schemes.includes(setting.scheme);
+/** Whether a setting has a control: of the two ratios of the features it has one. */
+export function applies(name, setting) {
+  const schemes = control(name)?.schemes;
+  return (!FEATURES.includes(name) || name in setting) && (!schemes || schemes.includes(setting.scheme));
 }
 
 // --- numbers and texts ---
@@ -167,30 +167,41 @@ function written(value) {
 
 // --- settings and views ---
 
-/** The features of a setting, counted per sample or per dimension. */
-function featuresPer(setting, per) {
-  if (per === setting.per) return setting.n_features;
-  return per === "N" ? setting.n_features / setting.n_samples : setting.n_features * setting.n_samples;
+/** The ratios of the features, P/N and P/D: a setting has one of them. */
+export const FEATURES = ["features_per_sample", "features_per_dim"];
+
+/** The ratio that a setting has. */
+export const featuresName = (setting) => FEATURES.find((name) => name in setting);
+
+/** The features of a setting as one of the ratios. */
+export function features(setting, name) {
+  if (name in setting) return setting[name];
+  const { samples_per_dim: N } = setting;
+  return name === "features_per_dim" ? setting.features_per_sample * N : setting.features_per_dim / N;
 }
 
-/** A setting with other values; P counted anew stays the same number of features, as far as it can. */
-function changedSetting(setting, patch, messages) {
+/** A setting with other values; one ratio of the features replaces the other. */
+function changedSetting(setting, patch) {
   const result = { ...setting, ...patch };
-  if (result.per !== setting.per && patch.n_features === undefined) {
-    const declared = control("n_features", result);
-    const counted = featuresPer(setting, result.per);
-    result.n_features = nearest(declared, counted);
-    if (result.n_features !== counted) messages.push(refusal(declared, writeNumber(counted), result.n_features));
-  }
+  if (featuresName(patch)) for (const name of FEATURES) if (!(name in patch)) delete result[name];
   return result;
 }
 
-/** A view whose values go together, and messages about those that had to change. */
-function consistent(view) {
+/** A setting with as many features as before, as far as it can, by one of the ratios. */
+function counted(setting, name, messages) {
+  if (name in setting) return setting;
+  const [declared, ratio] = [control(name), features(setting, name)];
+  const value = nearest(declared, ratio);
+  if (value !== ratio) messages.push(refusal(declared, writeNumber(ratio), value));
+  return changedSetting(setting, { [name]: value });
+}
+
+/** A view whose values go together, by one ratio of the features, and messages about those that had to change. */
+function consistent(view, ratio = FEATURES.includes(view.along) ? view.along : featuresName(view.first)) {
   const messages = [];
-  const result = { ...view, first: { ...view.first } };
-  if (view.second) result.second = changedSetting(view.second, { per: result.first.per }, messages);
-  const untimed = (setting) => !applies(control("time"), setting);
+  const result = { ...view, first: counted({ ...view.first }, ratio, messages) };
+  if (view.second) result.second = counted({ ...view.second }, ratio, messages);
+  const untimed = (setting) => !applies("time", setting);
   for (const setting of settings(result)) {
     const fewest = fewestMembers(setting.scheme);
     if (setting.n_members < fewest) {
@@ -204,7 +215,7 @@ function consistent(view) {
   }
   if (result.along === "time" && settings(result).some(untimed)) {
     messages.push("Training time is not known for this scheme; the features are along the axis.");
-    result.along = "n_features";
+    result.along = ratio;
   }
   const inTime = result.along === "time" || settings(result).some((setting) => setting.time < Infinity);
   if (inTime && result.split === "effects") {
@@ -229,7 +240,8 @@ function viewNames() {
 
 export function defaultView() {
   const value = (name) => control(name).default;
-  const first = Object.fromEntries(SETTING.map((name) => [name, value(name)]));
+  const names = SETTING.filter((name) => name !== "features_per_dim");
+  const first = Object.fromEntries(names.map((name) => [name, value(name)]));
   return { first, second: null, ...Object.fromEntries(viewNames().map((n) => [n, value(n)])) };
 }
 
@@ -266,6 +278,7 @@ export function read(query) {
     else view[name] = noted(messages, readValue(control(name), text, view[name]));
   }
   view.first = readSetting(start.first, first, messages);
+  if (!given.has("along")) view.along = featuresName(view.first);
   if (second.length) {
     const own = [];
     view.second = readSetting(view.first, second, own);
@@ -286,18 +299,19 @@ function noted(messages, { value, message }) {
 }
 
 function readSetting(owner, pairs, messages) {
-  const patch = { per: owner.per };
-  // first what P is counted per, which decides what it is
-  const isPer = ([name]) => name === "per";
-  for (const [name, text] of [...pairs.filter(isPer), ...pairs.filter((pair) => !isPer(pair))]) {
-    const before = name === "n_features" ? featuresPer(owner, patch.per) : owner[name];
+  const patch = {};
+  for (const [name, text] of pairs) {
+    const before = FEATURES.includes(name) ? features(owner, name) : owner[name];
     if (!SETTING.includes(name)) messages.push(`There is no control named '${name.slice(0, SHOWN)}'.`);
-    else patch[name] = noted(messages, readValue(control(name, patch), text, before));
+    else patch[name] = noted(messages, readValue(control(name), text, before));
   }
-  const result = changedSetting(owner, patch, messages);
+  if (FEATURES.every((name) => name in patch)) {
+    messages.push(`${FEATURES[0]} must be left out with ${FEATURES[1]}.`);
+    delete patch[FEATURES[0]];
+  }
+  const result = changedSetting(owner, patch);
   for (const name of Object.keys(patch)) {
-    const declared = control(name, result);
-    if (!applies(declared, result) && name !== "time") messages.push(`This scheme has no ${declared.symbol}.`);
+    if (!applies(name, result) && name !== "time") messages.push(`This scheme has no ${control(name).symbol}.`);
   }
   return result;
 }
@@ -320,27 +334,28 @@ export function write(view) {
   if (view.second) {
     const others = differences(view.second, view.first);
     // a second setting equal to the first is one all the same
-    items.push(...(others.length ? others : [["per", view.second.per]]).map(([n, text]) => [SECOND + n, text]));
+    const ratio = featuresName(view.second);
+    const some = others.length ? others : [[ratio, written(view.second[ratio])]];
+    items.push(...some.map(([name, text]) => [SECOND + name, text]));
   }
   if (view.view !== impliedView(items.map(([name]) => name))) items.unshift(["view", view.view]);
   return new URLSearchParams(items).toString();
 }
 
 function differences(setting, from) {
-  const differs = (name) => setting[name] !== from[name] || (name === "n_features" && setting.per !== from.per);
+  const differs = (name) => name in setting && setting[name] !== from[name];
   return SETTING.filter(differs).map((name) => [name, written(setting[name])]);
 }
 
-/** A view with a patch: {first: {...}, second: {...} or null, name: value}. */
+/** A view with a patch: {first: {...}, second: {...} or null, name: value}; `ratio` is that of the features. */
 function patched(view, patch) {
-  const { first, second, ...others } = patch;
+  const { first, second, ratio, ...others } = patch;
   const result = { ...view, ...others };
-  const messages = [];
-  if (first) result.first = changedSetting(view.first, first, messages);
+  if (ratio && FEATURES.includes(result.along)) result.along = ratio;
+  if (first) result.first = changedSetting(view.first, first);
   if (second === null) result.second = null;
-  else if (second) result.second = changedSetting(view.second ?? result.first, second, messages);
-  const found = consistent(result);
-  return { ...found, messages: [...messages, ...found.messages] };
+  else if (second) result.second = changedSetting(view.second ?? result.first, second);
+  return consistent(result, ratio);
 }
 
 // --- the store ---

@@ -12,8 +12,8 @@ import { shownNumber } from "./state.js";
 import { ACTIVATIONS, exactError, optimalRidge, trainingError } from "./theory.js";
 
 // with N = 4 D the error falls before the peak; with N = D, as in the paper, more of it stays
-const MUCH_DATA = { n_features: 1, n_members: 1, ridge: 1e-4, snr: 2, n_samples: 4 };
-const BASE = { n_features: 1, n_members: 1, ridge: 1e-3, snr: 2 };
+const MUCH_DATA = { features_per_sample: 1, n_members: 1, ridge: 1e-4, snr: 2, samples_per_dim: 4 };
+const BASE = { features_per_sample: 1, n_members: 1, ridge: 1e-3, snr: 2 };
 const NOISY = { n_members: 1, ridge: 3e-3, snr: 1 }; // of the step about the ridge
 const STACK = ["bias", "sampling", "initialization", "noise"]; // from the bottom
 const LASTING = ["bias", "sampling", "shared noise", "initialization", "other noise"]; // first what stays
@@ -31,7 +31,7 @@ const percent = (share) => (share > 0 && share < 0.005 ? "below 1 %" : `${(100 *
 /** The F/τ below which many narrow models are best, μ₁/μ⋆ of ReLU. */
 const NOISE_LIMIT = exact(ACTIVATIONS.relu.linear / ACTIVATIONS.relu.nonlinear);
 
-function featuresAre({ n_features: ratio }) {
+function featuresAre({ features_per_sample: ratio }) {
   return ratio === Infinity ? "With infinitely many features" : `At P/N = ${exact(ratio)}`;
 }
 
@@ -53,7 +53,7 @@ const TOTALS = gridBetween(0.1, 100, [], { share: 0.3 });
 const RIDGES = gridBetween(1e-5, 10);
 
 /** The curve of a setting along P/N, or along the ridge. */
-function curveOf(setting, x = RATIOS, { along = "n_features", ...options } = {}) {
+function curveOf(setting, x = RATIOS, { along = "features_per_sample", ...options } = {}) {
   const view = { along, split: "causes", x: "log", first: setting, second: null };
   return curve(view, setting, { x, best: false, ...options });
 }
@@ -65,7 +65,10 @@ function frame(title, setting, x, y, regimes = [WIDE]) {
     y: { label: "test error", scale: "linear", ...y },
     lines: [],
     regimes,
-    marks: { thresholds: [{ x: 1, label: "P = N" }], here: [{ x: setting.n_features, y: error(setting).total }] },
+    marks: {
+      thresholds: [{ x: 1, label: "P = N" }],
+      here: [{ x: setting.features_per_sample, y: error(setting).total }],
+    },
   };
 }
 
@@ -85,7 +88,7 @@ function peakFigure(first) {
     line("total", "test error", found, partColor("total"), { peak: true }),
     line("training", "training error", { x: RATIOS, total: found.training }, OTHER),
   );
-  spec.marks.here.push({ x: first.n_features, y: training(first), color: OTHER });
+  spec.marks.here.push({ x: first.features_per_sample, y: training(first), color: OTHER });
   return spec;
 }
 
@@ -136,11 +139,12 @@ function ridgeFigures(first) {
   return [stackFigure(first, 7, { ...first, ...NOISY }), spec];
 }
 
-const totals = ({ n_members: K, n_features: ratio }) => (K === Infinity ? Infinity : K * ratio);
+const totals = ({ n_members: K, features_per_sample: ratio }) => (K === Infinity ? Infinity : K * ratio);
 
 /** The error at the best ridge along the total number of features. */
 function bestAlong(setting) {
-  return { x: TOTALS, total: TOTALS.map((x) => best({ ...setting, n_features: x / setting.n_members }).error.total) };
+  const bestAt = (x) => best({ ...setting, features_per_sample: x / setting.n_members });
+  return { x: TOTALS, total: TOTALS.map((x) => bestAt(x).error.total) };
 }
 
 function wideFigure(first) {
@@ -161,7 +165,7 @@ function wideFigure(first) {
   spec.marks = {
     thresholds: [{ x: 1, label: "KP = N" }, ...(K > 1 ? [{ x: K, label: "P = N" }] : [])],
     here: [
-      { x: total, y: error({ ...alone, n_features: total }).total, color: ONE },
+      { x: total, y: error({ ...alone, features_per_sample: total }).total, color: ONE },
       { x: total, y: error(first).total, color: OTHER },
     ],
   };
@@ -182,8 +186,8 @@ function divideFigure(first) {
   spec.marks = {
     thresholds: [{ x: 1, label: "P = N" }, ...(K > 1 ? [{ x: 1 / K, label: "P = N/K" }] : [])],
     here: [
-      { x: first.n_features, y: error(shared).total, color: ONE },
-      { x: first.n_features, y: error(divided).total, color: OTHER },
+      { x: first.features_per_sample, y: error(shared).total, color: ONE },
+      { x: first.features_per_sample, y: error(divided).total, color: OTHER },
     ],
   };
   return spec;
@@ -195,7 +199,7 @@ const widely = (setting) => curveOf(setting, FAR_RATIOS, { best: true });
 /** The P/N of least error, 0 or ∞ at an end, and this error. */
 function leastError(setting) {
   const { x, y, edge } = widely(setting).best;
-  const limit = error({ ...setting, n_features: Infinity }).total;
+  const limit = error({ ...setting, features_per_sample: Infinity }).total;
   if (limit <= y) return { x: Infinity, y: limit, limit };
   return { x: edge && x < 1 ? 0 : x, y, limit };
 }
@@ -216,11 +220,11 @@ function underFigure(first) {
 
 function fitSentence(first) {
   const now = error(first).total;
-  const wide = error({ ...first, n_features: 10 }).total;
+  const wide = error({ ...first, features_per_sample: 10 }).total;
   const whose = first.n_members === 1 ? "" : ` of the mean of ${models(first.n_members)}`;
   const ratio = Number((now / wide).toPrecision(2));
   const compared = ratio > 1.5 && ratio < Infinity ? `${exact(ratio)} times that` : `and ${shown(wide)}`;
-  const more = first.n_features < 10 ? `, ${compared} at P/N = 10` : "";
+  const more = first.features_per_sample < 10 ? `, ${compared} at P/N = 10` : "";
   return `${featuresAre(first)}, the test error${whose} is ${shown(now)} in the theory${more}.`;
 }
 
@@ -229,9 +233,9 @@ function peakSentence(first) {
   const train = training(first);
   const fitted = train < 0.03 * (1 + 1 / first.snr ** 2); // of the power of the labels
   let where = "many fits pass through the labels; the smallest weights are taken";
-  if (first.n_features < 0.9) where = "the model is too small to fit every label";
+  if (first.features_per_sample < 0.9) where = "the model is too small to fit every label";
   else if (!fitted) where = "the ridge keeps the model from fitting every label";
-  else if (first.n_features <= 1.1) where = "the model only just fits every label";
+  else if (first.features_per_sample <= 1.1) where = "the model only just fits every label";
   return `${featuresAre(first)}, the training error is ${shown(train)} and the test error ${shown(test)}: ${where}.`;
 }
 
@@ -240,7 +244,7 @@ function causesSentence(first) {
   const infinite = ["noise", "initialization"].filter((name) => parts[name] === Infinity);
   if (infinite.length) return `${featuresAre(first)}, the error is infinite: ${infinite.join(" and ")}.`;
   const list = [...STACK].reverse().map((name) => `${name} ${percent(parts[name] / parts.total)}`);
-  const total = (n_features) => error({ ...first, n_features }).total;
+  const total = (features_per_sample) => error({ ...first, features_per_sample }).total;
   const clean = first.snr === Infinity && total(1) > total(0.5) ? " Even without label noise there is a peak." : "";
   return `${featuresAre(first)}, the error of ${shown(parts.total)} is ${list.join(", ")}.${clean}`;
 }
@@ -280,14 +284,14 @@ function ridgeSentence(first) {
 
 function wideSentence(first) {
   const total = totals(first);
-  const one = { ...first, n_members: 1, n_features: total };
+  const one = { ...first, n_members: 1, features_per_sample: total };
   const wide = error(one).total;
   const narrow = error(first).total;
   if (first.n_members === 1) return `${whoHave(first)}. Choose K > 1 to compare.`;
   const better = wide > narrow ? "narrow models are better" : wide < narrow ? "the wide one is better" : "no difference";
   return (
     `At KP/N = ${exact(total)}, one model has error ${shown(wide)}, and ${models(first.n_members)} of P/N = ` +
-    `${exact(first.n_features)} have ${shown(narrow)}: ${better}. At the best λ of each: ` +
+    `${exact(first.features_per_sample)} have ${shown(narrow)}: ${better}. At the best λ of each: ` +
     `${shown(best(one).error.total)} and ${shown(best(first).error.total)}.`
   );
 }
@@ -353,17 +357,17 @@ export const steps = [
       another fit; in the mean of {K|K} fits the swings cancel.
 
       The dot marks the same P/N on the exact curve of the paper’s model, whose inputs have many dimensions.`,
-    controls: ["n_features", "n_members", "snr"],
+    controls: ["features_per_sample", "n_members", "snr"],
     setting: MUCH_DATA,
     ranges: { n_members: [1, MOST_MEMBERS] },
-    most: { n_features: 10, n_members: MOST_MEMBERS },
+    most: { features_per_sample: 10, n_members: MOST_MEMBERS },
     plots: 2,
     figure: fitFigures,
     sentence: fitSentence,
     show: [
-      ["n_features", 0.1, 10, 6],
-      ["n_features", 10, 1, 2],
-      ["n_features", 1, 1, 1],
+      ["features_per_sample", 0.1, 10, 6],
+      ["features_per_sample", 10, 1, 2],
+      ["features_per_sample", 1, 1, 1],
       ["n_members", 1, MOST_MEMBERS, 4],
     ],
     caption: fitCaption,
@@ -377,12 +381,17 @@ export const steps = [
 
       Beyond P = N, many choices fit. Training takes the {smallest weights}, and the {test error} falls a second
       time: {double descent}.`,
-    controls: ["n_features", "snr", "ridge"],
+    controls: ["features_per_sample", "snr", "ridge"],
     setting: MUCH_DATA,
     figure: peakFigure,
     explore: () => ({ training: "1", y: "linear", top: LOW_TOP }),
     sentence: peakSentence,
-    show: [["n_features", 0.1, 10, 6], ["n_features", 10, 1, 2], ["ridge", 1e-4, 1e-4, 1], ["ridge", 1e-4, 0, 3]],
+    show: [
+      ["features_per_sample", 0.1, 10, 6],
+      ["features_per_sample", 10, 1, 2],
+      ["ridge", 1e-4, 1e-4, 1],
+      ["ridge", 1e-4, 0, 3],
+    ],
     claims: [1],
     paper: ["Figure 2"],
   },
@@ -396,7 +405,7 @@ export const steps = [
       The first fall is bias. The peak is {noise} and initialization, the “double trouble” of the paper. Without label
       noise a peak is left: what the model misses of the true function acts like noise. The weights that fit it are
       huge, and differ with features and inputs together.`,
-    controls: ["n_features", "snr", "ridge"],
+    controls: ["features_per_sample", "snr", "ridge"],
     setting: MUCH_DATA,
     figure: (first) => stackFigure(first, LOW_TOP, { ...first, snr: MUCH_DATA.snr }),
     explore: () => ({ form: "areas", y: "linear", top: LOW_TOP }),
@@ -415,7 +424,7 @@ export const steps = [
 
       What is below the dashed line stays, even for K → ∞: bias, sampling variance, and the noise that all models
       fit alike because they share their labels. From here on {N/D|N = D}, as in the paper: more of the error stays.`,
-    controls: ["n_members", "n_features", "snr"],
+    controls: ["n_members", "features_per_sample", "snr"],
     setting: BASE,
     figure: averagingFigure,
     explore: () => ({ form: "areas", y: "linear", top: TOP }),
@@ -433,7 +442,7 @@ export const steps = [
 
       With clean labels, averaging alone is better than the best λ alone. With noisy labels and many features it is
       the reverse. Both together are at least as good as either.`,
-    controls: ["ridge", "n_members", "n_features", "snr"],
+    controls: ["ridge", "n_members", "features_per_sample", "snr"],
     setting: { ...BASE, ...NOISY },
     plots: 2,
     figure: ridgeFigures,
@@ -445,7 +454,7 @@ export const steps = [
       ["n_members", 1, Infinity, 3],
       ["ridge", 0.92, 0.063, 2],
       ["ridge", 0.063, 0.063, 1],
-      ["n_features", 1, 10, 3],
+      ["features_per_sample", 1, 10, 3],
     ],
     caption: () => `Dotted: one model at λ = ${NOISY.ridge}, F/τ = ${NOISY.snr}. Diamonds: the best λ.`,
     explore: () => ({ along: "ridge" }),
@@ -459,15 +468,15 @@ export const steps = [
       narrow ones where P = N. So near KP = N several narrow models are better, and near P = N the wide one.
 
       Beyond P = N, as λ → 0, the wide model is always better; with the best λ for each (dashed), at any size.`,
-    controls: ["n_features", "n_members", "ridge", "snr"],
-    setting: { ...BASE, n_members: 4, n_features: 0.25 },
+    controls: ["features_per_sample", "n_members", "ridge", "snr"],
+    setting: { ...BASE, n_members: 4, features_per_sample: 0.25 },
     ranges: { n_members: [1, 20] },
     most: { n_members: 100 },
-    labels: { n_features: "Features of each narrow model" },
+    labels: { features_per_sample: "Features of each narrow model" },
     figure: wideFigure,
-    explore: (first) => ({ second: { ...first, n_members: 1, n_features: totals(first) } }),
+    explore: (first) => ({ second: { ...first, n_members: 1, features_per_sample: totals(first) } }),
     sentence: wideSentence,
-    show: [["n_features", 0.1, 10, 7], ["n_features", 10, 1, 2]],
+    show: [["features_per_sample", 0.1, 10, 7], ["features_per_sample", 10, 1, 2]],
     claims: [13, 14],
     paper: ["Figure 7"],
   },
@@ -479,8 +488,8 @@ export const steps = [
       peak is at P = N/K.
 
       With many features, dividing is better when labels are noisy, and worse when they are clean.`,
-    controls: ["snr", "n_members", "n_features"],
-    setting: { ...BASE, n_features: 5, n_members: 2, snr: 1 },
+    controls: ["snr", "n_members", "features_per_sample"],
+    setting: { ...BASE, features_per_sample: 5, n_members: 2, snr: 1 },
     ranges: { n_members: [1, 20] },
     figure: divideFigure,
     explore: (first) => ({ first: { ...first, scheme: "divide" }, second: { ...first, scheme: "ensemble" } }),
@@ -520,7 +529,7 @@ export const steps = [
 
 /** What holds, by the number of a claim. */
 export function claimNotes(plain) {
-  const noisy = { ...plain, n_features: 10, ridge: 1e-5, snr: 1 };
+  const noisy = { ...plain, features_per_sample: 10, ridge: 1e-5, snr: 1 };
   const many = error({ ...noisy, n_members: Infinity }).total;
   const one = best(noisy).error.total;
   return {

@@ -7,13 +7,13 @@
 import { numberControl } from "./controls.js";
 import { button, html, setText, table } from "./elements.js";
 import { createPlot } from "./plot.js";
-import { defaultView, SETTING, shownNumber } from "./state.js";
+import { defaultView, featuresName, SETTING, shownNumber } from "./state.js";
 import { claimNotes, steps } from "./steps.js";
 import { phrase, unbroken } from "./words.js";
 
 // --- the step in the address ---
 
-const NAMES = ["n_features", "n_members", "ridge", "snr"]; // all other values are those of the start
+const NAMES = ["features_per_sample", "n_members", "ridge", "snr"]; // all other values are those of the start
 const GIVEN = new URLSearchParams(location.search); // when the page was opened
 const MARK = 1; // of `top`: a setting of all defaults would be read as the start of the step
 
@@ -22,7 +22,7 @@ function settingOf(step, view, plain) {
   const found = { ...plain, ...step.setting };
   const isOwn = view.step === step.id && (view.top || !isPlain(view.first, plain));
   const isNamed = !view.step && view.embed === step.id; // ?embed=causes&n_members=10
-  for (const name of view.first.per === plain.per ? NAMES : []) {
+  for (const name of "features_per_sample" in view.first ? NAMES : []) {
     if (isOwn || (isNamed && GIVEN.has(name))) found[name] = view.first[name];
     found[name] = Math.min(found[name], step.most?.[name] ?? Infinity);
   }
@@ -37,7 +37,7 @@ function isPlain(setting, plain) {
 function storeOf(step, store, plain) {
   const { declarations } = store;
   const controls = { ...declarations.controls };
-  for (const [name, typical] of Object.entries({ n_features: [0.1, 10], ...step.ranges })) {
+  for (const [name, typical] of Object.entries({ features_per_sample: [0.1, 10], ...step.ranges })) {
     const high = step.most?.[name];
     const label = step.labels?.[name] ?? controls[name].label;
     controls[name] = { ...controls[name], label, typical, ...(high && { high, or_inf: false, stops: {} }) };
@@ -47,7 +47,8 @@ function storeOf(step, store, plain) {
     get: () => ({ ...store.get(), first: settingOf(step, store.get(), plain) }),
     set(patch, how) {
       const first = { ...settingOf(step, store.get(), plain), ...patch.first };
-      store.set({ view: "story", step: step.id, first, second: null, top: isPlain(first, plain) ? MARK : 0 }, how);
+      const top = isPlain(first, plain) ? MARK : 0;
+      store.set({ view: "story", step: step.id, first, second: null, ratio: featuresName(plain), top }, how);
     },
   };
 }
@@ -270,7 +271,8 @@ function createStep(step, store, plain, embedded) {
   const holders = Array.from({ length: step.plots ?? 1 }, () => html("div", { class: "step-plot" }));
   const titles = holders.map(() => paragraph("step-plot-title"));
   const notes = html("span");
-  const data = phrase(`{N/D|N = ${step.setting.n_samples ? `${step.setting.n_samples} D` : "D"}}, {ReLU} features.`);
+  const { samples_per_dim: ratio } = step.setting;
+  const data = phrase(`{N/D|N = ${ratio ? `${ratio} D` : "D"}}, {ReLU} features.`);
   const framed = holders.flatMap((holder, i) => [titles[i], holder]);
   const figure = html("div", { class: step.plots ? "step-figure double" : "step-figure" }, ...framed);
   const aside = html(
@@ -304,7 +306,8 @@ function createStep(step, store, plain, embedded) {
   function toExplore(event) {
     event.preventDefault();
     const { first } = local.get();
-    store.set({ view: "explore", step: "", top: 0, along: "n_features", first, second: null, ...step.explore?.(first) });
+    const along = "features_per_sample";
+    store.set({ view: "explore", step: "", top: 0, along, first, second: null, ...step.explore?.(first) });
     window.scrollTo({ top: 0, behavior: "instant" });
   }
   const isRunning = () => running?.step === step;
@@ -315,7 +318,7 @@ function createStep(step, store, plain, embedded) {
     showButton.textContent = "Stop";
   }
   function reset() {
-    store.set({ view: "story", step: "", top: 0, first: plain, second: null });
+    store.set({ view: "story", step: "", top: 0, first: plain, second: null, ratio: featuresName(plain) });
   }
   function drawAgain() {
     seed += 1;

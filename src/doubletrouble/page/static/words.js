@@ -33,8 +33,8 @@ export const WORDS = {
 };
 
 /** Add the declared meanings of symbols and of the parts of the error. */
-export function explain({ controls, features_per_dim: perDim, parts }) {
-  for (const { symbol, label, meaning } of [...Object.values(controls), perDim]) {
+export function explain({ controls, parts }) {
+  for (const { symbol, label, meaning } of Object.values(controls)) {
     if (symbol) WORDS[symbol] ??= `${label}: ${meaning}.`;
   }
   for (const [name, meaning] of Object.entries(parts.meanings)) {
