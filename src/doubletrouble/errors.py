@@ -6,6 +6,7 @@ Invalid input raises ``ValueError`` or ``TypeError``; these are for other failur
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -102,6 +103,12 @@ def require(module: str, extra: str) -> ModuleType:
         raise MissingExtraError(
             f"{module} is needed: pip install 'doubletrouble[{extra}]'"
         ) from error
+
+
+def automatic_device() -> str:
+    """The device "auto": a GPU where torch is imported already and has one, else "cpu"."""
+    torch = sys.modules.get("torch")
+    return "cuda" if torch is not None and torch.cuda.is_available() else "cpu"
 
 
 _EXTRAS = {

@@ -604,7 +604,7 @@ class _Terms(_Result, Generic[Term]):
         terms: Self = kind(
             **parts,
             reasons=reasons,
-            coordinates=_agreeing(self.coordinates, other.coordinates),
+            coordinates=_common(self.coordinates, other.coordinates),
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
         )
@@ -845,10 +845,19 @@ def scaled_axes(axes: Any, name: str, x: npt.ArrayLike, ylabel: str) -> None:
         axes.legend(frameon=False, fontsize="small", **outside)
 
 
-def _agreeing(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
-    """The coordinates of both, without those that differ."""
-    both = {**b, **a}
-    return {name: v for name, v in both.items() if np.array_equal(v, b.get(name, v))}
+def _common(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
+    """The coordinates of both errors; ValueError for points that differ."""
+    for name, value in a.items():
+        if not np.array_equal(value, other := b.get(name, value)):
+            raise ValueError(
+                f"errors must be of the same {name} to be subtracted, got {_brief(value)} and "
+                f"{_brief(other)} (a simulation has those realized in sim.problem)"
+            )
+    return {**b, **a}
+
+
+def _brief(value: Value) -> str:
+    return np.array2string(np.asarray(value), threshold=4, edgeitems=2, precision=4)
 
 
 def _together(
