@@ -21,6 +21,7 @@ from doubletrouble.advice._options import (
     changed,
     is_whole,
     less,
+    ridge_of,
     rounded,
 )
 from doubletrouble.costs import CostName, relative_cost
@@ -158,7 +159,11 @@ class Advice:
         if choice is now:
             error = f"{self._error} of {rounded(now.total)}"
             return f"No finite single change reduces the {error} by 1 % or more."
-        ridge = f" (λ = {rounded(choice.ridge)})" if choice.name == RIDGE else ""
+        ridge = (
+            f" ({self._ridge} = {rounded(ridge_of(choice.problem))})"
+            if choice.name == RIDGE
+            else ""
+        )
         costs = {
             "features": relative_cost(choice.total_features, now.total_features),
             "samples": relative_cost(choice.n_samples, now.n_samples),
@@ -369,7 +374,7 @@ class Advice:
             self._size(option.n_features),
             f"{self._size(option.n_samples)}{parts}",
             rounded(option.n_members, 6),
-            rounded(option.ridge),
+            rounded(ridge_of(option.problem)),
             f"×{rounded(relative_cost(option.total_features, self.now.total_features))}",
             f"×{rounded(relative_cost(option.training_cost, self.now.training_cost))}",
         )
@@ -389,7 +394,7 @@ class Advice:
             "n_samples": option.n_samples * self._scale,
             "n_members": _whole(option.n_members),
             "scheme": option.scheme,
-            ridge_name(option.problem): option.ridge,
+            ridge_name(option.problem): ridge_of(option.problem),
             "total_features": option.total_features * self._unit("features"),
             "training_cost": option.training_cost * self._unit("training"),
             "relative_features": relative_cost(option.total_features, self.now.total_features),
