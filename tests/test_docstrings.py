@@ -11,7 +11,6 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.parameters import Declared
-from doubletrouble.results import _HOMES as RESULTS
 
 SECTIONS = ("parameters", "returns", "raises", "examples")
 FUNCTIONS = [
@@ -26,7 +25,7 @@ FUNCTIONS = [
 LOSSES: list[type] = [dt.losses.Loss, *dt.losses.LOSSES.values()]
 CLASSES = [
     *(name for name in dt.__all__ if name[0].isupper()),
-    *(f"results.{name}" for name in dir(dt.results) if name in RESULTS),
+    *(f"results.{name}" for name in dir(dt.results) if name not in dt.__all__),
     *(f"losses.{kind.__name__}" for kind in LOSSES),
 ]
 

@@ -288,6 +288,14 @@ def test_errors_subtract_part_by_part() -> None:
         _ = one - dt.anova(problem)
 
 
+def test_errors_of_other_points_do_not_subtract() -> None:
+    run = dt.simulate(dt.Problem(features_per_dim=[0.31, 1.0], ridge=0.1), dim=10, n_data=2)
+    gap = run.error() - dt.exact_error(run.problem)
+    assert np.shape(gap.total.value) == (2,)
+    with pytest.raises(ValueError, match=r"^errors must be of the same features_per_dim"):
+        _ = run.error() - dt.exact_error(dt.Problem(features_per_dim=[0.31, 1.0], ridge=0.1))
+
+
 def test_differences_of_the_same_draws_are_paired() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=20, n_data=6, n_init=2)
     other = dt.simulate(dt.Problem(ridge=0.1), dim=20, n_data=6, n_init=2, seed=1)
@@ -431,8 +439,9 @@ def test_estimates_are_scaled_and_shifted_by_numbers_and_arrays() -> None:
     factors = np.array([2.0, 3.0])
     assert (factors * e).standard_error == pytest.approx(factors * e.standard_error)
     assert (-e).value == pytest.approx(-e.value)
+    text: Any = "one"
     with pytest.raises(TypeError, match="unsupported operand"):
-        _ = e + "one"
+        _ = e + text
 
 
 def test_terms_of_estimates_have_a_paired_total() -> None:

@@ -3,13 +3,20 @@
 Invalid input raises ``ValueError`` or ``TypeError``; these are for other failures.
 """
 
+from __future__ import annotations
+
 import importlib.util
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class DoubleTroubleError(Exception):
@@ -33,7 +40,7 @@ class ConvergenceError(DoubleTroubleError, RuntimeError):
         super().__init__(message)
         self.last, self.residual = last, residual
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
         """Pickle the keyword arguments as well, for errors raised in worker processes."""
         return partial(type(self), last=self.last, residual=self.residual), self.args
 
@@ -58,7 +65,12 @@ class FitError(DoubleTroubleError, RuntimeError):
     """
 
     def __init__(
-        self, message: str, *, failures: Any = (), predictions: Any = None, partial: Any = None
+        self,
+        message: str,
+        *,
+        failures: Iterable[Any] = (),  # a type of the package that raises, as of `partial`
+        predictions: npt.NDArray[np.float64] | None = None,
+        partial: Any = None,
     ) -> None:
         super().__init__(message)
         self.failures, self.predictions, self.partial = tuple(failures), predictions, partial
@@ -91,6 +103,12 @@ def require(module: str, extra: str) -> ModuleType:
         raise MissingExtraError(
             f"{module} is needed: pip install 'doubletrouble[{extra}]'"
         ) from error
+
+
+def automatic_device() -> str:
+    """The device "auto": a GPU where torch is imported already and has one, else "cpu"."""
+    torch = sys.modules.get("torch")
+    return "cuda" if torch is not None and torch.cuda.is_available() else "cpu"
 
 
 _EXTRAS = {

@@ -50,12 +50,14 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    own = [name for name, kind in globals().items() if getattr(kind, "__module__", "") == __name__]
+    kinds = (_Result, ConfidenceInterval)
+    own = [k for k, v in globals().items() if isinstance(v, type) and issubclass(v, kinds)]
     others = [name for name, home in _HOMES.items() if is_available(home)]
     return sorted([*(name for name in own if name[0].isupper()), *others])
 
 
-Term = TypeVar("Term")
+Term = TypeVar("Term", bound="Value | Estimate")
+Choice = TypeVar("Choice")
 
 NOISE_FLOOR = "noise floor"
 """The name of the part `bayes` where it is printed."""
@@ -90,6 +92,9 @@ class ConfidenceInterval(NamedTuple):
     high: Value
 
 
+ConfidenceInterval.__new__.__annotations__ = {"low": "Value", "high": "Value"}  # as help() shows
+
+
 class Draws(Protocol):
     """The draws behind an estimate, whose deviation from its mean is linear in them."""
 
@@ -100,7 +105,7 @@ class Draws(Protocol):
     def summary(self) -> tuple[Value, Value, int]:
         """The mean, its standard error, and its degrees of freedom plus one."""
 
-    def combined(self, scale: Value, other: Any, other_scale: Value) -> Self:
+    def combined(self, scale: Value, other: Self, other_scale: Value) -> Self:
         """A linear combination with other draws of the same key."""
 
 
@@ -341,7 +346,9 @@ class Estimate(_Result):
 
     # --- arithmetic ---
 
-    def _combined(self, other: Any, value: Any, slope: Any, other_slope: Any) -> Estimate:
+    def _combined(
+        self, other: Value | Estimate, value: Value, slope: Value, other_slope: Value
+    ) -> Estimate:
         """A function of two estimates, or of one and a number, to first order in deviations."""
         sources = {draws.key: draws.combined(slope, draws, 0.0) for draws in self.sources}
         for draws in other.sources if isinstance(other, Estimate) else ():
@@ -363,27 +370,27 @@ class Estimate(_Result):
             sources=tuple(sources.values()),
         )
 
-    def __add__(self, other: Any) -> Estimate:
+    def __add__(self, other: Value | Estimate) -> Estimate:
         b = _operand(other)
         return NotImplemented if b is None else self._combined(other, self.value + b, 1.0, 1.0)
 
-    def __sub__(self, other: Any) -> Estimate:
+    def __sub__(self, other: Value | Estimate) -> Estimate:
         b = _operand(other)
         return NotImplemented if b is None else self._combined(other, self.value - b, 1.0, -1.0)
 
-    def __rsub__(self, other: Any) -> Estimate:
+    def __rsub__(self, other: Value | Estimate) -> Estimate:
         b = _operand(other)
         return NotImplemented if b is None else self._combined(other, b - self.value, -1.0, 1.0)
 
-    def __mul__(self, other: Any) -> Estimate:
+    def __mul__(self, other: Value | Estimate) -> Estimate:
         a, b = self.value, _operand(other)
         return NotImplemented if b is None else self._combined(other, a * b, b, a)
 
-    def __truediv__(self, other: Any) -> Estimate:
+    def __truediv__(self, other: Value | Estimate) -> Estimate:
         a, b = self.value, _operand(other)
         return NotImplemented if b is None else self._combined(other, a / b, 1 / b, -a / b**2)
 
-    def __rtruediv__(self, other: Any) -> Estimate:
+    def __rtruediv__(self, other: Value | Estimate) -> Estimate:
         a, b = self.value, _operand(other)
         return NotImplemented if b is None else self._combined(other, b / a, -b / a**2, 1 / a)
 
@@ -433,7 +440,7 @@ class Estimate(_Result):
 _MOST_FREEDOM = 1e6  # beyond it the chi-square distribution is normal
 
 
-def _operand(other: Any) -> Any:
+def _operand(other: Value | Estimate) -> Value | None:
     """The value of an estimate or a number; None for anything else."""
     if isinstance(other, Estimate):
         return other.value
@@ -531,7 +538,7 @@ class _Terms(_Result, Generic[Term]):
 
     coordinates: Mapping[str, Value] = _about()  # the parameters that vary along the axes
     includes: Mapping[str, str] = _about()  # further causes that a part contains
-    status: Mapping[str, Any] = _about()  # how total and parts are known; of arrays, sequences
+    status: Mapping[str, str | tuple[str, ...]] = _about()  # how total and parts are known
     reasons: Mapping[str, str] = _about()  # why a part, or the total, is not identified
     separate_total: Term | None = field(  # the total, where it is not the sum of the parts
         default=None, repr=False, compare=False
@@ -567,7 +574,7 @@ class _Terms(_Result, Generic[Term]):
         """The sum of all parts; NaN where the design does not identify it (see `reasons`)."""
         if self.separate_total is not None:
             return self.separate_total
-        parts: list[Any] = [] if "total" in self.reasons else list(self.parts.values())
+        parts = [] if "total" in self.reasons else list(self.parts.values())
         with np.errstate(over="ignore"):  # overflow is inf
             total: Term = sum(parts[1:], start=parts[0]) if parts else math.nan  # type: ignore
         return total
@@ -597,7 +604,7 @@ class _Terms(_Result, Generic[Term]):
         terms: Self = kind(
             **parts,
             reasons=reasons,
-            coordinates=_agreeing(self.coordinates, other.coordinates),
+            coordinates=_common(self.coordinates, other.coordinates),
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
         )
@@ -625,14 +632,14 @@ class _Terms(_Result, Generic[Term]):
 
     # --- presentation ---
 
-    def _columns(self) -> dict[str, Any]:
+    def _columns(self) -> dict[str, Term]:
         """The parts and the total that are identified."""
-        parts: dict[str, Any] = dict(self.parts)
+        parts = self.parts
         if "total" not in self.reasons:
             parts["total"] = self.total
         return parts
 
-    def _coordinates(self) -> dict[str, Any]:
+    def _coordinates(self) -> dict[str, Value]:
         """The varying parameters; `problem_` is prefixed where a part has the same name."""
         taken = {*self.names(), "total"}
         return {f"problem_{k}" if k in taken else k: v for k, v in self.coordinates.items()}
@@ -671,7 +678,7 @@ class _Terms(_Result, Generic[Term]):
                 )
                 shown = str(part) if isinstance(part, Estimate) else f"{part:.6g}"
                 row = [self._label(name), shown, "" if share is None else f"{share:z.1%}"]
-                rows.append([*row, self.status.get(name, "")] if self.status else row)
+                rows.append([*row, str(self.status.get(name, ""))] if self.status else row)
             return ["part", "value", "share", *(["status"] if self.status else [])], rows
         flat = {
             name: np.broadcast_to(value, shape).reshape(-1)
@@ -731,7 +738,7 @@ class _Terms(_Result, Generic[Term]):
         """
         pandas = require("pandas", "tables")
         shape = self.shape
-        table: dict[str, Any] = {}
+        table: dict[str, FloatArray | Sequence[str]] = {}
         for name, value in (*self._coordinates().items(), *self._columns().items()):
             table[name] = np.broadcast_to(_number(value), shape).reshape(-1)
             if isinstance(value, Estimate):
@@ -796,7 +803,7 @@ class _Terms(_Result, Generic[Term]):
         along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
         across = {k: v[:, 0] for k, v in varying.items() if k not in along}
         name, x = next(iter(along.items()), ("point", np.arange(columns)))
-        total: Any = self.total
+        total = self.total
         for row in range(rows):
             labels = (f"{k.replace('_', ' ')} = {v[row]:.4g}" for k, v in across.items())
             values, label = np.broadcast_to(_number(total), self.shape)[row], ", ".join(labels)
@@ -824,7 +831,7 @@ class _Terms(_Result, Generic[Term]):
         scaled_axes(axes, " and ".join(varying or [name]), x, "squared error")
 
 
-def scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
+def scaled_axes(axes: Any, name: str, x: npt.ArrayLike, ylabel: str) -> None:
     """Logarithmic axes where numbers are positive and span more than a factor of 20; labels."""
     finite = np.asarray(x)[np.isfinite(x)]
     if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():
@@ -838,13 +845,24 @@ def scaled_axes(axes: Any, name: str, x: Any, ylabel: str) -> None:
         axes.legend(frameon=False, fontsize="small", **outside)
 
 
-def _agreeing(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
-    """The coordinates of both, without those that differ."""
-    both = {**b, **a}
-    return {name: v for name, v in both.items() if np.array_equal(v, b.get(name, v))}
+def _common(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
+    """The coordinates of both errors; ValueError for points that differ."""
+    for name, value in a.items():
+        if not np.array_equal(value, other := b.get(name, value)):
+            raise ValueError(
+                f"errors must be of the same {name} to be subtracted, got {_brief(value)} and "
+                f"{_brief(other)} (a simulation has those realized in sim.problem)"
+            )
+    return {**b, **a}
 
 
-def _together(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
+def _brief(value: Value) -> str:
+    return np.array2string(np.asarray(value), threshold=4, edgeitems=2, precision=4)
+
+
+def _together(
+    a: Mapping[str, str | tuple[str, ...]], b: Mapping[str, str | tuple[str, ...]]
+) -> dict[str, str | tuple[str, ...]]:
     """How differences are known, from how both numbers are."""
     both = {name: (how, b[name]) for name, how in a.items() if name in b}
     return {
@@ -859,11 +877,11 @@ def _printed(name: str) -> str:
     return NOISE_FLOOR if name == "bayes" else name
 
 
-def _number(part: Any) -> Any:
+def _number(part: Value | Estimate) -> Value:
     return part.value if isinstance(part, Estimate) else part
 
 
-def _entry(part: Any, shape: tuple[int, ...], k: int) -> str:
+def _entry(part: Value | Estimate, shape: tuple[int, ...], k: int) -> str:
     """One point of a part as text."""
     value = np.broadcast_to(_number(part), shape).reshape(-1)[k]
     if not isinstance(part, Estimate):
@@ -903,7 +921,7 @@ class ErrorTerms(_Terms[Term]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RowErrors(ErrorTerms[Any]):
+class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
     """The error at every row, or test point, by cause; the means are those of `error()`.
 
     Parts of single rows are unbiased but noisy: they come from few fits. `initialization` is the
@@ -1061,7 +1079,7 @@ class _ErrorTable(_Result):
     """A result with an error by cause, shown in notebooks as text around the error's table."""
 
     def _repr_html_(self) -> str:
-        error: ErrorTerms[Any] = self.__dict__["error"]
+        error: ErrorTerms[Value] = self.__dict__["error"]
         before, table, after = str(self).partition(str(error))
         if not table:  # the text of an array has another table
             return f"<pre>{escape(str(self))}</pre>"
@@ -1071,7 +1089,7 @@ class _ErrorTable(_Result):
         return f"{lines[0]}{error._repr_html_()}{lines[1]}"
 
 
-def _first(error: ErrorTerms[Any], name: str) -> ErrorTerms[Any]:
+def _first(error: ErrorTerms[Value], name: str) -> ErrorTerms[Value]:
     """The same terms with one coordinate in the first column."""
     varying = {name: error.coordinates[name], **error.coordinates}
     return replace(error, coordinates=varying)
@@ -1094,7 +1112,7 @@ class OptimalRidge(_ErrorTable):
     total                0.473155
     """
 
-    error: ErrorTerms[Any]  # at this ridge
+    error: ErrorTerms[Value]  # at this ridge
     ridge: Value = _part()  # λ of a `Problem`, 0 and inf are possible; None of a `SpectralProblem`
     gram_ridge: Value = _part()  # of a `SpectralProblem`; None of a `Problem`
 
@@ -1129,7 +1147,7 @@ class Committee(_ErrorTable):
            [0.4231, 0.6308]])
     """
 
-    error: ErrorTerms[Any]  # of the weighted average
+    error: ErrorTerms[Value]  # of the weighted average
     weights: FloatArray  # (K,)
     pair_errors: FloatArray  # (K, K): E (f⋆ - f_a)(f⋆ - f_b)
     shared_features: FloatArray  # (K, K), the members' own sizes on the diagonal
@@ -1150,7 +1168,7 @@ class StoppingTime(_ErrorTable):
     """The time of least total test error along gradient flow, and the error there."""
 
     time: Value  # 0 and inf are possible
-    error: ErrorTerms[Any]  # at this time
+    error: ErrorTerms[Value]  # at this time
     optimal_ridge: OptimalRidge  # the best ridge fit, trained to convergence
 
     def __str__(self) -> str:
@@ -1173,7 +1191,7 @@ error falls.
 """
 
 
-def by_name(kind: str, known: Mapping[str, Term], name: str) -> Term:
+def by_name(kind: str, known: Mapping[str, Choice], name: str) -> Choice:
     """One of several results; KeyError with all their names for another name."""
     if name not in known:
         raise KeyError(f"{kind} must be one of {', '.join(known) or 'none'}, got {name!r}")

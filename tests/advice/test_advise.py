@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.advice._options import changed
+from doubletrouble.advice._options import changed, n_features_of, n_samples_of
 from doubletrouble.costs import COSTS, CostName
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.problems import ridge_name
@@ -136,7 +136,7 @@ def test_no_affordable_option_is_better_than_the_best(
     for option in (advice.best, advice.best_at_this_ridge):
         assert option.cost(cost) <= budget * (1 + 1e-12)
     for option in (advice.now, *advice.changes):
-        fixed = option.ridge == ridge and option.n_samples == N
+        fixed = option.ridge == ridge and n_samples_of(option.problem) == N
         if fixed and option.cost(cost) <= budget:
             assert advice.best_at_this_ridge.total <= option.total * (1 + 1e-8)
     assert advice.best.total <= advice.best_at_this_ridge.total * (1 + 1e-8)
@@ -153,7 +153,7 @@ def test_one_wide_model_is_best_at_the_best_ridge() -> None:
         problem, budget = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
         advice = dt.advise(problem, budget=budget)
         assert advice.best.n_members == 1
-        assert advice.best.n_features == pytest.approx(budget, rel=1e-12)
+        assert n_features_of(advice.best.problem) == pytest.approx(budget, rel=1e-12)
         for K in (2, 5):
             narrow = dt.optimal_ridge(changed(problem, n_features=budget / K), K).error.total
             assert float(narrow) >= advice.best.total * (1 - 1e-12)
@@ -174,7 +174,7 @@ def test_one_wide_model_is_best_where_errors_nearly_agree() -> None:
     for problem, budget in cases:
         best = dt.advise(problem, budget=budget).best
         assert best.n_members == 1, problem
-        assert best.n_features == pytest.approx(budget, rel=1e-12)
+        assert n_features_of(best.problem) == pytest.approx(budget, rel=1e-12)
 
 
 @pytest.mark.parametrize("scheme", ["ensemble", "divide"])
@@ -263,7 +263,8 @@ def test_noisy_labels_prefer_few_features(activation: str, N: float, side: float
     assert advice.prefers_few_features == (side > 1)
     assert advice.many_at_best_features.n_members == INF
     expected = N if side < 1 else best_features(rho, N, sigma)  # the plateau begins at N
-    assert advice.many_at_best_features.n_features == pytest.approx(expected, rel=1e-4)
+    many = n_features_of(advice.many_at_best_features.problem)
+    assert many == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +285,8 @@ def test_clean_labels_do_not_prefer_fewer_features_than_samples(
         )
         advice = dt.advise(problem)
         assert advice.prefers_few_features == (side > 1), side
-        assert (advice.many_at_best_features.n_features == 1.0) == (side < 1), side
+        many = n_features_of(advice.many_at_best_features.problem)
+        assert (many == 1.0) == (side < 1), side
 
 
 def test_nonlinear_teacher_acts_as_noise() -> None:
@@ -357,13 +359,18 @@ def test_advice_on_a_forecast_is_its_own() -> None:
     assert str(advice) == str(forecast.advise(50, 1e-2, 2, budget=300.0))
     given: Any = {"n_features": 50}
     problem: Any = dt.Problem()
-    for name, value in (("dim", 3), ("measure", "squared"), ("width", 50)):
+    for name, value in (("dim", 3), ("measure", "squared")):
         with pytest.raises(ValueError, match=f"{name} must be left out for a Forecast"):
             dt.advise(forecast, **given | {name: value})
+    with pytest.raises(TypeError, match="width"):
+        dt.advise(forecast, **given | {"width": 50})
+    with pytest.raises(TypeError, match="ensemble must be one number"):
+        dt.advise(forecast, np.array([1, 2]), n_features=50)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="n_features must be given for a Forecast, got None"):
         dt.advise(forecast, **{**given, "n_features": None})
-    with pytest.raises(ValueError, match="n_features must be left out for a Problem, got 50"):
-        dt.advise(problem, **given)
+    for name in ("n_features", "ridge", "n_samples"):
+        with pytest.raises(ValueError, match=f"{name} must be left out for a Problem, got 50"):
+            dt.advise(problem, **{name: 50})
 
 
 def test_advice_on_a_diagnosis_is_its_own() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.advice import Advice, MarginalValue
-from doubletrouble.advice._options import rounded
+from doubletrouble.advice._options import n_features_of, rounded
 from doubletrouble.advice._result import bar_lengths, bar_limit
 from doubletrouble.errors import require
 from doubletrouble.theory import error_slopes
@@ -212,10 +212,21 @@ def test_json_of_counts_has_the_optimum_over_ratios() -> None:
     row = rows["best at this ridge"]
     ratios = dt.advise(problem, budget=41.5 / 200).best_at_this_ridge
     assert result["budget"] == pytest.approx(41.5)
-    assert row["ideal_n_features"] == pytest.approx(ratios.n_features * 200)
+    assert row["ideal_n_features"] == pytest.approx(n_features_of(ratios.problem) * 200)
     assert row["ideal_n_members"] == ratios.n_members
     assert row["ideal_error_total"] == ratios.total < row["error_total"]
     assert rows["now"]["ideal_n_features"] == rows["now"]["n_features"]
+
+
+def test_ratios_and_counts_have_their_own_names() -> None:
+    problem = dt.Problem(features_per_dim=1.5)
+    now = dt.advise(problem).to_dict()["options"][0]
+    assert (now["features_per_dim"], now["samples_per_dim"], now["ideal_features_per_dim"]) == (
+        (1.5, 1.0, 1.5)
+    )
+    assert not {"n_features", "n_samples", "ideal_n_features"} & now.keys()
+    counted = dt.advise(problem, dim=20).to_dict()["options"][0]
+    assert (counted["n_features"], counted["n_samples"]) == (30, 20)
 
 
 def test_unknown_option_is_refused() -> None:

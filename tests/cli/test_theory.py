@@ -13,6 +13,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble import theory
 from doubletrouble.activations import NAMES
+from doubletrouble.advice._options import n_features_of
 from doubletrouble.cli import main
 from doubletrouble.cli._flags import SCHEME_OPTIONS
 from doubletrouble.conventions import TimeUnit
@@ -503,7 +504,7 @@ def test_advice_and_budget_are_counts_for_counts(capsys: Capture) -> None:
     expected = dt.advise(dt.Problem(features_per_dim=1.2, noise=0.5), cost="training")
     best = training["options"][-1]
     assert best["ideal_error_total"] == pytest.approx(expected.best.total)
-    assert best["ideal_n_features"] == pytest.approx(200 * expected.best.n_features)
+    assert best["ideal_n_features"] == pytest.approx(200 * n_features_of(expected.best.problem))
     assert best["error_total"] == pytest.approx(expected.best.total, rel=1e-2)
 
 

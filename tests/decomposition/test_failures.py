@@ -62,6 +62,7 @@ def test_failed_fits_do_not_stop_others(threads: bool) -> None:
     assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2), FitIndex(1, 1, 2)]
     assert {failure.seed for failure in error.failures} == {seed}
     f = error.predictions
+    assert f is not None
     assert np.isnan(f[1, :, 2]).all()
     assert np.isnan(f).sum() == 2 * 30
     np.testing.assert_array_equal(f[~np.isnan(f)], whole.predictions[~np.isnan(f)])
@@ -179,6 +180,7 @@ def test_a_fit_that_kills_its_worker_fails_alone() -> None:
     error = raised(failing(1, 2, lambda: os._exit(1)), workers=2, n_noise=1)
     assert [failure.fit for failure in error.failures] == [FitIndex(1, 0, 2)]
     assert "1 of 12 fits failed" in str(error)
+    assert error.predictions is not None
     assert np.isnan(error.predictions).sum() == 30
 
 

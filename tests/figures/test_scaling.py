@@ -60,7 +60,7 @@ def test_ensembles_reduce_the_cost_of_direct_solvers_only() -> None:
     direct, iterative, parallel = _frontier.FIGURE.compute(compute_range=(1e12, 1e24, 3))
     one = direct.frontier.one_model
     assert one is not None
-    ratio = one.error.total / direct.frontier.error.total
+    ratio = np.asarray(one.error.total / direct.frontier.error.total)
     assert ratio[[0, -1]] == pytest.approx([2.64, 8.81], rel=1e-2)
     assert direct.frontier.n_members[[0, -1]] == pytest.approx([81, 3937], rel=0.05)
     features = direct.frontier.n_members * direct.frontier.n_features / one.n_features

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.costs import CostName
-from doubletrouble.results import ForecastOption
+from doubletrouble.costs import CostName, cost_of
 from tests.forecasting.datasets import forecast
 from tests.messages import message_of
 
@@ -71,8 +70,7 @@ def test_nothing_is_recommended_where_no_change_reduces_the_error() -> None:
 @pytest.mark.parametrize("share", [None, 0.3, 5.0])
 def test_best_allocation_respects_the_budget(cost: CostName, share: float | None) -> None:
     f = forecast()
-    now = ForecastOption(name="now", n_features=77, ridge=1e-3, n_members=6, n_samples=120)
-    budget = None if share is None else share * now.cost(cost)
+    budget = None if share is None else share * cost_of(77, 120, 6, "ensemble", cost)
     advice = f.advise(77, 1e-3, 6, budget=budget, cost=cost)
     assert advice.best.cost(cost) <= advice.budget * (1 + 1e-12)
     if share is None or share > 1:
@@ -141,7 +139,7 @@ def test_best_allocation_is_the_least_error_of_all_widths() -> None:
     for ridges in (np.array([1e-6]), np.array([1e-3, 1.0])):  # the first has its best before a peak
         best = f.best_allocation(100, ensemble=[1], ridges=ridges)
         every = np.asarray(f.error(np.arange(1, 101)[:, None], ridges).total.value)
-        assert f.error(best.n_features, best.ridge).total.value == pytest.approx(
-            every.min(), rel=1e-12
-        )
+        here = f.error(best.n_features, best.ridge).total
+        assert here.value == pytest.approx(every.min(), rel=1e-12)
+        assert best.total == here.value == best.error.total.value
     assert f.best_allocation(300, 60, ensemble=[3]).cost("features") <= 300

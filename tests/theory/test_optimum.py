@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import operator
 from dataclasses import replace
 from typing import Any
 
@@ -120,6 +121,7 @@ def test_schemes_have_the_optimal_ridge_of_their_limits(members: float, *, measu
     problem: Any = measured_problem(15) if measured else random_problem(30)
     size, width = ("n_bank", "n_features") if measured else ("bank_per_dim", "features_per_dim")
     known, one = dt.optimal_ridge(problem, members), dt.optimal_ridge(problem)
+    ridge_of = operator.attrgetter("gram_ridge" if measured else "ridge")
     whole: Any = {size: getattr(problem, width)}
     infinite: Any = {size: math.inf}
     for result, expected in (
@@ -127,8 +129,8 @@ def test_schemes_have_the_optimal_ridge_of_their_limits(members: float, *, measu
         (dt.optimal_ridge(problem, dt.FeatureBank(members, **infinite)), known),
         (dt.optimal_ridge(problem, dt.FeatureBank(members, **whole)), one),
     ):
-        ridges = [getattr(one, "gram_ridge" if measured else "ridge") for one in (result, expected)]
-        np.testing.assert_allclose(*ridges, rtol=1e-6, atol=1e-12)
+        ridge, known_ridge = (ridge_of(one) for one in (result, expected))
+        np.testing.assert_allclose(ridge, known_ridge, rtol=1e-6, atol=1e-12)
         np.testing.assert_allclose(result.error.total, expected.error.total, rtol=1e-12)
 
 

@@ -21,6 +21,7 @@ from doubletrouble.advice._options import (
     NOW,
     RIDGE,
     AdviceOption,
+    n_samples_of,
     scalar,
     single_changes,
 )
@@ -39,13 +40,13 @@ from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.losses import Logistic, MaxMargin, Measure
-from doubletrouble.parameters import number
+from doubletrouble.parameters import number, shown
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, optimal_ridge
 
 _AVERAGED = (10, math.inf)  # seeds, in the advice on a decomposition
 _DEFAULTS: dict[str, object] = {"ensemble": 1, "cost": "features"}  # others are None
-_OF_A_FORECAST = ("n_features", "ridge", "ensemble", "n_samples", "budget", "cost")
+_OF_A_FORECAST = ("n_features", "ridge", "n_samples", "ensemble", "budget", "cost")
 _ONE_SIZE = (
     "a decomposition has one size of training sets, which does not determine the error at "
     "another; dt.diagnose(model, X, y) extrapolates it"
@@ -85,11 +86,13 @@ def advise(
     problem: AnyProblem | Forecast | Diagnosis | LearnerComparison | Decomposition,
     ensemble: EnsembleLike = 1,
     *,
+    n_features: float | None = None,
+    ridge: float | None = None,
+    n_samples: float | None = None,
     budget: float | None = None,
     cost: CostName = "features",
     dim: float | None = None,
     measure: Measure | None = None,
-    **model: float | None,
 ) -> Advice | ForecastAdvice | DiagnosisAdvice:
     """Compute the error now, after every single change, and at its best under a budget.
 
@@ -113,6 +116,9 @@ def advise(
         three take no further arguments.
     ensemble : int, Ensemble or Divide, default: 1
         The present models.
+    n_features, ridge, n_samples : float or None, default: None
+        The present model of a forecast, as for `Forecast.advise`: `n_features` is required, and the
+        defaults of the others are 0.001 and all rows.
     budget : float or None, default: None
         The largest cost, in the units of the problem: P and N of a `Problem` are per input
         dimension, so that training is per D³. Default: the present cost; may be `math.inf`.
@@ -125,9 +131,6 @@ def advise(
         number, the best allocations have whole numbers of features, as for a `SpectralProblem`.
     measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
         The error of classification, "zero_one" unless given, as for `exact_error`.
-    **model : float or None
-        Of a forecast, `n_features` (required), `ridge` and `n_samples` of the present model, as
-        for `Forecast.advise`.
 
     Returns
     -------
@@ -144,7 +147,7 @@ def advise(
         "logistic" at ridge 0, where its weights diverge on separable data; or if an argument is
         given that the problem does not take.
     TypeError
-        If `problem` is not of the types above or is an array.
+        If `problem` is not of the types above or is an array, or a number is one.
     ConvergenceError
         If a solver stops before its tolerance.
 
@@ -164,18 +167,16 @@ def advise(
     >>> advice.best.n_members, round(advice.best.ridge, 3)
     (1.0, 0.78)
     """
-    values: dict[str, Any] = {"ensemble": ensemble, "budget": budget, "cost": cost}
-    values |= {"dim": dim, "measure": measure, **model}
+    model = {"n_features": n_features, "ridge": ridge, "n_samples": n_samples}
     if isinstance(problem, Forecast | Diagnosis | LearnerComparison | Decomposition):
-        return _own_advice(problem, values)
+        others = {"ensemble": ensemble, "budget": budget, "cost": cost}
+        return _own_advice(problem, model | others | {"dim": dim, "measure": measure})
     if not isinstance(problem, Problem | SpectralProblem):
         raise TypeError(
             "problem must be a Problem, a SpectralProblem, or the result of forecast, diagnose, "
             f"compare or decompose, got {type(problem).__name__}"
         )
-    for name, value in model.items():
-        kind = type(problem).__name__
-        raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
+    _refuse(_given(model), problem)
     if problem.shape:
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
     scheme = as_ensemble(ensemble, "advise")
@@ -231,7 +232,7 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
     compute = now.training_cost
     if not isinstance(now.problem, SpectralProblem) or not 1 <= compute < math.inf:
         return None
-    best = scaling_frontier(now.problem, compute, max_n_samples=now.n_samples)
+    best = scaling_frontier(now.problem, compute, max_n_samples=n_samples_of(now.problem))
     sizes = {"n_features": best.n_features, "n_samples": best.n_samples, "ridge": best.gram_ridge}
     return now._moved(
         FRONTIER,
@@ -244,17 +245,31 @@ def _own_advice(
     result: Forecast | Diagnosis | LearnerComparison | Decomposition, values: dict[str, Any]
 ) -> ForecastAdvice | DiagnosisAdvice:
     """The advice of a result, with the arguments that it takes."""
-    kind = type(result).__name__
+    given = _given(values)
     taken = _OF_A_FORECAST if isinstance(result, Forecast) else ()
-    given = {k: v for k, v in values.items() if v != _DEFAULTS.get(k)}
-    for name, value in given.items():
-        if name not in taken:
-            raise ValueError(f"{name} must be left out for a {kind}, got {value!r}")
+    _refuse({name: value for name, value in given.items() if name not in taken}, result)
     if isinstance(result, Forecast):
         if "n_features" not in given:
-            raise ValueError(f"n_features must be given for a {kind}, got None")
+            raise ValueError("n_features must be given for a Forecast, got None")
         return result.advise(**given)
     return _averaging(result) if isinstance(result, Decomposition) else result.advise()
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that differ from their defaults."""
+    return {
+        name: value
+        for name, value in values.items()
+        if value is not (default := _DEFAULTS.get(name))
+        and not (isinstance(value, int | str) and value == default)  # arrays are not compared
+    }
+
+
+def _refuse(values: dict[str, Any], source: object) -> None:
+    """Raise ValueError for an argument that a source does not take."""
+    for name, value in values.items():
+        kind = type(source).__name__
+        raise ValueError(f"{name} must be left out for a {kind}, got {shown(value)}")
 
 
 def _averaging(result: Decomposition) -> DiagnosisAdvice:

@@ -416,9 +416,10 @@ def count_unit(problem: AnyProblem, dim: float | None) -> float | None:
 
 def round_many(option: AdviceOption, unit: float | None) -> AdviceOption:
     """Infinitely many models of the better of the two whole numbers next to the best P."""
-    if unit is None or np.isinf(option.n_features) or is_whole(option.n_features / unit):
+    P = n_features_of(option.problem)
+    if unit is None or np.isinf(P) or is_whole(P / unit):
         return option
-    below = np.floor(option.n_features / unit)
+    below = np.floor(P / unit)
     sizes = np.maximum(np.array([below, below + 1]), 1.0) * unit
     there = changed(option.problem, n_features=sizes)
     totals = total_of(there, Ensemble(np.inf), option.measure)
@@ -431,7 +432,8 @@ def round_to_counts(
     option: AdviceOption, budget: float, cost: CostName, unit: float | None, *, free_ridge: bool
 ) -> AdviceOption:
     """The best affordable whole allocation near an option; the option itself if there is none."""
-    if unit is None or np.isinf(option.n_features) or is_whole(option.n_features / unit):
+    P = n_features_of(option.problem)
+    if unit is None or np.isinf(P) or is_whole(P / unit):
         return option
     problem, kind = option.problem, type(option.ensemble)
     pairs = _integer_pairs(option, budget, cost, unit)
@@ -456,7 +458,7 @@ def _integer_pairs(
     option: AdviceOption, budget: float, cost: CostName, unit: float
 ) -> set[tuple[float, float]]:
     """Affordable whole numbers of models and features near those of an option."""
-    K, P, N = option.n_members, option.n_features / unit, option.n_samples
+    K, P, N = option.n_members, n_features_of(option.problem) / unit, n_samples_of(option.problem)
     divided = option.scheme == "divide"
     n_members = _integers_near(K, most_parts(option.problem, unit) if divided else np.inf)
     sizes = _integers_near(P, np.inf)

@@ -90,7 +90,7 @@ class ScalingFrontier:
     n_samples: FloatArray  # the best N
     n_members: FloatArray  # the best K
     gram_ridge: FloatArray  # the best ridge δ
-    error: ErrorTerms[Any]  # the error at these sizes
+    error: ErrorTerms[Value]  # the error at these sizes
     one_model: ScalingFrontier | None = None  # the frontier for K = 1; None where this is it
     asymptotic: FrontierExponents | None = None  # for large budgets; None where no law is known
 

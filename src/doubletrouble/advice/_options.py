@@ -27,7 +27,7 @@ from doubletrouble.costs import CostName, cost_of
 from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.losses import Measure
-from doubletrouble.parameters import Numeric
+from doubletrouble.parameters import Numeric, Value
 from doubletrouble.problems import Problem, SpectralProblem, ridge_name
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory import AnyProblem, exact_error
@@ -113,12 +113,12 @@ def changed(problem: AnyProblem, **changes: Any) -> AnyProblem:
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceOption:
-    """A setting by name, with its exact error and its cost."""
+    """A setting by name, with its exact error and its cost; P, N and λ are those of `problem`."""
 
     name: str  # "2x features"
     problem: Problem | SpectralProblem  # with its features, samples and ridge
     ensemble: Scheme  # the models
-    error: ErrorTerms[Any]  # the exact error by cause
+    error: ErrorTerms[Value]  # the exact error by cause
     measure: Measure | None = None  # of the error of classification
     ideal: AdviceOption | None = None  # the optimum over ratios, if this one is over counts
 
@@ -156,16 +156,6 @@ class AdviceOption:
         return float(self.error.total)
 
     @property
-    def n_features(self) -> float:
-        """Features P of each model, in the units of the problem."""
-        return n_features_of(self.problem)
-
-    @property
-    def n_samples(self) -> float:
-        """Samples N, in the same units."""
-        return n_samples_of(self.problem)
-
-    @property
     def ridge(self) -> float | None:
         """Ridge λ of a `Problem`; None for a `SpectralProblem`."""
         return ridge_of(self.problem) if isinstance(self.problem, Problem) else None
@@ -198,7 +188,8 @@ class AdviceOption:
         float
             The cost, in the units of the problem.
         """
-        return cost_of(self.n_features, self.n_samples, self.n_members, self.scheme, of)
+        P, N = n_features_of(self.problem), n_samples_of(self.problem)
+        return cost_of(P, N, self.n_members, self.scheme, of)
 
 
 def single_changes(
@@ -209,7 +200,8 @@ def single_changes(
     An infinite number does not change when it is doubled. Counted data have at most as many parts
     as there are samples.
     """
-    P, N, K, ensemble = now.n_features, now.n_samples, now.n_members, now.ensemble
+    P, N = n_features_of(now.problem), n_samples_of(now.problem)
+    K, ensemble = now.n_members, now.ensemble
     twice = min(2.0 * N, N_SAMPLES.high)
     more = _slightly_more(P, N / K if isinstance(ensemble, Divide) else N, unit)
     parts = min(2 * K, most_parts(now.problem, unit))

@@ -21,6 +21,8 @@ from doubletrouble.advice._options import (
     changed,
     is_whole,
     less,
+    n_features_of,
+    n_samples_of,
     ridge_of,
     rounded,
 )
@@ -104,7 +106,8 @@ class Advice:
     --------
     >>> import doubletrouble as dt
     >>> advice = dt.advise(dt.Problem(features_per_dim=1.2, samples_per_dim=1.0, ridge=1e-5))
-    >>> advice["2x features"].n_features, round(advice["2x features"].total, 3)
+    >>> wide = advice["2x features"]
+    >>> wide.problem.features_per_dim, round(wide.total, 3)
     (2.4, 1.761)
     """
 
@@ -150,7 +153,7 @@ class Advice:
         teacher acts as noise.
         """
         many = self.many_at_best_features
-        return (many.ideal or many).n_features < many.n_samples
+        return n_features_of((many.ideal or many).problem) < n_samples_of(many.problem)
 
     @property
     def summary(self) -> str:
@@ -166,7 +169,7 @@ class Advice:
         )
         costs = {
             "features": relative_cost(choice.total_features, now.total_features),
-            "samples": relative_cost(choice.n_samples, now.n_samples),
+            "samples": relative_cost(n_samples_of(choice.problem), n_samples_of(now.problem)),
             "training": relative_cost(choice.training_cost, now.training_cost),
         }
         paid = ", ".join(f"{name} ×{rounded(value)}" for name, value in costs.items() if value != 1)
@@ -371,8 +374,8 @@ class Advice:
         return (
             option.name,
             rounded(option.total, 4),
-            self._size(option.n_features),
-            f"{self._size(option.n_samples)}{parts}",
+            self._size(n_features_of(option.problem)),
+            f"{self._size(n_samples_of(option.problem))}{parts}",
             rounded(option.n_members, 6),
             rounded(ridge_of(option.problem)),
             f"×{rounded(relative_cost(option.total_features, self.now.total_features))}",
@@ -388,10 +391,15 @@ class Advice:
     def _row(self, option: AdviceOption) -> dict[str, Any]:
         """One option for programs; `ideal_` are the numbers before rounding to counts."""
         ideal = option.ideal or option
+        features, samples = (
+            ("n_features", "n_samples")
+            if self._is_counted
+            else ("features_per_dim", "samples_per_dim")
+        )
         return {
             "option": option.name,
-            "n_features": option.n_features * self._scale,
-            "n_samples": option.n_samples * self._scale,
+            features: n_features_of(option.problem) * self._scale,
+            samples: n_samples_of(option.problem) * self._scale,
             "n_members": _whole(option.n_members),
             "scheme": option.scheme,
             ridge_name(option.problem): ridge_of(option.problem),
@@ -401,7 +409,7 @@ class Advice:
             "relative_training": relative_cost(option.training_cost, self.now.training_cost),
             **{f"error_{name}": getattr(option.error, name) for name in _LETTERS},
             "error_total": option.total,
-            "ideal_n_features": ideal.n_features * self._scale,
+            f"ideal_{features}": n_features_of(ideal.problem) * self._scale,
             "ideal_n_members": _whole(ideal.n_members),
             "ideal_error_total": ideal.total,
         }

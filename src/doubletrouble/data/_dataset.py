@@ -143,7 +143,8 @@ class Data:
         if n_data > most:
             raise ValueError(
                 f"n_data must be at most {most}, since {len(pool_y)} training samples make no more "
-                f"disjoint sets of {n}, got {n_data}"
+                f"disjoint sets of {n}, got {n_data}; load_data(n_samples={len(pool_y) // n_data}) "
+                "would fit"
             )
         parts = (slice(block * n, (block + 1) * n) for block in range(n_data))
         return [

@@ -12,7 +12,7 @@ import math
 import pickle
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -368,7 +368,7 @@ def _result(
         injected=source.injected if n_noise > 1 else None,
         measure=measure,
     )
-    key: tuple[Any, ...] = (
+    key: tuple[Hashable, ...] = (
         ("source", _fingerprint(fits, predictions)),
         ("seed", fits.seed),
         ("n_data", tuple(sets)),

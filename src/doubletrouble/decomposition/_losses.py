@@ -44,10 +44,10 @@ geometric means, by extrapolation; for the 0/1 loss, the vote of all members at 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -209,7 +209,7 @@ def central_losses(
     measure: MeasureName,
     *,
     by_point: bool,
-    key: Any,
+    key: Hashable,
 ) -> CentralLosses:
     """The losses of central predictors by name, from predictions (D, N, K, T, C)."""
     sums = _Sums(design, by_point=by_point)
@@ -320,7 +320,7 @@ class _Sums:
         for half, some in enumerate(self.halves):
             self.add_points(f"{MEMBERS_OF}{size}", half, values[:, some].mean(axis=(0, 1)))
 
-    def statistics(self, infinite: set[str], *, key: Any) -> dict[str, Statistic]:
+    def statistics(self, infinite: set[str], *, key: Hashable) -> dict[str, Statistic]:
         """Means over test points; those of `infinite` names are inf."""
         T = self.design.n_test
         tables = {name: table / T for name, table in self.tables.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # help() then shows names, not their definitions
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -218,7 +218,7 @@ def _statistics(
     return own | {f"{ADDED}{name}": statistic for name, statistic in added.items()}
 
 
-def _key(array: npt.NDArray[np.generic], design: Design, *, by_point: bool) -> tuple[Any, ...]:
+def _key(array: npt.NDArray[np.generic], design: Design, *, by_point: bool) -> tuple[Hashable, ...]:
     """Equal for estimates from the same draws."""
     return (
         ("predictions", digest(array)),

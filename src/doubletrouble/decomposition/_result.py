@@ -10,7 +10,6 @@ from html import escape
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from doubletrouble.decomposition._components import (
     ANOVA,
@@ -35,6 +34,7 @@ from doubletrouble.decomposition._losses import (
     missing_parts,
     parts_of_losses,
 )
+from doubletrouble.decomposition._sources import Labels
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
@@ -394,7 +394,7 @@ class LearnerDecomposition(Decomposition):
 
     predictions: FloatArray  # [data, noise, init, test] or [data, noise, init, test, class]
     y_test: FloatArray  # the target of the predictions, one-hot for classes
-    classes: npt.NDArray[Any] | None  # the sorted class labels, or None
+    classes: Labels | None  # the sorted class labels, or None
     n_fits: int
     most_data: float  # the largest number of training sets of the source
     seconds: float  # the time of the whole call
@@ -426,7 +426,7 @@ class LearnerDecomposition(Decomposition):
         """
         design, error = self.design, self.error()
         f = self.predictions[:, :, : design.n_init]
-        known: dict[str, Any] = {}
+        known: Mapping[str, FloatArray]
         if self.measure == "squared":
             floor = np.zeros(self.y_test.shape)
             if self.label_noise is not None:

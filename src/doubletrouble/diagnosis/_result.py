@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -12,9 +12,15 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from doubletrouble.decomposition import COLORS, MeasureName, check_option, draw_bars, generator
+from doubletrouble.decomposition import (
+    COLORS,
+    Labels,
+    MeasureName,
+    check_option,
+    draw_bars,
+    generator,
+)
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
     LOSS_CURVE,
@@ -234,8 +240,8 @@ class LearningCurve:
             for name, part in parts.items():
                 low, high = part[k].confidence_interval(self.confidence)
                 status = self.error.status[name][k]
-                entries[name] = {"value": float(part[k]), "low": low, "high": high}
-                entries[name] |= {"status": status}
+                value = float(part[k])
+                entries[name] = {"value": value, "low": low, "high": high, "status": status}
             total = entries.pop("total")
             rows.append({"n_samples": n, "total": total.pop("value"), **total, "parts": entries})
         return rows
@@ -332,7 +338,7 @@ class Diagnosis:
     n_fits: int
     seconds: float  # the time of the whole call
     notes: tuple[str, ...]
-    classes: npt.NDArray[Any] | None  # the sorted class labels, or None
+    classes: Labels | None  # the sorted class labels, or None
     floor: float | None  # the variance of label noise, summed over outputs, if it is given
     index: Any  # of the rows
     design: WindowDesign
@@ -341,7 +347,7 @@ class Diagnosis:
     extrapolation: Extrapolation
     multipliers: RowMultipliers
     alternatives: Mapping[str, Alternative]  # other learners on the same folds
-    key: tuple[Any, ...]  # equal for the same data and seed
+    key: Hashable  # equal for the same data and seed
     confidence: float = CONFIDENCE  # of printed intervals
 
     # --- estimates ---
@@ -461,7 +467,7 @@ class Diagnosis:
             coordinates=self._coordinates(sizes),
         )
 
-    def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, Any]:
+    def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
         """How the total and some parts are known: one word, or one for each size."""
         known = [self._status_at(float(x)) for x in sizes.ravel()]
         names = (*parts, "total")

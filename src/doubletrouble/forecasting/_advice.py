@@ -25,24 +25,23 @@ class ForecastOption:
     ridge: float
     n_members: float
     n_samples: float
-    error: ForecastTerms | None = None
+    error: ForecastTerms
     gain: Estimate | None = None  # 1 - error/error now
 
     def __str__(self) -> str:
         models = "one model" if self.n_members == 1 else f"{self.n_members:g} models"
-        text = f"{self.name}: {models} of P = {self.n_features:g}, λ = {self.ridge:.3g}"
-        return text if self.error is None else f"{text}, error {self.total:.4g}"
+        model = f"{models} of P = {self.n_features:g}, λ = {self.ridge:.3g}"
+        return f"{self.name}: {model}, error {self.total:.4g}"
 
     @property
     def total(self) -> float:
         """Total test error."""
-        assert self.error is not None
         return float(self.error.total)
 
     @property
     def extrapolated(self) -> bool:
         """Whether the rows do not determine the error."""
-        return self.error is not None and bool(self.error.extrapolated)
+        return bool(self.error.extrapolated)
 
     @property
     def total_features(self) -> float:
@@ -134,7 +133,6 @@ class ForecastAdvice:
         """
         rows = []
         for option in self.options:
-            assert option.error is not None
             row: dict[str, Any] = {
                 "option": option.name,
                 "n_features": option.n_features,

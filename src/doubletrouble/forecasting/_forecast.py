@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Callable
 from numbers import Real
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from doubletrouble import glossary
 from doubletrouble.activations import Activation, Function, activation_values
 from doubletrouble.activations import activation as known_activation
+from doubletrouble.errors import automatic_device
 from doubletrouble.forecasting._checks import (
     ForecastCheck,
     ForecastChecks,
@@ -172,8 +172,7 @@ def forecast(
     if not isinstance(device, str):
         raise TypeError(f"device must be a string such as 'cpu' or 'cuda', got {device!r}")
     if device == "auto":
-        torch = sys.modules.get("torch")
-        device = "cuda" if torch is not None and torch.cuda.is_available() else "cpu"
+        device = automatic_device()
     given = None if noise is None else number("noise", noise, glossary.NOISE)
     sigma = known_activation(activation)
     labels = _labels(y)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble import glossary
 from doubletrouble.costs import CostName, check_cost, cost_of, most_features
@@ -55,6 +56,15 @@ _N_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
 _NOTE = "noise, or structure too fine for {n} rows or not in the span of the features"
+
+
+class _Model(NamedTuple):
+    """The arguments of `Forecast.error` for one model."""
+
+    n_features: float
+    ridge: float
+    n_members: float
+    n_samples: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,13 +276,15 @@ class Forecast:
             for name, (value, draws) in split.items():
                 parts[name].value[here], parts[name].draws[:, here] = value, draws
         key = ("forecast", self.seed, self._deviations.rows)
-        words = np.where(marks, "extrapolated", "").tolist()
-        estimates: Any = {name: part.estimate(shape, key) for name, part in parts.items()}
+        words = tuple(np.where(marks, "extrapolated", "").tolist())
+        estimates: dict[str, Any] = {
+            name: part.estimate(shape, key) for name, part in parts.items()
+        }
         return ForecastTerms(
             **estimates,
             extrapolated=marks.reshape(shape) if shape else bool(marks[0]),
             coordinates={name: value for name, value in settings.items() if np.ndim(value)},
-            status={"total": words if shape else words[0]} if any(words) else {},
+            status={"total": words if shape else words[0]} if marks.any() else {},
             note=f"noise: {_NOTE.format(n=self.n_samples)}",
         )
 
@@ -348,7 +360,7 @@ class Forecast:
 
     def _split(
         self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int
-    ) -> tuple[dict[str, _Part], Any]:
+    ) -> tuple[dict[str, _Part], npt.NDArray[np.bool_]]:
         """The parts at one number of rows, and whether they are extrapolated."""
         average = self._average(P, lam, size)
         own, rows = average.functions, self._table(size)
@@ -407,12 +419,11 @@ class Forecast:
 
     def _model(
         self, n_features: float, ridge: float, ensemble: float, n_samples: float | None
-    ) -> ForecastOption:
+    ) -> _Model:
         """One model, validated."""
         scheme = as_ensemble(ensemble, "Forecast.error")
         N = self.n_samples if n_samples is None else n_samples
-        return ForecastOption(
-            name="now",
+        return _Model(
             n_features=number("n_features", n_features, glossary.RANDOM_FEATURES),
             ridge=number("ridge", ridge, glossary.RIDGE),
             n_members=number("ensemble", scheme.n_members, glossary.N_MEMBERS),
@@ -452,8 +463,7 @@ class Forecast:
         TypeError
             If an argument is not one number.
         """
-        model = self._model(n_features, DEFAULT_RIDGE, ensemble, n_samples)
-        P, K, N = model.n_features, model.n_members, model.n_samples
+        P, _, K, N = self._model(n_features, DEFAULT_RIDGE, ensemble, n_samples)
         grid = self._ridges(N) if ridges is None else ridges
         best = int(np.argmin(self._total(P, grid, K, N)))
         if ridges is None:
@@ -494,7 +504,7 @@ class Forecast:
         Returns
         -------
         ForecastOption
-            The model, without its error.
+            The model and its forecast error.
 
         Raises
         ------
@@ -503,6 +513,19 @@ class Forecast:
         TypeError
             If an argument is not one number.
         """
+        return self._option(
+            "best allocation", self._best(budget, n_samples, cost, ensemble, ridges)
+        )
+
+    def _best(
+        self,
+        budget: float,
+        n_samples: float | None,
+        cost: CostName,
+        ensemble: Sequence[float] = _N_MEMBERS,
+        ridges: FloatArray | None = None,
+    ) -> _Model:
+        """The model of `best_allocation`."""
         check_cost(cost)
         C = number("budget", budget, glossary.BUDGET)
         N = self._model(1, DEFAULT_RIDGE, 1, n_samples).n_samples
@@ -529,13 +552,16 @@ class Forecast:
             sizes = np.unique([*np.linspace(low, high, _COUNT).round(), sizes[best]])
             member, best = least_error(sizes)
         n_features, n_members = float(sizes[best]), float(K[member])
-        return ForecastOption(
-            name="best allocation",
-            n_features=n_features,
-            ridge=self.best_ridge(n_features, n_members, N, ridges=ridges),
-            n_members=n_members,
-            n_samples=N,
-        )
+        ridge = self.best_ridge(n_features, n_members, N, ridges=ridges)
+        return _Model(n_features, ridge, n_members, N)
+
+    def _option(self, name: str, model: _Model, now: ForecastTerms | None = None) -> ForecastOption:
+        """A model with its error, and its gain over the present error."""
+        error = self.error(*model)
+        gain = None
+        if now is not None and 0 < float(now.total) < math.inf:
+            gain = 1 - error.total / now.total
+        return ForecastOption(name=name, **model._asdict(), error=error, gain=gain)
 
     def advise(
         self,
@@ -590,32 +616,26 @@ class Forecast:
         ('2x data', 0.01)
         """
         now = self._model(n_features, ridge, ensemble, n_samples)
-        P, K, N = now.n_features, now.n_members, now.n_samples
+        P, _, K, N = now
         check_cost(cost)
-        budget = now.cost(cost) if budget is None else budget
-        regularized = replace(now, name=RIDGE, ridge=self.best_ridge(P, K, N))
-        changes = (
-            replace(now, name="2x features", n_features=2 * P),
-            replace(now, name="2x models", n_members=2 * K),
-            replace(now, name=MANY, n_members=math.inf),
-            regularized,
-            replace(now, name="2x data", n_samples=2 * N),
-        )
-        found = self.best_allocation(budget, N, cost=cost)
-        candidates = (found, regularized, now) if now.cost(cost) <= budget else (found,)
-        best = min(candidates, key=lambda o: self._total(o.n_features, o.ridge, o.n_members, N))
-        base = self.error(P, now.ridge, K, N)
-        finite = 0 < float(base.total) < math.inf
-
-        def forecast(option: ForecastOption) -> ForecastOption:
-            error = self.error(option.n_features, option.ridge, option.n_members, option.n_samples)
-            gain = 1 - error.total / base.total if finite else None
-            return replace(option, error=error, gain=gain)
-
+        present = cost_of(P, N, K, "ensemble", cost)
+        budget = present if budget is None else budget
+        regularized = now._replace(ridge=self.best_ridge(P, K, N))
+        changes = {
+            "2x features": now._replace(n_features=2 * P),
+            "2x models": now._replace(n_members=2 * K),
+            MANY: now._replace(n_members=math.inf),
+            RIDGE: regularized,
+            "2x data": now._replace(n_samples=2 * N),
+        }
+        found = self._best(budget, N, cost)
+        candidates = (found, regularized, now) if present <= budget else (found,)
+        best = min(candidates, key=lambda model: self._total(*model))
+        base = self._option("now", now)
         return ForecastAdvice(
-            now=replace(now, error=base),
-            changes=tuple(map(forecast, changes)),
-            best=forecast(replace(best, name="best allocation")),
+            now=base,
+            changes=tuple(self._option(name, one, base.error) for name, one in changes.items()),
+            best=self._option("best allocation", best, base.error),
             budget=budget,
             cost=cost,
             confidence=self.confidence,
@@ -737,7 +757,7 @@ class _Part(NamedTuple):
     def empty(cls, size: int, n_draws: int) -> _Part:
         return cls(np.empty(size), np.empty((n_draws, size)))
 
-    def estimate(self, shape: tuple[int, ...], key: Any) -> Estimate:
+    def estimate(self, shape: tuple[int, ...], key: Hashable) -> Estimate:
         """The estimate; the standard error of a divergence is 0."""
         value, draws = self.value.reshape(shape), self.draws.reshape(-1, *shape)
         spread = np.where(np.isfinite(value), draws.std(axis=0), 0.0)

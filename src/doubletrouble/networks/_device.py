@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from doubletrouble.errors import automatic_device
 from doubletrouble.networks._settings import DTYPES, DTypeName
 
 _SHARE = 0.6  # of the free memory; the rest is for torch's caches and workspaces
@@ -41,7 +42,7 @@ class TorchDevice:
         if dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
         if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
+            device = automatic_device()
         message = f"device must be 'auto', 'cpu' or an available GPU, got {device!r}"
         if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d+)?", device):
             raise ValueError(message)

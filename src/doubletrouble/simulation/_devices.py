@@ -6,7 +6,6 @@ to the device: the draws are the same on every device.
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Literal, Self, TypeAlias, TypeVar, get_args
 import numpy as np
 from array_api_compat import is_torch_array
 
-from doubletrouble.errors import require
+from doubletrouble.errors import automatic_device, require
 from doubletrouble.kernels import Array
 from doubletrouble.parameters import FloatArray
 
@@ -56,10 +55,7 @@ class ArrayDevice:
         >>> ArrayDevice.of("cpu", "float64").is_gpu
         False
         """
-        if device == "auto":
-            torch = sys.modules.get("torch")
-            device = "cuda" if torch is not None and torch.cuda.is_available() else "cpu"
-        return cls(device=device, dtype=dtype)
+        return cls(device=automatic_device() if device == "auto" else device, dtype=dtype)
 
     def __post_init__(self) -> None:
         if self.device == "cpu":

@@ -271,7 +271,8 @@ class Simulation:
                 return one
         known = ", ".join(map(str, self.drawn))
         raise ValueError(
-            f"ensemble must be a number, or one of those drawn ({known or 'none'}), got {scheme!r}"
+            f"ensemble must be a number, or one of those drawn ({known or 'none'}; see "
+            f"simulate(..., ensembles=...)), got {scheme!r}"
         )
 
     def _parts(self, scheme: Scheme, *, interactions: bool = False) -> dict[str, Any]:
@@ -720,7 +721,12 @@ class CommitteeSimulation:
             If the weights are not numbers.
         """
         count = len(self.members)
-        if weights is None or (isinstance(weights, str) and weights == "equal"):
+        if isinstance(weights, str) and weights != "equal":
+            raise ValueError(
+                "weights must be numbers or 'equal': the optimal ones are committee(...).weights, "
+                f"got {weights!r}"
+            )
+        if weights is None or isinstance(weights, str):
             given = np.full(count, 1 / count)
         else:
             given = checked_weights(weights, count)
