@@ -469,7 +469,7 @@ def _code(value: Any) -> str:
     return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
-def _words(value: Any) -> str:
+def _words(value: Numeric) -> str:
     """A number, or the range of an array, to six digits."""
     low, high = float(np.min(value)), float(np.max(value))
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
@@ -512,15 +512,16 @@ def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Shari
                 f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
                 f"got {sharing!r}"
             )
-        wanted: tuple[Any, Any] = (
-            np.inf if sharing in ("features", "both") else 0.0,
-            np.inf if sharing in ("samples", "both") else 0.0,
-        )
-        return Overlaps(_most(features, wanted[0]), _most(samples, wanted[1]))
+        of_features = np.inf if sharing in ("features", "both") else 0.0
+        of_samples = np.inf if sharing in ("samples", "both") else 0.0
+        return Overlaps(_most(features, of_features), _most(samples, of_samples))
     if isinstance(sharing, Mapping):
         if unknown := sorted(set(map(str, sharing)) - {"features", "samples"}):
             raise ValueError(f"sharing must name features and samples only, got {unknown[0]!r}")
-        wanted = (sharing.get("features", 0.0), sharing.get("samples", 0.0))
+        wanted: tuple[Numeric, Numeric] = (
+            sharing.get("features", 0.0),
+            sharing.get("samples", 0.0),
+        )
     elif isinstance(sharing, Sequence) and len(sharing) == 2:
         wanted = (sharing[0], sharing[1])
     else:
@@ -557,7 +558,7 @@ def _most(sizes: Sequence[float], wanted: float) -> FloatArray:
     return np.minimum(overlap, np.minimum.outer(own, own))
 
 
-def _matrix(name: str, value: Any, sizes: Sequence[float], spec: Parameter) -> FloatArray:
+def _matrix(name: str, value: Numeric, sizes: Sequence[float], spec: Parameter) -> FloatArray:
     """One overlap for every two members, or a matrix of them."""
     own = np.asarray(sizes, dtype=np.float64)
     count, overlap = own.size, np.asarray(checked(name, value, spec))

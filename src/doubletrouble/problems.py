@@ -25,6 +25,7 @@ from doubletrouble.activations import Activation, Function, activation
 from doubletrouble.losses import LOSSES, TASKS, LossLike, Squared, Task, loss
 from doubletrouble.parameters import (
     Declared,
+    FloatArray,
     Numeric,
     Value,
     checked,
@@ -413,7 +414,7 @@ class SpectralProblem(Declared):
         for name, value in vars(levels_of(law, self.size)).items():
             object.__setattr__(self, name, value)
 
-    def _least_ridge(self, n_features: Any, n_samples: Any) -> Any:
+    def _least_ridge(self, n_features: Numeric, n_samples: Numeric) -> FloatArray:
         """The least ridge that these sizes allow: 0, unless a law has too many modes for floats.
 
         Beyond the modes with eigenvalues above 1e-250 of the largest, without ridge, the error of
