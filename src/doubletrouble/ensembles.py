@@ -33,12 +33,12 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from doubletrouble import glossary
 from doubletrouble.parameters import (
     Declared,
     FloatArray,
+    IntArray,
     Numeric,
     Parameter,
     Value,
@@ -158,9 +158,6 @@ class Scheme(Declared):
     def __repr__(self) -> str:
         options = "".join(f", {name}={_code(value)}" for name, value in self.options.items())
         return f"{type(self).__name__}({_code(self.n_members)}{options})"
-
-
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 def _parts(n_samples: int, n_parts: Any) -> IntArray:

@@ -95,7 +95,7 @@ def optimal_ridge(
     Returns
     -------
     OptimalRidge
-        The ridge (λ of a `Problem`, the `gram_ridge` of a `SpectralProblem`), and the error there.
+        The `ridge` for a `Problem`, the `gram_ridge` for a `SpectralProblem`, and the error there.
         Both 0 (minimum norm) and inf (predict zero) are possible.
 
     Raises
@@ -135,7 +135,7 @@ def optimal_ridge(
     ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
     name = ridge_name(problem)
     error = exact_error(replace(problem, **{name: ridge}), scheme)
-    return OptimalRidge(ridge=ridge, error=error, name=name)
+    return OptimalRidge(error=error, **{name: ridge})
 
 
 def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
