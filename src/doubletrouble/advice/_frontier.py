@@ -623,11 +623,12 @@ class _SumsTable:
         logs = self._spline(np.where(outside, self._ends[0], x))
         gap, bias, crossed = (np.exp(logs[..., k]) for k in (1, 2, 3))
         P, N = (1 + beyond_a) * z, (1 + beyond_b) * z
+        unknown = np.full_like(gap, np.nan)  # of the largest level: no part depends on it
         point = FixedPoint(
             features=P,
             samples=N,
-            learnability=None,  # of the largest level: no part depends on it
-            unlearned=None,
+            learnability=unknown,
+            unlearned=unknown,
             bias=bias,
             crossed=crossed,
             unused_features=beyond_a / (1 + beyond_a),
@@ -635,7 +636,7 @@ class _SumsTable:
             gap_per_feature=gap / P,
             gap_per_sample=gap / N,
             second_per_sample=(z - gap) / N,
-            tail=None,
+            tail=unknown,
         )
         terms = member_terms(point, self.spectrum, 0.0, 1.0)
         total = total_error(terms, terms.unlearned(), self._amplitudes, 1 / n_members)
