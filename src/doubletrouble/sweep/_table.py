@@ -164,7 +164,8 @@ def _result_columns(
     columns: dict[str, np.ndarray] = {}
     for k, ensemble in enumerate(ensembles):
         error, draws = simulation.error(ensemble), simulation.terms_of(ensemble).named()
-        estimates = {f"error_{part}": getattr(error, part) for part in _PARTS}
+        parts: dict[str, Any] = {"resampling": 0.0, **error.parts, "total": error.total}
+        estimates = {f"error_{part}": parts.get(part, math.nan) for part in _PARTS}
         # Ψ terms are those of the data that each member has
         estimates |= {name: simulation.estimate(draws[name]) for name in _PSI if name in draws}
         values: dict[str, Any] = {
@@ -172,9 +173,9 @@ def _result_columns(
             for name, value in simulation.realized(ensemble).options.items()
         }
         for name, estimate in estimates.items():
-            known = isinstance(estimate, Estimate)  # a part that the scheme does not have is 0.0
+            known = isinstance(estimate, Estimate)  # else 0, or NaN where it is not identified
             values[name] = estimate.value if known else estimate
-            values[f"{name}_standard_error"] = estimate.standard_error if known else 0.0
+            values[f"{name}_standard_error"] = estimate.standard_error if known else estimate
         for name, value in values.items():
             if name in COLUMNS:
                 along_time = np.reshape(value, (shape[0], -1)) if np.ndim(value) else value
