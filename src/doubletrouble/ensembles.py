@@ -39,6 +39,7 @@ from doubletrouble.parameters import (
     Declared,
     FloatArray,
     IntArray,
+    Numbers,
     Numeric,
     Parameter,
     Value,
@@ -666,7 +667,7 @@ class Amplitudes:
     test_noise: FloatArray | float  # τ̃
 
 
-def product_or_zero(factor: Any, value: Any) -> Any:
+def product_or_zero(factor: Numbers | float, value: Numbers | float) -> Numbers:
     """Factor · value, with 0 · inf = 0: an absent cause does not contribute."""
     return np.where((factor == 0) | (value == 0), 0.0, factor * value)
 
@@ -675,11 +676,11 @@ def combine(
     linear: MemberTerms,
     nonlinear: MemberTerms | None,
     at: Amplitudes,
-    per_member: Any,
+    per_member: Numbers | float,
     resamples: Resampled | None,
     *,
     interactions: bool = False,
-    times: Any = np.multiply,
+    times: Callable[[Numbers | float, Numbers | float], Numbers] = np.multiply,
 ) -> dict[str, Any]:
     """The error of the average of K = 1/`per_member` members, by cause.
 
@@ -688,14 +689,15 @@ def combine(
     [dascoli2020] Sec. 5 counts interactions to noise and initialization. The variance over each
     member's own choice of samples, or of features, is `resampling`.
     """
-    bias: Any = 0.0
+    bias: Value = 0.0
     initialization = sampling = interaction = resampling = bias
     for amplitude, terms in ((at.signal, linear), (at.nonlinear_signal, nonlinear)):
         if terms is None:
             continue
         power, shared, own = amplitude**2, terms.shared, terms.own
-        features, both = times(per_member, own.initialization), times(per_member, own.interaction)
-        choice = times(per_member, own.sampling)
+        features: Numbers | float = times(per_member, own.initialization)
+        both: Numbers | float = times(per_member, own.interaction)
+        choice: Numbers | float = times(per_member, own.sampling)
         if resamples == "features":
             resampling = resampling + times(power, features + both)
             features = both = 0.0

@@ -24,6 +24,8 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Indices: TypeAlias = IntArray | BoolArray
 """Some of the points of a block: by their positions, or by a mask."""
+Numbers: TypeAlias = npt.NDArray[Any]
+"""Real numbers, or complex ones: at complex ridges, and after complex steps."""
 Value: TypeAlias = float | FloatArray
 """A numeric field after validation: a Python float, or a read-only float64 array."""
 Numeric: TypeAlias = float | npt.ArrayLike

@@ -231,7 +231,7 @@ class LazyRun:
             points = np.zeros((0, n_test))
             return Estimate._of_draws(Statistic(table=table[:, None], points=points, key=key))
 
-        total = _leave_one_out_means(errors)
+        total = leave_one_out(errors)
         rest = "sampling, label noise and noise floor"
         if n_groups * K == 1:
             missing["initialization"] = "initialization needs 2 or more members, got 1"
@@ -277,9 +277,13 @@ def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
     return ErrorTerms._of_total(total, "parts need measure 'squared', got 'zero_one'")
 
 
-def _leave_one_out_means(values: FloatArray) -> FloatArray:
-    """Return the mean, then the means without one value: (1 + G,); NaN for the mean of none."""
-    total, count = values.sum(), len(values)
+def leave_one_out(values: FloatArray) -> FloatArray:
+    """Return the mean over the first axis, then without one of its entries; NaN for that of none.
+
+    >>> leave_one_out(np.array([[1.0], [3.0]])).ravel()
+    array([2., 3., 1.])
+    """
+    total, count = values.sum(axis=0), len(values)
     return np.array([total / count, *((total - values) / ((count - 1) or np.nan))])
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
+from doubletrouble.parameters import Value
 from doubletrouble.results import ErrorTerms, Estimate, PsiTerms, strict_json
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
 from doubletrouble.sweep._simulated import OTHER_LOSSES, PROBLEM, ensemble_axis, from_record
@@ -125,7 +126,7 @@ def _columns(group: Sequence[_StoredCell]) -> dict[str, np.ndarray]:
     times = [math.inf] if first["times"] is None else first["times"]
     shape = (len(group), len(ensembles), len(times))
 
-    def column(values: Sequence[Any] | np.ndarray, axis: int) -> np.ndarray:
+    def column(values: Sequence[object] | np.ndarray, axis: int) -> np.ndarray:
         array = np.array(values, dtype=object if isinstance(values[0], str) else None)
         along = [1, 1, 1]
         along[axis] = -1
@@ -168,7 +169,7 @@ def _result_columns(
         estimates = {f"error_{part}": parts.get(part, math.nan) for part in _PARTS}
         # Ψ terms are those of the data that each member has
         estimates |= {name: simulation.estimate(draws[name]) for name in _PSI if name in draws}
-        values: dict[str, Any] = {
+        values: dict[str, Value] = {
             f"realized_{name}": value
             for name, value in simulation.realized(ensemble).options.items()
         }
