@@ -105,7 +105,7 @@ class Scheme(Declared):
         Parameters
         ----------
         problem : Problem or SpectralProblem
-            The problem of a member, with its width.
+            The problem of a member, with its P.
 
         Returns
         -------

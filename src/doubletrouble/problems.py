@@ -268,7 +268,7 @@ USUAL: dict[str, Any] = {f.name: getattr(Problem(), f.name) for f in fields(Prob
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Member(_Activated):
-    """One member of a committee: its own width, share of data, ridge and activation.
+    """One member of a committee: its own P, share of data, ridge and activation.
 
     The target (signal, noise) is an argument of `pair_error` and `committee`.
 

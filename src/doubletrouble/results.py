@@ -646,7 +646,7 @@ class _Terms(_Result, Generic[Term]):
 
     def _label(self, name: str) -> str:
         """The name of a part, with the causes it includes."""
-        label = _printed(name).replace("_", " × ")
+        label = printed_name(name).replace("_", " × ")
         return f"{label} + {self.includes[name]}" if name in self.includes else label
 
     def _status_at(self, k: int) -> str:
@@ -661,7 +661,7 @@ class _Terms(_Result, Generic[Term]):
         names: dict[str, list[str]] = {}
         for name, how in own.items():
             if how != total:
-                names.setdefault(how, []).append(_printed(name))
+                names.setdefault(how, []).append(printed_name(name))
         return "; ".join([total, *(f"{', '.join(some)}: {how}" for how, some in names.items())])
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
@@ -872,7 +872,7 @@ def _together(
     }
 
 
-def _printed(name: str) -> str:
+def printed_name(name: str) -> str:
     """The name of a part in printed tables."""
     return NOISE_FLOOR if name == "bayes" else name
 

@@ -27,7 +27,7 @@ def separability(problem: Problem) -> Value:
     Parameters
     ----------
     problem : Problem
-        A problem of classification. Its width, activation, `flips` and `noise`/`signal` matter; its
+        A problem of classification. Its P/D, activation, `flips` and `noise`/`signal` matter; its
         samples and its ridge have no effect.
 
     Returns
@@ -68,10 +68,10 @@ def separability(problem: Problem) -> Value:
 
 
 def threshold_ratio(problem: Problem) -> Value:
-    """Return P/N⋆ at the N/D of a problem: the least width at which its data are separable.
+    """Return P/N⋆ at the N/D of a problem: the least P/N at which its data are separable.
 
-    The width and the ridge of the problem have no effect. Linear features have the rank D at most:
-    inf means that no width is enough.
+    P/D and the ridge of the problem have no effect. Linear features have the rank D at most:
+    inf means that no P is enough.
 
     Examples
     --------

@@ -16,7 +16,7 @@ import numpy as np
 from doubletrouble.decomposition import (
     COLORS,
     Labels,
-    MeasureName,
+    LearnerMeasure,
     check_option,
     draw_bars,
     generator,
@@ -343,7 +343,7 @@ class Diagnosis:
     index: Any  # of the rows
     design: WindowDesign
     measured: Measurements
-    other_measures: Mapping[MeasureName, Mapping[int, Measurement]]  # of a classifier, by rung
+    other_measures: Mapping[LearnerMeasure, Mapping[int, Measurement]]  # of a classifier, by rung
     extrapolation: Extrapolation
     multipliers: RowMultipliers
     alternatives: Mapping[str, Alternative]  # other learners on the same folds
@@ -370,7 +370,7 @@ class Diagnosis:
         ensemble: EnsembleLike = 1,
         *,
         n_samples: Numeric | None = None,
-        measure: MeasureName = "squared",
+        measure: LearnerMeasure = "squared",
     ) -> ErrorTerms[Estimate]:
         """The expected test error by cause, of one learner or several, at any number of rows.
 
@@ -403,7 +403,7 @@ class Diagnosis:
         scheme = as_ensemble(ensemble, "Diagnosis.error")
         K = number("ensemble", scheme.n_members, N_MEMBERS)
         sizes = self._shares(n_samples)
-        check_option("measure", measure, MeasureName)
+        check_option("measure", measure, LearnerMeasure)
         if measure != "squared":
             return self._total_of_measure(measure, scheme, sizes)
         if isinstance(scheme, Bootstrap):
@@ -524,7 +524,7 @@ class Diagnosis:
         return ErrorTerms._of_total(self._estimate(total), reason, status={"total": PAIRED})
 
     def _total_of_measure(
-        self, measure: MeasureName, scheme: Scheme, sizes: FloatArray
+        self, measure: LearnerMeasure, scheme: Scheme, sizes: FloatArray
     ) -> ErrorTerms[Estimate]:
         """The total of another measure, from the same fits; its causes are not identified."""
         if self.classes is None:

@@ -26,7 +26,7 @@ from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._result import (
-    Measure,
+    NetworkMeasure,
     ensemble_size,
     leave_one_out,
     zero_one_error,
@@ -60,7 +60,7 @@ class LazySplit:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def error(
-        self, ensemble: EnsembleLike = 1, measure: Measure = "squared"
+        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "squared"
     ) -> ErrorTerms[Estimate]:
         """Return the test error of K initializations, averaged over data sets and noise.
 
