@@ -179,19 +179,19 @@ def test_gradient_descent_follows_the_flow(loss: TimeUnit) -> None:
     assert wrong != pytest.approx(flowed, rel=1e-3)
 
 
-@pytest.mark.parametrize("clock", TIME_UNITS)
-def test_converted_times_convert_back(clock: TimeUnit) -> None:
+@pytest.mark.parametrize("time_unit", TIME_UNITS)
+def test_converted_times_convert_back(time_unit: TimeUnit) -> None:
     sizes: dict[str, Any] = {"n_features": 20, "n_samples": 30, "dim": 10}
     time = np.array([0.0, 0.1, 1e6])
-    there = dt.convert_time(time, "flow", clock, **sizes)
-    back = dt.convert_time(there, clock, "flow", **sizes)
+    there = dt.convert_time(time, "flow", time_unit, **sizes)
+    back = dt.convert_time(there, time_unit, "flow", **sizes)
     assert back == pytest.approx(time)
 
 
-@pytest.mark.parametrize("clock", TIME_UNITS)
-def test_times_have_the_shape_of_all_arguments(clock: TimeUnit) -> None:
+@pytest.mark.parametrize("time_unit", TIME_UNITS)
+def test_times_have_the_shape_of_all_arguments(time_unit: TimeUnit) -> None:
     sizes: dict[str, Any] = {"n_features": [[10.0], [20.0]], "n_samples": 5, "dim": 4}
-    for source, target in ((clock, "flow"), ("flow", clock), (clock, clock)):
+    for source, target in ((time_unit, "flow"), ("flow", time_unit), (time_unit, time_unit)):
         units: Any = source, target
         many = dt.convert_time(0.1, *units, **sizes)
         assert np.shape(many) == (2, 1)

@@ -226,7 +226,7 @@ def test_divided_data_preserve_the_penalty_per_sample() -> None:
     flat = dt.SpectralProblem.from_problem(problem, dim=8)
     assert_same(dt.exact_error(flat, dt.Divide(3)), dt.exact_error(problem, dt.Divide(3)))
     best, flat_best = (dt.optimal_ridge(p, dt.Divide(3)) for p in (problem, flat))
-    assert flat_best.ridge == pytest.approx(1.5 * np.asarray(best.ridge), rel=1e-10)
+    assert flat_best.gram_ridge == pytest.approx(1.5 * np.asarray(best.ridge), rel=1e-10)
 
 
 def assert_same(result: dt.ErrorTerms[Any], expected: dt.ErrorTerms[Any]) -> None:

@@ -33,12 +33,13 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from doubletrouble import glossary
 from doubletrouble.parameters import (
     Declared,
     FloatArray,
+    IntArray,
+    Numbers,
     Numeric,
     Parameter,
     Value,
@@ -104,7 +105,7 @@ class Scheme(Declared):
         Parameters
         ----------
         problem : Problem or SpectralProblem
-            The problem of a member, with its width.
+            The problem of a member, with its P.
 
         Returns
         -------
@@ -158,9 +159,6 @@ class Scheme(Declared):
     def __repr__(self) -> str:
         options = "".join(f", {name}={_code(value)}" for name, value in self.options.items())
         return f"{type(self).__name__}({_code(self.n_members)}{options})"
-
-
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 def _parts(n_samples: int, n_parts: Any) -> IntArray:
@@ -471,7 +469,7 @@ def _code(value: Any) -> str:
     return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
-def _words(value: Any) -> str:
+def _words(value: Numeric) -> str:
     """A number, or the range of an array, to six digits."""
     low, high = float(np.min(value)), float(np.max(value))
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
@@ -514,15 +512,16 @@ def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Shari
                 f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
                 f"got {sharing!r}"
             )
-        wanted: tuple[Any, Any] = (
-            np.inf if sharing in ("features", "both") else 0.0,
-            np.inf if sharing in ("samples", "both") else 0.0,
-        )
-        return Overlaps(_most(features, wanted[0]), _most(samples, wanted[1]))
+        of_features = np.inf if sharing in ("features", "both") else 0.0
+        of_samples = np.inf if sharing in ("samples", "both") else 0.0
+        return Overlaps(_most(features, of_features), _most(samples, of_samples))
     if isinstance(sharing, Mapping):
         if unknown := sorted(set(map(str, sharing)) - {"features", "samples"}):
             raise ValueError(f"sharing must name features and samples only, got {unknown[0]!r}")
-        wanted = (sharing.get("features", 0.0), sharing.get("samples", 0.0))
+        wanted: tuple[Numeric, Numeric] = (
+            sharing.get("features", 0.0),
+            sharing.get("samples", 0.0),
+        )
     elif isinstance(sharing, Sequence) and len(sharing) == 2:
         wanted = (sharing[0], sharing[1])
     else:
@@ -559,7 +558,7 @@ def _most(sizes: Sequence[float], wanted: float) -> FloatArray:
     return np.minimum(overlap, np.minimum.outer(own, own))
 
 
-def _matrix(name: str, value: Any, sizes: Sequence[float], spec: Parameter) -> FloatArray:
+def _matrix(name: str, value: Numeric, sizes: Sequence[float], spec: Parameter) -> FloatArray:
     """One overlap for every two members, or a matrix of them."""
     own = np.asarray(sizes, dtype=np.float64)
     count, overlap = own.size, np.asarray(checked(name, value, spec))
@@ -669,7 +668,7 @@ class Amplitudes:
     test_noise: FloatArray | float  # τ̃
 
 
-def product_or_zero(factor: Any, value: Any) -> Any:
+def product_or_zero(factor: Numbers | float, value: Numbers | float) -> Numbers:
     """Factor · value, with 0 · inf = 0: an absent cause does not contribute."""
     return np.where((factor == 0) | (value == 0), 0.0, factor * value)
 
@@ -678,11 +677,11 @@ def combine(
     linear: MemberTerms,
     nonlinear: MemberTerms | None,
     at: Amplitudes,
-    per_member: Any,
+    per_member: Numbers | float,
     resamples: Resampled | None,
     *,
     interactions: bool = False,
-    times: Any = np.multiply,
+    times: Callable[[Numbers | float, Numbers | float], Numbers] = np.multiply,
 ) -> dict[str, Any]:
     """The error of the average of K = 1/`per_member` members, by cause.
 
@@ -691,14 +690,15 @@ def combine(
     [dascoli2020] Sec. 5 counts interactions to noise and initialization. The variance over each
     member's own choice of samples, or of features, is `resampling`.
     """
-    bias: Any = 0.0
+    bias: Value = 0.0
     initialization = sampling = interaction = resampling = bias
     for amplitude, terms in ((at.signal, linear), (at.nonlinear_signal, nonlinear)):
         if terms is None:
             continue
         power, shared, own = amplitude**2, terms.shared, terms.own
-        features, both = times(per_member, own.initialization), times(per_member, own.interaction)
-        choice = times(per_member, own.sampling)
+        features: Numbers | float = times(per_member, own.initialization)
+        both: Numbers | float = times(per_member, own.interaction)
+        choice: Numbers | float = times(per_member, own.sampling)
         if resamples == "features":
             resampling = resampling + times(power, features + both)
             features = both = 0.0

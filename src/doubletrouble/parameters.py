@@ -20,6 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Indices: TypeAlias = IntArray | BoolArray
+"""Some of the points of a block: by their positions, or by a mask."""
+Numbers: TypeAlias = npt.NDArray[Any]
+"""Real numbers, or complex ones: at complex ridges, and after complex steps."""
 Value: TypeAlias = float | FloatArray
 """A numeric field after validation: a Python float, or a read-only float64 array."""
 Numeric: TypeAlias = float | npt.ArrayLike
@@ -54,7 +60,7 @@ class Parameter:
         interval = f"in {low}, {high}" + (" or inf" if self.or_inf else "")
         return f"a whole number {interval}" if self.whole else interval
 
-    def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+    def outside(self, values: FloatArray) -> BoolArray:
         """Mask of the elements of an array outside the domain (NaN is outside)."""
         good = (values >= self.low) & (values <= self.high)
         if self.whole:

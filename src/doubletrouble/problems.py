@@ -25,6 +25,7 @@ from doubletrouble.activations import Activation, Function, activation
 from doubletrouble.losses import LOSSES, TASKS, LossLike, Squared, Task, loss
 from doubletrouble.parameters import (
     Declared,
+    FloatArray,
     Numeric,
     Value,
     checked,
@@ -267,7 +268,7 @@ USUAL: dict[str, Any] = {f.name: getattr(Problem(), f.name) for f in fields(Prob
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Member(_Activated):
-    """One member of a committee: its own width, share of data, ridge and activation.
+    """One member of a committee: its own P, share of data, ridge and activation.
 
     The target (signal, noise) is an argument of `pair_error` and `committee`.
 
@@ -413,7 +414,7 @@ class SpectralProblem(Declared):
         for name, value in vars(levels_of(law, self.size)).items():
             object.__setattr__(self, name, value)
 
-    def _least_ridge(self, n_features: Any, n_samples: Any) -> Any:
+    def _least_ridge(self, n_features: Numeric, n_samples: Numeric) -> FloatArray:
         """The least ridge that these sizes allow: 0, unless a law has too many modes for floats.
 
         Beyond the modes with eigenvalues above 1e-250 of the largest, without ridge, the error of

@@ -520,7 +520,7 @@ def _plain(array: Any) -> Value:
 
 
 def _part() -> Any:
-    """A field that is a part of an error; None where it is not identified."""
+    """A part of an error, None where it is not identified, or another value that may be None."""
     return field(default=None)
 
 
@@ -646,7 +646,7 @@ class _Terms(_Result, Generic[Term]):
 
     def _label(self, name: str) -> str:
         """The name of a part, with the causes it includes."""
-        label = _printed(name).replace("_", " × ")
+        label = printed_name(name).replace("_", " × ")
         return f"{label} + {self.includes[name]}" if name in self.includes else label
 
     def _status_at(self, k: int) -> str:
@@ -661,7 +661,7 @@ class _Terms(_Result, Generic[Term]):
         names: dict[str, list[str]] = {}
         for name, how in own.items():
             if how != total:
-                names.setdefault(how, []).append(_printed(name))
+                names.setdefault(how, []).append(printed_name(name))
         return "; ".join([total, *(f"{', '.join(some)}: {how}" for how, some in names.items())])
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
@@ -872,7 +872,7 @@ def _together(
     }
 
 
-def _printed(name: str) -> str:
+def printed_name(name: str) -> str:
     """The name of a part in printed tables."""
     return NOISE_FLOOR if name == "bayes" else name
 
@@ -1112,15 +1112,22 @@ class OptimalRidge(_ErrorTable):
     total                0.473155
     """
 
-    ridge: Value  # in the convention of the problem; 0 and inf are possible
     error: ErrorTerms[Value]  # at this ridge
-    name: str = "ridge"  # of the field of the problem; "gram_ridge" of a `SpectralProblem`
+    ridge: Value = _part()  # λ of a `Problem`, 0 and inf are possible; None of a `SpectralProblem`
+    gram_ridge: Value = _part()  # of a `SpectralProblem`; None of a `Problem`
 
     def __str__(self) -> str:
         """The ridge, and the error there by cause; of arrays, a table."""
-        if np.ndim(self.ridge):
-            return str(_first(self.error, self.name))
-        return f"best {self.name}: {self.ridge:.6g}\n{self.error}"
+        name, ridge = self._named
+        if np.ndim(ridge):
+            return str(_first(self.error, name))
+        return f"best {name}: {ridge:.6g}\n{self.error}"
+
+    @property
+    def _named(self) -> tuple[str, Value]:
+        """The name of the ridge, and its value."""
+        name = "ridge" if self.gram_ridge is None else "gram_ridge"
+        return name, getattr(self, name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -1169,7 +1176,8 @@ class StoppingTime(_ErrorTable):
         if np.ndim(self.time):
             return str(_first(self.error, "time"))
         best = self.optimal_ridge
-        other = f"total {best.error.total:.6g} at the best {best.name} {best.ridge:.6g}"
+        name, ridge = best._named
+        other = f"total {best.error.total:.6g} at the best {name} {ridge:.6g}"
         return f"best time to stop: {self.time:.6g}\n{self.error}\ntrained to the end: {other}"
 
 

@@ -114,7 +114,7 @@ class SpectralLaw(Declared, abc.ABC):
         super().__post_init__()
 
     @abc.abstractmethod
-    def _log_eigenvalue(self, rank: Any) -> Any:
+    def _log_eigenvalue(self, rank: Numeric) -> Value:
         """The logarithm of the eigenvalue of a mode; the rank is a number from 1."""
 
     @abc.abstractmethod
@@ -229,7 +229,7 @@ class PowerLaw(SpectralLaw):
         super().__post_init__()
         _refuse_divergence("capacity", self.capacity, self.n_modes)
 
-    def _log_eigenvalue(self, rank: Any) -> Any:
+    def _log_eigenvalue(self, rank: Numeric) -> Value:
         return -self.capacity * np.log(rank)
 
     def _rank(self, log_eigenvalue: float) -> float:
@@ -263,7 +263,7 @@ class ExponentialLaw(SpectralLaw):
 
     scale: float = parameter(glossary.SCALE)
 
-    def _log_eigenvalue(self, rank: Any) -> Any:
+    def _log_eigenvalue(self, rank: Numeric) -> Value:
         return -np.asarray(rank) / self.scale
 
     def _rank(self, log_eigenvalue: float) -> float:
@@ -315,7 +315,7 @@ class TwoPowerLaw(SpectralLaw):
         """The logarithm of the factor of i^-α', which makes the law continuous."""
         return (self.later_capacity - self.capacity) * math.log(self.knee)
 
-    def _log_eigenvalue(self, rank: Any) -> Any:
+    def _log_eigenvalue(self, rank: Numeric) -> Value:
         logs = np.log(rank)
         later = self._shift - self.later_capacity * logs
         return np.where(np.asarray(rank) <= self.knee, -self.capacity * logs, later)
@@ -611,7 +611,9 @@ def binned_levels(eigenvalues: FloatArray, target_powers: FloatArray, most: int)
             raise ValueError(
                 f"levels must be at least {fewest} for an error bound below 1, got {most}"
             )
-    pieces: list[tuple[Any, Any, Any]] = []  # eigenvalues, powers, multiplicities
+    pieces: list[
+        tuple[FloatArray, FloatArray, FloatArray]
+    ] = []  # eigenvalues, powers, multiplicities
     for part in _parts(values[:positive], bins):
         own, v = values[part], powers[part]
         if own.size <= 2 * nodes or not bins:

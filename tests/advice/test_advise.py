@@ -15,6 +15,7 @@ import doubletrouble as dt
 from doubletrouble.advice._options import changed, n_features_of, n_samples_of
 from doubletrouble.costs import COSTS, CostName
 from doubletrouble.ensembles import named_ensemble
+from doubletrouble.problems import ridge_name
 from doubletrouble.theory import error_slopes
 from tests.advice.brute_force import random_problem
 from tests.selection import full_beyond_cases
@@ -183,7 +184,8 @@ def test_samples_and_features_have_value_at_the_best_ridge(scheme: str) -> None:
     for seed in range(24):
         problem, _ = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
         ensemble = named_ensemble(scheme, (1, 2, 5, 30)[seed % 4])
-        ridge = float(dt.optimal_ridge(problem, ensemble).ridge)
+        optimum = dt.optimal_ridge(problem, ensemble)
+        ridge = float(getattr(optimum, ridge_name(problem)))
         best = error_slopes(changed(problem, ridge=ridge), ensemble)
         fixed = error_slopes(problem, ensemble)
         assert max(float(best.by_n_features), float(best.by_n_samples)) <= 0

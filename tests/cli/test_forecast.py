@@ -178,7 +178,7 @@ def test_chart_is_along_the_ranges_or_the_width(
 @pytest.mark.parametrize("options", ["", "--ridge 0.01,0.1"])
 def test_chart_is_written(file: Path, capsys: Capture, options: str) -> None:
     chart = file.with_suffix(".svg")
-    lines(f"forecast {file} --target y --drop city {options} --plot {chart}", capsys)
+    lines(f"forecast {file} --target y --drop city {options} --chart {chart}", capsys)
     assert chart.stat().st_size > 0
 
 

@@ -110,7 +110,7 @@ def test_words_are_completed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
         "exact --activation re": ["relu"],
         "activation ta": ["tanh"],
         "optimum --scheme d": ["divide"],
-        "flow --clock half": ["half_mean", "half_sum"],
+        "flow --time-unit half": ["half_mean", "half_sum"],
         "committee --sharing b": ["both"],
         "simulate --scheme ensemble,d": ["ensemble,divide"],
         "simulate --model g": ["gaussian"],

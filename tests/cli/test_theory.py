@@ -330,24 +330,24 @@ def test_default_times_are_typical_and_one_time_is_a_small_table(capsys: Capture
 
 
 @pytest.mark.parametrize(
-    "clock", ["sum", *(pytest.param(c, marks=pytest.mark.full) for c in ("mean", "half_mean"))]
+    "time_unit", ["sum", *(pytest.param(c, marks=pytest.mark.full) for c in ("mean", "half_mean"))]
 )
-def test_time_may_be_steps_times_learning_rate(clock: TimeUnit, capsys: Capture) -> None:
+def test_time_may_be_steps_times_learning_rate(time_unit: TimeUnit, capsys: Capture) -> None:
     sizes = {"n_features": 80, "n_samples": 120, "dim": 40}
     counts = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in sizes.items())
-    result = json_result(f"flow {counts} --times 0.3,3 --clock {clock}", capsys)
-    time = dt.convert_time([0.3, 3.0], clock, "flow", **sizes)
+    result = json_result(f"flow {counts} --times 0.3,3 --time-unit {time_unit}", capsys)
+    time = dt.convert_time([0.3, 3.0], time_unit, "flow", **sizes)
     error = dt.gradient_flow(dt.Problem.from_sizes(**sizes), time)
     assert [row["error_total"] for row in result["rows"]] == pytest.approx(error.total, rel=1e-12)
     assert [row["time"] for row in result["rows"]] == [0.3, 3.0]  # as given
-    assert result["parameters"]["clock"] == clock
-    best = json_result(f"stopping {counts} --clock {clock}", capsys)["rows"][0]["time"]
+    assert result["parameters"]["time_unit"] == time_unit
+    best = json_result(f"stopping {counts} --time-unit {time_unit}", capsys)["rows"][0]["time"]
     exact = dt.best_stopping_time(dt.Problem.from_sizes(**sizes)).time
-    assert dt.convert_time(best, clock, "flow", **sizes) == pytest.approx(exact, rel=1e-12)
+    assert dt.convert_time(best, time_unit, "flow", **sizes) == pytest.approx(exact, rel=1e-12)
 
 
-def test_clocks_of_a_mean_need_only_ratios(capsys: Capture) -> None:
-    rows = json_result("flow --samples-per-dim 2,4 --times 6 --clock mean", capsys)["rows"]
+def test_time_units_of_a_mean_need_only_ratios(capsys: Capture) -> None:
+    rows = json_result("flow --samples-per-dim 2,4 --times 6 --time-unit mean", capsys)["rows"]
     for row, samples, time in zip(rows, (2.0, 4.0), (6.0, 3.0), strict=True):
         error = dt.gradient_flow(dt.Problem(samples_per_dim=samples), time)
         assert row["error_total"] == pytest.approx(error.total, rel=1e-12)
@@ -374,8 +374,8 @@ def test_stopping_is_compared_with_the_best_ridge(capsys: Capture) -> None:
 def test_errors_of_flow_and_stopping_name_the_argument(capsys: Capture) -> None:
     cases = [
         ("flow --times -1", "times must"),
-        ("flow --clock wall", "clock must"),
-        ("stopping --clock half_sum", "clock must be mean or half_mean"),
+        ("flow --time-unit wall", "time_unit must"),
+        ("stopping --time-unit half_sum", "time_unit must be mean or half_mean"),
         ("stopping --times 1", "No such option: --times"),
     ]
     check_errors(cases, capsys)

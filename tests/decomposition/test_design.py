@@ -76,7 +76,7 @@ def test_bias_and_total_need_a_target() -> None:
         assert math.isnan(terms.total)
         assert terms.reasons["total"].startswith("total needs")
     assert list(result.error(2).parts) == ["noise", "initialization", "sampling"]
-    not_identified(result.error(), "bayes", r"^bayes needs .*y_test")
+    not_identified(result.error(), "bayes", r"^noise floor needs .*y_test")
     assert "y_test" in result.notes[0]
     assert "%" not in str(result.error())
 

@@ -23,7 +23,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "decomposition": {"ratios": RATIOS},
     "double-descent": {"ratios": RATIOS, **SIMULATED},
     "multiple-k-decomposition": {"ratios": RATIOS},
-    "ensemble-vs-overparametrize": {"samples": RATIOS},
+    "ensemble-vs-overparametrize": {"samples_per_dim": RATIOS},
     "ensemble-vs-regularize": {"ratios": RATIOS, "ridges": 10.0 ** np.linspace(-5, 2, 15)},
     "divide-and-conquer": {"ratios": RATIOS},
     "under-or-over": {"ratios": RATIOS},
@@ -55,7 +55,7 @@ SMALL: dict[str, dict[str, Any]] = {
     },
     "hinge-ensemble": {
         "losses": ["squared", "hinge"],
-        "width_range": (0.25, 32.0, 8),
+        "features_per_dim_range": (0.25, 32.0, 8),
         "n_members": [1, 4, 16],
     },
     "huber": {"ratio_range": (0.1, 10.0, 15)},

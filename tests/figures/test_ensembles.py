@@ -128,8 +128,8 @@ def test_wide_model_is_worse_only_around_its_own_peak() -> None:
 
 
 def test_nonlinear_teacher_increases_the_error() -> None:
-    plain = ensemble_vs_overparametrize_data(samples=[1.0, 10.0])
-    bent = ensemble_vs_overparametrize_data(samples=[1.0, 10.0], nonlinear_signal=0.1)
+    plain = ensemble_vs_overparametrize_data(samples_per_dim=[1.0, 10.0])
+    bent = ensemble_vs_overparametrize_data(samples_per_dim=[1.0, 10.0], nonlinear_signal=0.1)
     for p, q in zip(plain, bent, strict=True):
         for a, b in zip(p.lines, q.lines, strict=True):
             assert np.all(b.y > a.y)

@@ -86,7 +86,9 @@ def test_penalty_wins_only_for_wide_models_and_noisy_labels() -> None:
 
 
 def test_only_averaged_support_vector_machines_are_better_than_their_kernel_limit() -> None:
-    many, difference = _hinge_ensemble.FIGURE.compute(width_range=(2.0, 2.0, 1), n_members=[4, 64])
+    many, difference = _hinge_ensemble.FIGURE.compute(
+        features_per_dim_range=(2.0, 2.0, 1), n_members=[4, 64]
+    )
     stored = {
         "squared": (0.304679, 0.304679, 1.0795e-3, 1.206e-4),
         "hinge": (0.302868, 0.304760, 3.642e-4, -1.6412e-3),

@@ -148,7 +148,8 @@ def test_steps_can_be_embedded(opened: Opener) -> None:
 
 SETTINGS: dict[str, tuple[dt.Problem, Any]] = {
     "ridge=0.1": (dt.Problem(features_per_dim=2.0, ridge=0.1), 1),
-    "features_per_dim=3&samples_per_dim=2&snr=inf&n_members=inf&scheme=divide&nonlinear_signal=0.5": (
+    "features_per_dim=3&samples_per_dim=2&snr=inf&n_members=inf&scheme=divide&"
+    "nonlinear_signal=0.5": (
         dt.Problem(
             features_per_dim=3.0,
             samples_per_dim=2.0,

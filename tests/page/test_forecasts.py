@@ -264,7 +264,8 @@ def test_messages_of_the_library_are_shown(client: FlaskClient) -> None:
 
 def test_process_of_a_refused_table_exits() -> None:
     worker = Worker(_forecasts.__name__, threads=1)
-    worker.send({"shape": [2, 1], "grouped": False}, bytes(16), np.arange(2.0).tobytes())
+    column = np.arange(2.0).tobytes()
+    worker.send({"shape": [2, 1], "grouped": False}, column, column)
     assert "20 rows" in next(worker.answers())["message"]
     worker.process.wait(WAIT)
     assert worker.close() == "the process ended with exit code 0"

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.ensembles import SCHEMES, IntArray, Scheme
+from doubletrouble.ensembles import SCHEMES, Scheme
+from doubletrouble.parameters import IntArray
 from doubletrouble.simulation import plan
 from doubletrouble.simulation._draws import draw_data, draw_features
 from doubletrouble.simulation._members import (

@@ -22,6 +22,7 @@ from doubletrouble.advice._options import (
     RIDGE,
     AdviceOption,
     n_samples_of,
+    scalar,
     single_changes,
 )
 from doubletrouble.advice._result import Advice, MarginalValue
@@ -200,7 +201,7 @@ def advise(
     unit = count_unit(problem, dim)
     now = AdviceOption._of(NOW, problem, scheme, measure)
     budget = now.cost(cost) if budget is None else budget
-    best_ridge = float(optimal_ridge(problem, scheme, measure).ridge)
+    best_ridge = scalar(optimal_ridge(problem, scheme, measure)._named[1])
     changes = single_changes(now, best_ridge, unit)
     most = best_features_of_many(problem, measure)
     many = now._moved(MANY_AT_BEST, Ensemble(math.inf), n_features=most)

@@ -96,7 +96,7 @@ def best_allocation(
         ensemble, there = kind(n_members), changed(problem, n_features=n_features)
         changes: dict[str, Any] = {"n_features": n_features}
         if free_ridge:
-            changes["ridge"] = optimal_ridge(there, ensemble, known.measure).ridge
+            _, changes["ridge"] = optimal_ridge(there, ensemble, known.measure)._named
         option = known._moved(name, ensemble, **changes)
         return round_to_counts(option, budget, cost, unit, free_ridge=free_ridge)
 
@@ -441,13 +441,13 @@ def round_to_counts(
         return option
     n_members, counts = np.array(sorted(pairs)).T
     total = total_of(changed(problem, n_features=counts * unit), kind(n_members), option.measure)
-    ridges = np.full_like(total, option.ridge)
+    ridges = np.full_like(total, ridge_of(problem))
     if free_ridge:  # slow, and the best ridges are close to each other: only for the good ones
         good = np.sort(np.argsort(total, kind="stable")[:8])
         n_members, counts = n_members[good], counts[good]
         there = changed(problem, n_features=counts * unit)
         best = optimal_ridge(there, kind(n_members), option.measure)
-        total, ridges = np.asarray(best.error.total), np.asarray(best.ridge)
+        total, ridges = np.asarray(best.error.total), np.asarray(best._named[1])
     i = int(np.argmax(total <= total.min() * (1 + ERROR_TOLERANCE)))  # the fewest models of these
     changes = {"n_features": float(counts[i] * unit), "ridge": float(ridges[i])}
     counted = option._moved(option.name, kind(float(n_members[i])), **changes)
@@ -506,5 +506,5 @@ def _power(problem: AnyProblem) -> float:
 
 
 def _valid(sizes: FloatArray) -> FloatArray:
-    """Widths within the domain, after rounding."""
+    """Sizes P within the domain, after rounding."""
     return np.where(np.isinf(sizes), sizes, np.clip(sizes, N_FEATURES.low, N_FEATURES.high))

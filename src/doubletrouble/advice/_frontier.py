@@ -26,6 +26,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
@@ -47,7 +48,7 @@ from doubletrouble.theory import (
     total_error,
 )
 
-CostLike: TypeAlias = Cost | Callable[[Any, Any, Any], Any]
+CostLike: TypeAlias = Cost | Callable[[FloatArray, FloatArray, FloatArray], npt.ArrayLike]
 """A `Cost`, or a function of P, N and K (arrays) that increases with each of them."""
 
 _MEMBERS = 2.0 ** np.arange(0, 41, 2)
@@ -108,7 +109,7 @@ class ScalingFrontier:
         if self.compute.size < 2:
             raise ValueError(f"compute must have two values or more, got {self.compute.size}")
 
-        def slope(values: Any) -> FloatArray:
+        def slope(values: Value) -> FloatArray:
             with np.errstate(all="ignore"):
                 slopes = np.gradient(np.log(values), np.log(self.compute))
             return np.where(np.isinf(values), 0.0, slopes)
@@ -259,7 +260,9 @@ def scaling_frontier(
     most_samples = number("max_n_samples", max_n_samples, MAX_SAMPLES)
     most_members = number("max_n_members", max_n_members, MAX_MEMBERS)
     search = _Search(problem, budgets, cost, most_samples)
-    one = search.whole(search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, int)))
+    one = search.whole(
+        search.best(np.ones((budgets.size, 1))).take(np.zeros(budgets.size, np.intp))
+    )
     best = search.whole(search.best_members(most_members)).unless_negligible(one)
     return replace(
         search.frontier(best, many=math.isinf(most_members)),
@@ -267,7 +270,7 @@ def scaling_frontier(
     )
 
 
-def _checked_cost(cost: Any) -> CostLike:
+def _checked_cost(cost: CostLike) -> Callable[[Value, Value, Value], Value]:
     """A function of arrays; raise TypeError if it is not."""
     if not callable(cost):
         raise TypeError(f"cost must be a Cost or a function of P, N and K, got {cost!r}")
@@ -284,7 +287,7 @@ def _checked_cost(cost: Any) -> CostLike:
     if values.shape != (2,) or values.dtype.kind not in "iuf" or not np.all(values >= 0):
         raise TypeError(f"cost must return numbers for arrays of P, N and K, got {values!r}")
 
-    def of_arrays(*given: Any) -> Any:
+    def of_arrays(*given: Value) -> FloatArray:
         arrays = np.broadcast_arrays(*(np.asarray(size, dtype=np.float64) for size in given))
         return np.asarray(cost(*arrays), dtype=np.float64)
 
@@ -298,14 +301,14 @@ def _checked_cost(cost: Any) -> CostLike:
 class _Sizes:
     """Sizes P, N and K with the degrees of freedom z, or the ridge, and the total error there."""
 
-    features: FloatArray
-    samples: FloatArray
-    members: FloatArray
+    n_features: FloatArray
+    n_samples: FloatArray
+    n_members: FloatArray
     error: FloatArray
     degrees: FloatArray
-    ridge: FloatArray | float = 0.0
+    gram_ridge: FloatArray | float = 0.0
 
-    def take(self, index: Any) -> _Sizes:
+    def take(self, index: npt.NDArray[np.intp]) -> _Sizes:
         """One of the entries along the last axis, for each budget."""
         values = {
             f.name: np.broadcast_to(getattr(self, f.name), self.error.shape) for f in fields(self)
@@ -347,14 +350,14 @@ class _Search:
             largest = max_n_samples
         self.table = _SumsTable(problem, largest)
 
-    def _log_size(self, a: Any, b: Any, members: Any, compute: Any) -> Any:
+    def _log_size(self, a: Value, b: Value, n_members: Value, compute: Value) -> FloatArray:
         """Log z at which a z features and b z samples use the budget."""
 
-        def excess(x: Any) -> Any:
+        def excess(x: FloatArray) -> FloatArray:
             z = np.exp(x)
-            return np.log(self.cost(a * z, b * z, members)) - np.log(compute)
+            return np.log(self.cost(a * z, b * z, n_members)) - np.log(compute)
 
-        shape = np.broadcast_shapes(*map(np.shape, (a, b, members, compute)))
+        shape = np.broadcast_shapes(*map(np.shape, (a, b, n_members, compute)))
         x = np.zeros(shape)
         for _ in range(_NEWTON):
             here = excess(x)
@@ -364,13 +367,13 @@ class _Search:
             if np.all(np.abs(step) < 1e-10):
                 return x
         # costs of unusual powers
-        return np.log(self._most(lambda z: self.cost(a * z, b * z, members), shape, compute))
+        return np.log(self._most(lambda z: self.cost(a * z, b * z, n_members), shape, compute))
 
-    def _at(self, t: Any, u: Any, members: Any, compute: Any) -> _Sizes:
+    def _at(self, t: FloatArray, u: FloatArray, n_members: FloatArray, compute: float) -> _Sizes:
         """The sizes at P/z = 1 + ε sinh t, N/z = 1 + ε sinh u, and the error there."""
         beyond_a, beyond_b = _FINEST * np.sinh(t), _FINEST * np.sinh(u)
         with np.errstate(all="ignore"):
-            z = np.exp(self._log_size(1 + beyond_a, 1 + beyond_b, members, compute))
+            z = np.exp(self._log_size(1 + beyond_a, 1 + beyond_b, n_members, compute))
             if math.isfinite(self.max_n_samples):
                 capped = (1 + beyond_b) * z > self.max_n_samples
                 if np.any(capped):
@@ -378,48 +381,55 @@ class _Search:
                     # from the smaller size
                     N = self.max_n_samples
                     P = self._most(
-                        lambda width: self.cost(width, N, members), np.shape(members), compute
+                        lambda p: self.cost(p, N, n_members), np.shape(n_members), compute
                     )
                     small = np.minimum(P, N)
                     z = np.where(capped, small / (1 + beyond_a), z)
                     beyond_b = np.where(capped, N / z - 1, beyond_b)
                     beyond_a = np.where(capped, P / z - 1, beyond_a)
             sizes = _Sizes(
-                features=(1 + beyond_a) * z,
-                samples=(1 + beyond_b) * z,
-                members=np.broadcast_to(members, z.shape),
+                n_features=(1 + beyond_a) * z,
+                n_samples=(1 + beyond_b) * z,
+                n_members=np.broadcast_to(n_members, z.shape),
                 degrees=z,
-                error=self.table.error(z, beyond_a, beyond_b, members),
+                error=self.table.error(z, beyond_a, beyond_b, n_members),
             )
-        few = (sizes.features < 1) | (sizes.samples < 1)
+        few = (sizes.n_features < 1) | (sizes.n_samples < 1)
         return replace(sizes, error=np.where(few, np.inf, sizes.error))
 
-    def _most(self, cost: Callable[[Any], Any], shape: tuple[int, ...], compute: Any = None) -> Any:
+    def _most(
+        self, cost: Callable[[FloatArray], Value], shape: tuple[int, ...], compute: Value
+    ) -> FloatArray:
         """The largest size at which a cost is within the budget, by bisection of its logarithm."""
-        compute = self.compute if compute is None else compute
         low, high = np.full(shape, -20.0), np.full(shape, 115.0)  # of logarithms, up to 1e50
         for _ in range(60):
             middle = 0.5 * (low + high)
             over = cost(np.exp(middle)) > compute
             low, high = np.where(over, low, middle), np.where(over, middle, high)
-        return np.exp(low)
+        return np.asarray(np.exp(low))
 
-    def best(self, members: FloatArray) -> _Sizes:
+    def best(self, n_members: FloatArray) -> _Sizes:
         """The least error over P, N and the ridge, for each budget and number of models."""
-        rows = [self._best(row, budget) for row, budget in zip(members, self.compute, strict=True)]
+        rows = [
+            self._best(row, budget) for row, budget in zip(n_members, self.compute, strict=True)
+        ]
         names = [f.name for f in fields(_Sizes)]
         return _Sizes(**{name: np.stack([getattr(row, name) for row in rows]) for name in names})
 
-    def _best(self, members: FloatArray, compute: float) -> _Sizes:
-        K = members[:, None, None]
+    def _best(self, n_members: FloatArray, compute: float) -> _Sizes:
+        K = n_members[:, None, None]
         t, u = np.broadcast_arrays(_COARSE[:, None], _COARSE[None, :], np.zeros(K.shape))[:2]
-        rows, reach = np.arange(members.size), float(_COARSE[1])
+        rows, reach = np.arange(n_members.size), float(_COARSE[1])
         for stage in range(_STAGES):
             sizes = self._at(t, u, K, compute)
-            i = np.argmin(sizes.error.reshape(members.size, -1), axis=1)
+            i = np.argmin(sizes.error.reshape(n_members.size, -1), axis=1)
 
-            def chosen(values: Any, shape: Any = sizes.error.shape, i: Any = i) -> Any:
-                return np.broadcast_to(values, shape).reshape(members.size, -1)[rows, i]
+            def chosen(
+                values: FloatArray,
+                shape: tuple[int, ...] = sizes.error.shape,
+                i: npt.NDArray[np.intp] = i,
+            ) -> FloatArray:
+                return np.broadcast_to(values, shape).reshape(n_members.size, -1)[rows, i]
 
             if stage == _STAGES - 1:
                 break
@@ -441,38 +451,38 @@ class _Search:
             i = _first_minimum(found.error)
             low, high = (
                 np.take_along_axis(
-                    found.members, np.clip(i + k, 0, K.shape[1] - 1)[:, None], axis=1
+                    found.n_members, np.clip(i + k, 0, K.shape[1] - 1)[:, None], axis=1
                 )
                 for k in (-1, 1)
             )
             if np.isinf(high).any() or np.all(high - low <= 2):
                 break
-            between = np.rint(low * (high / low) ** np.linspace(0.0, 1.0, 9))
-            K = self._full_rounds(between, most)
+            between = low * (high / low) ** np.linspace(0.0, 1.0, 9)
+            K = self._full_rounds(np.rint(between), most)
             found = self.best(K)
         return found.take(_first_minimum(found.error))
 
-    def _full_rounds(self, members: Any, most: float) -> FloatArray:
+    def _full_rounds(self, n_members: npt.NDArray[np.floating], most: float) -> FloatArray:
         """Numbers of models for which no worker is idle in the last round."""
         workers = float(np.asarray(self.cost.workers)) if isinstance(self.cost, Cost) else 1.0
         if math.isinf(workers):
-            return np.asarray(members)
-        return np.asarray(np.minimum(np.ceil(members / workers) * workers, most))
+            return np.asarray(n_members)
+        return np.asarray(np.minimum(np.ceil(n_members / workers) * workers, most))
 
     def whole(self, found: _Sizes) -> _Sizes:
         """The best whole numbers of features and samples near sizes, with their best ridge.
 
-        Among the widths are those at which features suffice for all modes of a finite list, where
-        the error without ridge has a kink that the smooth search misses.
+        Among the P is the rank of a finite list, where the error without ridge has a kink that the
+        smooth search misses.
         """
-        K, z = found.members[:, None], found.degrees[:, None]
+        K, z = found.n_members[:, None], found.degrees[:, None]
         known = np.isfinite(found.error)
-        width, samples = (np.where(known, v, 1.0)[:, None] for v in (found.features, found.samples))
+        P, N = (np.where(known, v, 1.0)[:, None] for v in (found.n_features, found.n_samples))
         rank = math.ceil(self.table.spectrum.rank) if self.table.spectrum.rank < math.inf else 1
-        P = np.maximum(np.concatenate([_near(width), np.full_like(width, rank)], axis=1), 1.0)
-        N = np.clip(_near(samples), 1.0, self.max_n_samples)
+        P = np.maximum(np.concatenate([_near(P), np.full_like(P, rank)], axis=1), 1.0)
+        N = np.clip(_near(N), 1.0, self.max_n_samples)
         budget = self.compute[:, None]
-        # as many samples as a width leaves, and as many features as a number of samples leaves
+        # the largest N for each P, and the largest P for each N
         most_N = self._most(lambda n: self.cost(P, n, K), P.shape, budget)
         most_P = self._most(lambda p: self.cost(p, N, K), N.shape, budget)
         P, N = (
@@ -487,32 +497,36 @@ class _Search:
         error = np.asarray(exact_error(at, Ensemble(K)).total).min(axis=0)
         error = np.where(self.cost(P, N, K) <= budget * (1 + _ROUNDING), error, np.inf)
         sizes = _Sizes(
-            features=P, samples=N, members=np.broadcast_to(K, P.shape), error=error, degrees=0 * P
+            n_features=P,
+            n_samples=N,
+            n_members=np.broadcast_to(K, P.shape),
+            error=error,
+            degrees=0 * P,
         ).take(np.argmin(error, axis=1))
         at = replace(
-            self.problem, n_features=sizes.features, n_samples=sizes.samples, gram_ridge=1.0
+            self.problem, n_features=sizes.n_features, n_samples=sizes.n_samples, gram_ridge=1.0
         )
-        best = optimal_ridge(at, Ensemble(sizes.members))
+        best = optimal_ridge(at, Ensemble(sizes.n_members))
         least = np.where(np.isfinite(sizes.error), best.error.total, np.inf)
-        return replace(sizes, ridge=np.asarray(best.ridge), error=least)
+        return replace(sizes, gram_ridge=np.asarray(best.gram_ridge), error=least)
 
     def frontier(self, sizes: _Sizes, *, many: bool) -> ScalingFrontier:
         """The frontier at these sizes, with exact errors by cause."""
         at = replace(
             self.problem,
-            n_features=sizes.features,
-            n_samples=sizes.samples,
-            gram_ridge=sizes.ridge,
+            n_features=sizes.n_features,
+            n_samples=sizes.n_samples,
+            gram_ridge=sizes.gram_ridge,
         )
         return ScalingFrontier(
             problem=self.problem,
             cost=self.given,
             compute=self.compute,
-            n_features=sizes.features,
-            n_samples=sizes.samples,
-            n_members=sizes.members,
-            gram_ridge=np.asarray(sizes.ridge),
-            error=exact_error(at, Ensemble(sizes.members)),
+            n_features=sizes.n_features,
+            n_samples=sizes.n_samples,
+            n_members=sizes.n_members,
+            gram_ridge=np.asarray(sizes.gram_ridge),
+            error=exact_error(at, Ensemble(sizes.n_members)),
             asymptotic=self._asymptotic(many=many),
         )
 
@@ -562,14 +576,15 @@ def _near(size: FloatArray) -> FloatArray:
     return np.concatenate([np.floor(size * _NEARBY), np.floor(size) + _STEPS], axis=1)
 
 
-def _whole(size: Any) -> FloatArray:
+def _whole(size: FloatArray) -> FloatArray:
     """The whole numbers below sizes, at least 1."""
     return np.asarray(np.maximum(np.floor(size * (1 + _ROUNDING)), 1.0))
 
 
-def _first_minimum(error: FloatArray) -> Any:
+def _first_minimum(error: FloatArray) -> npt.NDArray[np.intp]:
     """The first entry of each row that equals the least up to the accuracy of the search."""
-    return np.argmax(error <= error.min(axis=1, keepdims=True) * (1 + _TOLERANCE), axis=1)
+    least = error.min(axis=1, keepdims=True)
+    return np.asarray(np.argmax(error <= least * (1 + _TOLERANCE), axis=1))
 
 
 class _SumsTable:
@@ -594,23 +609,26 @@ class _SumsTable:
             test_noise=float(np.asarray(problem.test_noise)),
         )
 
-    def own_ridge(self, unused: Any, z: Any, samples: Any) -> Any:
+    def own_ridge(self, unused: FloatArray, z: FloatArray, samples: FloatArray) -> FloatArray:
         """The ridge δ with the product of unused fractions, at z."""
         y = np.exp(self._spline(np.log(z))[..., 0])
-        return self.spectrum.own_ridge(unused / y, samples)
+        return np.asarray(self.spectrum.own_ridge(unused / y, samples))
 
-    def error(self, z: Any, beyond_a: Any, beyond_b: Any, members: Any) -> Any:
+    def error(
+        self, z: FloatArray, beyond_a: FloatArray, beyond_b: FloatArray, n_members: FloatArray
+    ) -> FloatArray:
         """The total error of K models with P = (1 + a) z and N = (1 + b) z."""
         x = np.log(z)
         outside = ~((x >= self._ends[0]) & (x <= self._ends[1]))
         logs = self._spline(np.where(outside, self._ends[0], x))
         gap, bias, crossed = (np.exp(logs[..., k]) for k in (1, 2, 3))
         P, N = (1 + beyond_a) * z, (1 + beyond_b) * z
+        unknown = np.full_like(gap, np.nan)  # of the largest level: no part depends on it
         point = FixedPoint(
             features=P,
             samples=N,
-            learnability=None,  # of the largest level: no part depends on it
-            unlearned=None,
+            learnability=unknown,
+            unlearned=unknown,
             bias=bias,
             crossed=crossed,
             unused_features=beyond_a / (1 + beyond_a),
@@ -618,8 +636,8 @@ class _SumsTable:
             gap_per_feature=gap / P,
             gap_per_sample=gap / N,
             second_per_sample=(z - gap) / N,
-            tail=None,
+            tail=unknown,
         )
         terms = member_terms(point, self.spectrum, 0.0, 1.0)
-        total = total_error(terms, terms.unlearned(), self._amplitudes, 1 / members)
+        total = total_error(terms, terms.unlearned(), self._amplitudes, 1 / n_members)
         return np.where(outside | np.isnan(total), np.inf, total)

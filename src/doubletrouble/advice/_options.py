@@ -156,9 +156,14 @@ class AdviceOption:
         return float(self.error.total)
 
     @property
-    def ridge(self) -> float:
-        """Ridge: λ of a `Problem`, the `gram_ridge` of a `SpectralProblem`."""
-        return ridge_of(self.problem)
+    def ridge(self) -> float | None:
+        """Ridge λ of a `Problem`; None for a `SpectralProblem`."""
+        return ridge_of(self.problem) if isinstance(self.problem, Problem) else None
+
+    @property
+    def gram_ridge(self) -> float | None:
+        """The `gram_ridge` of a `SpectralProblem`; None for a `Problem`."""
+        return None if isinstance(self.problem, Problem) else ridge_of(self.problem)
 
     @property
     def total_features(self) -> float:

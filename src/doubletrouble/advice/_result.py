@@ -23,6 +23,7 @@ from doubletrouble.advice._options import (
     less,
     n_features_of,
     n_samples_of,
+    ridge_of,
     rounded,
 )
 from doubletrouble.costs import CostName, relative_cost
@@ -161,7 +162,11 @@ class Advice:
         if choice is now:
             error = f"{self._error} of {rounded(now.total)}"
             return f"No finite single change reduces the {error} by 1 % or more."
-        ridge = f" (λ = {rounded(choice.ridge)})" if choice.name == RIDGE else ""
+        ridge = (
+            f" ({self._ridge} = {rounded(ridge_of(choice.problem))})"
+            if choice.name == RIDGE
+            else ""
+        )
         costs = {
             "features": relative_cost(choice.total_features, now.total_features),
             "samples": relative_cost(n_samples_of(choice.problem), n_samples_of(now.problem)),
@@ -372,7 +377,7 @@ class Advice:
             self._size(n_features_of(option.problem)),
             f"{self._size(n_samples_of(option.problem))}{parts}",
             rounded(option.n_members, 6),
-            rounded(option.ridge),
+            rounded(ridge_of(option.problem)),
             f"×{rounded(relative_cost(option.total_features, self.now.total_features))}",
             f"×{rounded(relative_cost(option.training_cost, self.now.training_cost))}",
         )
@@ -397,7 +402,7 @@ class Advice:
             samples: n_samples_of(option.problem) * self._scale,
             "n_members": _whole(option.n_members),
             "scheme": option.scheme,
-            ridge_name(option.problem): option.ridge,
+            ridge_name(option.problem): ridge_of(option.problem),
             "total_features": option.total_features * self._unit("features"),
             "training_cost": option.training_cost * self._unit("training"),
             "relative_features": relative_cost(option.total_features, self.now.total_features),

@@ -10,7 +10,7 @@ import typer
 
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Form, Report
-from doubletrouble.decomposition import MEASURE_LABELS, MeasureName
+from doubletrouble.decomposition import MEASURE_LABELS, LearnerMeasure
 from doubletrouble.results import Estimate, check_level
 
 _MEMBERS = AxisValues((1, 5, math.inf))
@@ -46,7 +46,7 @@ def decompose(
         option(
             "Of probabilities of classes: 'squared', the Brier score; 'log', the cross-entropy; or "
             "'zero_one', the error rate.",
-            choices=get_args(MeasureName),
+            choices=get_args(LearnerMeasure),
         ),
     ] = "squared",
     n_members: Annotated[AxisValues, declared("n_members")] = _MEMBERS,
@@ -75,7 +75,7 @@ def decompose(
             **arrays,
             label_noise=label_noise,
             crossed=not fresh,
-            measure=cast("MeasureName", measure),
+            measure=cast("LearnerMeasure", measure),
         )
     except TypeError as refused:  # arrays of something else than numbers
         raise ValueError(str(refused)) from refused

@@ -78,7 +78,6 @@ def forecast(
         Path | None,
         typer.Option(
             "--chart",
-            "--plot",
             metavar="FILE",
             help="Write the error along the range given, or along the number of features, to this "
             ".png, .pdf or .svg.",

@@ -259,12 +259,12 @@ def _column(name: str) -> str:
 
 _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)
 _DEFAULT_TIMES = AxisValues(numbers("times", _TIMES))
-_CLOCKS = tuple(unit for unit in TIME_UNITS if unit not in ("flow", "gram"))  # the losses
-_RATIO_CLOCKS = ("mean", "half_mean")  # determined by N/D
-_CLOCK = option(
+_TIME_UNITS = tuple(unit for unit in TIME_UNITS if unit not in ("flow", "gram"))  # the losses
+_RATIO_UNITS = ("mean", "half_mean")  # determined by N/D
+_TIME_UNIT = option(
     "time is steps × learning rate on this loss: 'mean', 'half_mean', 'sum' or 'half_sum' of the "
     "squared errors",
-    choices=_CLOCKS,
+    choices=_TIME_UNITS,
     show_default="the time of gradient flow, described above",
 )
 
@@ -274,7 +274,7 @@ def flow(
     *,
     grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "gradient_flow")],
     times: Annotated[AxisValues, declared("times", show_default=_TIMES)] = _DEFAULT_TIMES,
-    clock: Annotated[str | None, _CLOCK] = None,
+    time_unit: Annotated[str | None, _TIME_UNIT] = None,
     form: Form,
 ) -> None:
     """Print the exact test error at each time of training, split by cause.
@@ -285,11 +285,11 @@ def flow(
     """
     grid = replace(grid, axes={**grid.axes, "times": times})
     time: Any = grid.values("times")
-    if clock:
-        sizes = _clock_sizes(grid, clock)
-        time = convert_time(time, cast(TimeUnit, clock), "flow", **sizes)
+    if time_unit:
+        sizes = _time_sizes(grid, time_unit)
+        time = convert_time(time, cast(TimeUnit, time_unit), "flow", **sizes)
     error = theory.gradient_flow(grid.problem, time, grid.ensemble)
-    others = {"clock": clock} if clock else {}
+    others = {"time_unit": time_unit} if time_unit else {}
     _show(form, "Test error along gradient flow", grid, _parts(error), [error], others)
 
 
@@ -297,7 +297,7 @@ def flow(
 def stopping(
     *,
     grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "best_stopping_time")],
-    clock: Annotated[str | None, _CLOCK] = None,
+    time_unit: Annotated[str | None, _TIME_UNIT] = None,
     form: Form,
 ) -> None:
     """Print the best time t to stop training, the error there, and that of the best ridge.
@@ -308,9 +308,9 @@ def stopping(
     """
     best = theory.best_stopping_time(grid.problem, grid.ensemble)
     time, ridge = best.time, best.optimal_ridge
-    if clock:
-        sizes = _clock_sizes(grid, clock)
-        time = convert_time(time, "flow", cast(TimeUnit, clock), **sizes)
+    if time_unit:
+        sizes = _time_sizes(grid, time_unit)
+        time = convert_time(time, "flow", cast(TimeUnit, time_unit), **sizes)
     lines = [
         _line("best time t", time),
         best.error,
@@ -320,20 +320,20 @@ def stopping(
     ]
     results = {"time": time} | _parts(best.error)
     results |= {"best_ridge": ridge.ridge, "best_ridge_total": ridge.error.total}
-    others = {"clock": clock} if clock else {}
+    others = {"time_unit": time_unit} if time_unit else {}
     _show(form, "Test error at the best time to stop", grid, results, lines, others)
 
 
-def _clock_sizes(grid: ProblemGrid, clock: str) -> dict[str, Any]:
-    """N and D, as far as a clock needs them."""
-    if clock not in _CLOCKS:
-        raise ValueError(f"clock must be one of {', '.join(_CLOCKS)}, got {clock!r}")
+def _time_sizes(grid: ProblemGrid, time_unit: str) -> dict[str, Any]:
+    """N and D, as far as a unit of time needs them."""
+    if time_unit not in _TIME_UNITS:
+        raise ValueError(f"time_unit must be one of {', '.join(_TIME_UNITS)}, got {time_unit!r}")
     if "dim" in grid.axes:
         return {name: grid.values(name) for name in ("n_samples", "dim")}
-    if clock not in _RATIO_CLOCKS:
+    if time_unit not in _RATIO_UNITS:
         raise ValueError(
-            f"clock must be {' or '.join(_RATIO_CLOCKS)} where n_features, n_samples and dim are "
-            f"not given, got {clock!r}"
+            f"time_unit must be {' or '.join(_RATIO_UNITS)} where n_features, n_samples and dim "
+            f"are not given, got {time_unit!r}"
         )
     return {"n_samples": grid.values("samples_per_dim"), "dim": 1.0}
 

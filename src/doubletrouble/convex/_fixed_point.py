@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -60,6 +60,7 @@ from doubletrouble.convex._labels import (
 )
 from doubletrouble.convex._separability import active_fraction
 from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import BoolArray, FloatArray, Indices, Value
 
 _DAMPED = 4  # iterations before Newton's method
 _STEPS = 60  # of Newton's method
@@ -81,29 +82,31 @@ _INFINITE = 1e130
 class Response:
     """The response of the features at a block of points, in units of V."""
 
-    unlearned: Any  # u
-    gain: Any  # uX/V
-    growth: Any  # (u + μ⋆²/μ₁²) X/V: one at the fixed point
-    inverse_width: Any  # 1/ψ₁
-    _signal: Any  # μ₁² (uY)² (μ₁² u² + μ⋆²)
-    _noise: Any  # (Y (μ₁² u² + μ⋆²))²
+    unlearned: FloatArray  # u
+    gain: FloatArray  # uX/V
+    growth: FloatArray  # (u + μ⋆²/μ₁²) X/V: one at the fixed point
+    inverse_width: FloatArray  # 1/ψ₁
+    _signal: FloatArray  # μ₁² (uY)² (μ₁² u² + μ⋆²)
+    _noise: FloatArray  # (Y (μ₁² u² + μ⋆²))²
 
-    def signal(self, shared: Any = 1.0) -> Any:
+    def signal(self, shared: Value = 1.0) -> FloatArray:
         """Q(f/ψ₁) - Q(0): the fluctuation of the learned signal over features shared."""
         c = shared * self.inverse_width
         return c * self._signal / self._rest(c)
 
-    def noise(self, shared: Any = 1.0) -> Any:
+    def noise(self, shared: Value = 1.0) -> FloatArray:
         """T(f/ψ₁)."""
         c = shared * self.inverse_width
         return self.gain**2 + c * self._noise / self._rest(c)
 
-    def _rest(self, c: Any) -> Any:
+    def _rest(self, c: FloatArray) -> FloatArray:
         """1 - c s², without the difference where P and D are equal."""
         return 1 - c + c * self.unlearned * (2 - self.unlearned)
 
 
-def response(linear: float, nonlinear: float, inverse_width: Any, stiff: Any, v: Any) -> Response:
+def response(
+    linear: float, nonlinear: float, inverse_width: FloatArray, stiff: Value, v: FloatArray
+) -> Response:
     """The response to forces of response v̂V; `linear` is μ₁², `nonlinear` μ⋆², `stiff` ψ₂λV."""
     shared = linear * inverse_width * v
     w = nonlinear * inverse_width * v + stiff
@@ -138,7 +141,9 @@ class Equations:
     linear: float  # μ₁²
     nonlinear: float  # μ⋆²
 
-    def state(self, at: LearningPoints, unknowns: Any) -> tuple[Any, Any, Any]:
+    def state(
+        self, at: LearningPoints, unknowns: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """V, q or R, and a or b."""
         V, spread = np.exp(unknowns[0]), np.exp(unknowns[1])
         if self.residual:
@@ -146,19 +151,21 @@ class Equations:
         return V, spread, np.exp(unknowns[2]) if self.linear else 0.0 * V
 
     def sides(
-        self, at: LearningPoints, unknowns: Any, coarse: bool = False
+        self, at: LearningPoints, unknowns: FloatArray, coarse: bool = False
     ) -> tuple[Forces, Response]:
         """Both sides of the equations."""
         V, spread, third = self.state(at, unknowns)
         forces = self.labels.forces(at, V, spread, third, coarse=coarse)
         return forces, self.response(at, V, forces.response)
 
-    def response(self, at: LearningPoints, V: Any, v: Any) -> Response:
+    def response(self, at: LearningPoints, V: FloatArray, v: FloatArray) -> Response:
         """The response of the features to labels of response v̂V."""
         stiff = at.samples * at.ridge * V
         return response(self.linear, self.nonlinear, at.inverse_width, stiff, v)
 
-    def mismatch(self, at: LearningPoints, unknowns: Any, coarse: bool = False) -> Any:
+    def mismatch(
+        self, at: LearningPoints, unknowns: FloatArray, coarse: bool = False
+    ) -> FloatArray:
         """One iteration of the equations less the unknowns, (3, n).
 
         Near interpolation it is the logarithm of the ratio of both sides of the balances instead.
@@ -168,8 +175,8 @@ class Equations:
         return np.stack(of_task(at, unknowns, *sides))
 
     def _margin_mismatch(
-        self, at: LearningPoints, unknowns: Any, forces: Forces, features: Response
-    ) -> tuple[Any, Any, Any]:
+        self, at: LearningPoints, unknowns: FloatArray, forces: Forces, features: Response
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         m, rho = forces.alignment, at.power
         q_d = rho * (m * features.gain) ** 2
         rest = rho * m * m * features.signal() + forces.power * features.noise()
@@ -180,8 +187,8 @@ class Equations:
         return np.log(features.growth), np.log(spread) - unknowns[1], third
 
     def _residual_mismatch(
-        self, at: LearningPoints, unknowns: Any, forces: Forces, features: Response
-    ) -> tuple[Any, Any, Any]:
+        self, at: LearningPoints, unknowns: FloatArray, forces: Forces, features: Response
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         m, rho = forces.alignment, at.power
         V, spread, b = self.state(at, unknowns)
         bias = rho * features.unlearned**2 + rho * m * m * features.signal()
@@ -209,8 +216,8 @@ class Equations:
         return growth, power, third
 
     def _resistance(
-        self, at: LearningPoints, V: Any, v: Any, features: Response
-    ) -> tuple[Any, Any]:
+        self, at: LearningPoints, V: FloatArray, v: FloatArray, features: Response
+    ) -> tuple[FloatArray, FloatArray]:
         """Z and d of the features: what the ridge takes from their first and second moments."""
         linear, u, i = self.linear, features.unlearned, at.inverse_width
         stiff = at.samples * at.ridge * V
@@ -225,12 +232,12 @@ class Equations:
             dz = np.where(deficient, i * rise + floor, dz)
         return z, (z * (1 + z) + dz) / (1 + z) ** 2
 
-    def threshold(self, at: LearningPoints) -> tuple[Any, Any, Any]:
+    def threshold(self, at: LearningPoints) -> tuple[FloatArray, FloatArray, FloatArray]:
         """`active_fraction` of the points: where N = N⋆, and the direction of the weights there."""
         share = 1 / (1 + at.label_noise)
         return active_fraction(at.inverse_width, share, at.flips, self.linear, self.nonlinear)
 
-    def start(self, at: LearningPoints) -> Any:
+    def start(self, at: LearningPoints) -> FloatArray:
         """Unknowns at which the iteration starts, (3, n)."""
         share = 1.0 if self.residual else 0.45  # of samples that act as constraints when P < N
         log_V = self._bisected(
@@ -255,20 +262,20 @@ class Equations:
             unknowns[:2, near] = self._near_start(at.take(near))
         return unknowns
 
-    def _near_start(self, at: LearningPoints) -> Any:
+    def _near_start(self, at: LearningPoints) -> tuple[FloatArray, FloatArray]:
         """Log V and log R near interpolation."""
         load = at.log_load
 
-        def features(V: Any) -> tuple[Any, Any, Any]:
+        def features(V: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             v = at.samples * V / (1 + V)
             response = self.response(at, V, v)
             given = at.power * (response.unlearned**2 + response.signal() * v * v) + at.noise_power
             return *self._resistance(at, V, v, response), given
 
-        def square(V: Any) -> Any:
+        def square(V: FloatArray) -> FloatArray:
             return np.log1p(1 / V) - load - np.log1p(features(V)[0])
 
-        def power(V: Any) -> Any:  # of the squared loss
+        def power(V: FloatArray) -> FloatArray:  # of the squared loss
             _, d, given = features(V)
             return np.log(given) - np.log(-np.expm1(np.log1p(-d) - load))
 
@@ -279,7 +286,7 @@ class Equations:
             # t ~ exp(-β²/2) = z + log(N/rank), and R 2t/β² is what is given, hV = β √R
             slope = np.minimum(-at.low, at.high)
 
-            def tails(V: Any) -> tuple[Any, Any]:
+            def tails(V: FloatArray) -> tuple[FloatArray, FloatArray]:
                 z, _, given = features(V)
                 t = np.maximum(load + np.log1p(z), 1e-300)
                 beta = np.sqrt(np.maximum(-2 * np.log(t), 1.0))
@@ -295,7 +302,9 @@ class Equations:
         return np.clip(log_V, -600.0, 690.0), np.where(np.isfinite(log_R), log_R, 0.0)
 
     @staticmethod
-    def _bisected(at: LearningPoints, function: Callable[[Any], Any], steps: int) -> Any:
+    def _bisected(
+        at: LearningPoints, function: Callable[[FloatArray], FloatArray], steps: int
+    ) -> FloatArray:
         """Log V at which a function of V changes from positive to negative, to 1400/2^steps."""
         # the calls of few points cost more than their arithmetic: more sections at once
         bits = 6 if at.size <= 16 else 1
@@ -310,10 +319,13 @@ class Equations:
         return low + 0.5 * width
 
 
-def _balance(more: Any, less: Any, lost: Any) -> Any:
+def _balance(more: FloatArray, less: FloatArray, lost: FloatArray) -> FloatArray:
     """More - less - lost of positive terms, or the logarithm of the ratio where they are small."""
     less = less + lost
     return np.where(less < 0.5, np.log(more / less), more - less)
+
+
+Side = TypeVar("Side", Forces, Response)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -322,32 +334,32 @@ class SolvedPoints:
 
     equations: Equations
     at: LearningPoints
-    V: Any
-    third: Any  # a or b
+    V: FloatArray
+    third: FloatArray  # a or b
     forces: Forces
     features: Response
 
     @property
-    def q_d(self) -> Any:
+    def q_d(self) -> FloatArray:
         """m²/ρ: the power of the mean output, and the overlap of members that share nothing."""
         return self.at.power * (self.forces.alignment * self.features.gain) ** 2
 
     @property
-    def bias(self) -> Any:
+    def bias(self) -> FloatArray:
         """ρ u²: the bias of residual losses, whose mean output is (1 - u) times the target."""
         return self.at.power * self.features.unlearned**2
 
-    def fluctuation(self, shared_features: Any = 1.0) -> Any:
+    def fluctuation(self, shared_features: Value = 1.0) -> FloatArray:
         """The part of q₁₂ - m²/ρ that comes from shared features alone."""
         m = self.forces.alignment
         return self.at.power * m * m * self.features.signal(shared_features)
 
     @property
-    def excess(self) -> Any:
+    def excess(self) -> FloatArray:
         """The excess q - m²/ρ over members that share nothing."""
         return self.fluctuation() + self.forces.power * self.features.noise()
 
-    def spare(self, shared_features: Any) -> Any:
+    def spare(self, shared_features: FloatArray) -> FloatArray:
         """1 - ψ₂ T(f/ψ₁), near interpolation without the difference."""
         equations, at, features = self.equations, self.at, self.features
         plain = 1 - at.samples * features.noise(shared_features)
@@ -365,7 +377,7 @@ class SolvedPoints:
             exact & (np.abs(at.log_load) < _CLOSE) & (self.forces.lost < 0.5), lost, plain
         )
 
-    def training(self) -> tuple[Any, Any]:
+    def training(self) -> tuple[FloatArray, FloatArray]:
         """The error on the training labels (squared residuals, or wrong signs) and the loss."""
         equations, at, q_d, excess = self.equations, self.at, self.q_d, self.excess
         spread = (self.bias if equations.residual else q_d) + excess
@@ -373,15 +385,14 @@ class SolvedPoints:
         if equations.residual and equations.classes:  # the squared loss
             a = np.sqrt(q_d / (excess + at.label_noise * (q_d + excess)))
             error = wrong_share(at, self.V, np.sqrt(q_d + excess), a)
-        return tuple(
-            np.maximum(at.at_limits(v), 0.0)
-            for v in (error if equations.classes else error * at.unit, loss * at.loss_unit)
-        )
+        error = error if equations.classes else error * at.unit
+        at_limits = at.at_limits(error), at.at_limits(loss * at.loss_unit)
+        return np.maximum(at_limits[0], 0.0), np.maximum(at_limits[1], 0.0)
 
-    def take(self, index: Any) -> SolvedPoints:
+    def take(self, index: Indices) -> SolvedPoints:
         """The solutions at some of the points."""
 
-        def some(block: Any) -> Any:
+        def some(block: Side) -> Side:
             values = {f.name: getattr(block, f.name) for f in fields(block)}
             return type(block)(**{k: v[..., index] if np.ndim(v) else v for k, v in values.items()})
 
@@ -444,7 +455,7 @@ def _named(equations: Equations, at: LearningPoints, k: int) -> str:
     return ", ".join(f"{name} = {value:.12g}" for name, value in values.items())
 
 
-def _critical(equations: Equations, at: LearningPoints, among: Any) -> Any:
+def _critical(equations: Equations, at: LearningPoints, among: BoolArray) -> BoolArray:
     """Those points of a margin loss whose N is N⋆, so that small ridges have diverging weights."""
     result = np.zeros(at.size, dtype=bool)
     if not equations.residual and np.any(among):
@@ -455,7 +466,7 @@ def _critical(equations: Equations, at: LearningPoints, among: Any) -> Any:
     return result
 
 
-def _set_threshold(solution: SolvedPoints, index: Any) -> None:
+def _set_threshold(solution: SolvedPoints, index: Indices) -> None:
     """Set points to the limit N = N⋆, ridge 0: a finite direction of infinite weights.
 
     Margins are negligible there: the forces are -t for t < 0, with V ≫ √q ≫ 1.
@@ -479,7 +490,9 @@ def _set_threshold(solution: SolvedPoints, index: Any) -> None:
     solution.at.limit[index] = True
 
 
-def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any, Any]:
+def newton(
+    equations: Equations, at: LearningPoints, unknowns: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Newton's method with backtracking; the unknowns, and the largest residual of each point."""
     unknowns = unknowns.copy()
     current = equations.mismatch(at, unknowns)
@@ -530,7 +543,9 @@ def newton(equations: Equations, at: LearningPoints, unknowns: Any) -> tuple[Any
     return unknowns, residual
 
 
-def _jacobian(equations: Equations, at: LearningPoints, unknowns: Any, current: Any) -> Any:
+def _jacobian(
+    equations: Equations, at: LearningPoints, unknowns: FloatArray, current: FloatArray
+) -> FloatArray:
     """The Jacobian by differences, (n, 3, 3); minus one where it is singular."""
     n, step = at.size, 1e-7
     tiled = at.take(np.tile(np.arange(n), 3))
@@ -542,13 +557,16 @@ def _jacobian(equations: Equations, at: LearningPoints, unknowns: Any, current: 
     return jacobian
 
 
-def _size(mismatch: Any) -> Any:
-    return np.abs(mismatch).max(axis=0)
+def _size(mismatch: FloatArray) -> FloatArray:
+    largest: FloatArray = np.abs(mismatch).max(axis=0)
+    return largest
 
 
-def _continued(equations: Equations, at: LearningPoints) -> tuple[Any, Any]:
+def _continued(equations: Equations, at: LearningPoints) -> tuple[FloatArray, FloatArray]:
     """Points approached along a path from an easier problem, the first path that arrives."""
-    paths: dict[str, tuple[Any, Any]] = {"ridge": (np.maximum(at.ridge, 3.0), at.ridge)}
+    paths: dict[str, tuple[FloatArray, FloatArray]] = {
+        "ridge": (np.maximum(at.ridge, 3.0), at.ridge)
+    }
     if equations.hard:
         paths = {
             "samples": (np.minimum(at.samples, 0.1 / np.maximum(at.inverse_width, 1.0)), at.samples)
@@ -569,7 +587,8 @@ def _continued(equations: Equations, at: LearningPoints) -> tuple[Any, Any]:
         if not left.size:
             break
         some, start, end = at.take(left), easy[..., left], target[..., left]
-        there = before = equations.start(replace(some, **{name: start}))
+        easiest: dict[str, Any] = {name: start}
+        there = before = equations.start(replace(some, **easiest))
         for stage in np.linspace(0.0, 1.0, _STAGES):
             value = np.exp((1 - stage) * np.log(start) + stage * np.log(end))
             guess = there if name == "samples" else 2 * there - before

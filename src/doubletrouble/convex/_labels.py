@@ -34,15 +34,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import erf, ndtr, owens_t
 
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import BoolArray, FloatArray, Indices, IntArray, Value
+
+ValueAndSlope: TypeAlias = tuple[FloatArray, FloatArray]
 
 FAR = 40.0  # standard deviations: densities and tails are 0 beyond
-ROOT_2PI = np.sqrt(2 * np.pi)
+ROOT_2PI = float(np.sqrt(2 * np.pi))
 _NEGLIGIBLE = 1e-70
 _NOISELESS = 1e-23  # variance, relative to that of the labels
 _LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
@@ -52,24 +54,24 @@ _LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
 class LearningPoints:
     """Parameters of a flat block of points, in units in which the labels have power one."""
 
-    inverse_width: Any  # D/P
-    samples: Any  # N/D of one member
-    ridge: Any
-    log_load: Any  # log of N over the rank of the features
-    power: Any  # ρ
-    low: Any  # least and largest slope of the loss
-    high: Any
-    flips: Any  # p
-    information: Any  # 1 - 2p
-    label_noise: Any  # τ²/ρ of classes
-    fixed: Any  # variance of labels that is neither linear in the inputs nor noise
-    weights: Any  # of the components of the noise of residual losses, (k, n)
-    variances: Any  # (k, n)
-    unit: Any  # of squared outputs
-    loss_unit: Any
-    limit: Any  # whether the ridge, or the information of the labels, stands for 0
+    inverse_width: FloatArray  # D/P
+    samples: FloatArray  # N/D of one member
+    ridge: FloatArray
+    log_load: FloatArray  # log of N over the rank of the features
+    power: FloatArray  # ρ
+    low: FloatArray  # least and largest slope of the loss
+    high: FloatArray
+    flips: FloatArray  # p
+    information: FloatArray  # 1 - 2p
+    label_noise: FloatArray  # τ²/ρ of classes
+    fixed: FloatArray  # variance of labels that is neither linear in the inputs nor noise
+    weights: FloatArray  # of the components of the noise of residual losses, (k, n)
+    variances: FloatArray  # (k, n)
+    unit: FloatArray  # of squared outputs
+    loss_unit: FloatArray
+    limit: BoolArray  # whether the ridge, or the information of the labels, stands for 0
 
-    def take(self, index: Any) -> LearningPoints:
+    def take(self, index: Indices) -> LearningPoints:
         """Some of the points."""
         return LearningPoints(**{f.name: getattr(self, f.name)[..., index] for f in fields(self)})
 
@@ -79,17 +81,18 @@ class LearningPoints:
         return int(self.samples.size)
 
     @property
-    def noise_power(self) -> Any:
+    def noise_power(self) -> FloatArray:
         """The variance of the labels beyond their linear part, for residual losses."""
-        return (self.weights * self.variances).sum(axis=0)
+        power: FloatArray = (self.weights * self.variances).sum(axis=0)
+        return power
 
     @property
-    def noisy(self) -> Any:
+    def noisy(self) -> BoolArray:
         """Whether labels drawn twice at one input may differ."""
         noise = self.noise_power > np.maximum(1.00001 * self.fixed, _NOISELESS)
         return (self.flips > 0) | (self.label_noise > 0) | noise
 
-    def at_limits(self, value: Any) -> Any:
+    def at_limits(self, value: FloatArray) -> FloatArray:
         """Values at a surrogate replaced by their limits."""
         near = np.where(self.limit & (np.abs(value) < _NEGLIGIBLE), 0.0, value)
         return np.where(self.limit & (np.abs(near) > 1 / _NEGLIGIBLE), np.inf, near)
@@ -99,37 +102,37 @@ class LearningPoints:
 class Forces:
     """Moments of the forces, in units of V."""
 
-    response: Any  # v̂V
-    power: Any  # q̂V²
-    alignment: Any  # m̂V
-    mean: Any = 0.0  # E g V
-    lost: Any = 0.0  # for residual losses 1 - v̂V/ψ₂, and the power of e less that of gV
-    lost_power: Any = 0.0
+    response: FloatArray  # v̂V
+    power: FloatArray  # q̂V²
+    alignment: FloatArray  # m̂V
+    mean: Value = 0.0  # E g V
+    lost: Value = 0.0  # for residual losses 1 - v̂V/ψ₂, and the power of e less that of gV
+    lost_power: Value = 0.0
 
 
 @dataclass(slots=True, kw_only=True)
 class Pair:
     """The outputs of two members on a common sample, conditional on what they share."""
 
-    V: Any
-    base: Any  # m²/ρ, or the bias for the residuals of both
-    excess: Any  # q₁₂ - m²/ρ
-    own: Any  # q - q₁₂
-    intercept: Any  # b
+    V: FloatArray
+    base: FloatArray  # m²/ρ, or the bias for the residuals of both
+    excess: FloatArray  # q₁₂ - m²/ρ
+    own: FloatArray  # q - q₁₂
+    intercept: FloatArray  # b
     same_labels: bool  # whether the label noise is shared
 
-    def take(self, index: Any) -> Pair:
+    def take(self, index: Indices) -> Pair:
         """The pairs at some of the points."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return Pair(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
 
     @property
-    def common(self) -> Any:
+    def common(self) -> FloatArray:
         """q₁₂, or the mean product of two residuals."""
         return self.base + self.excess
 
 
-def density(x: Any) -> Any:
+def density(x: FloatArray) -> FloatArray:
     """The standard normal density."""
     return np.exp(-0.5 * x * x) / ROOT_2PI
 
@@ -145,16 +148,24 @@ class Labels:
     """Base: the forces of the labels on one member, and their mean product on two."""
 
     def forces(
-        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+        self,
+        at: LearningPoints,
+        V: FloatArray,
+        spread: FloatArray,
+        third: FloatArray,
+        *,
+        coarse: bool = False,
     ) -> Forces:
         """The moments at V; `spread` is q and `third` a, or R and b for residual losses."""
         raise NotImplementedError
 
-    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+    def product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The mean product of the forces on two members over V², and its slope in q₁₂."""
         raise NotImplementedError
 
-    def training(self, at: LearningPoints, V: Any, spread: Any, third: Any) -> tuple[Any, Any]:
+    def training(
+        self, at: LearningPoints, V: FloatArray, spread: FloatArray, third: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """The error on training labels (squared residuals, or wrong signs), and the mean loss."""
         raise NotImplementedError
 
@@ -166,25 +177,25 @@ class Labels:
 class Clip:
     """V g(e) = clip(κ e, l V, h V), κ = V/(c + V), linear for e from `start` to `stop`."""
 
-    ratio: Any  # κ
-    rest: Any  # 1 - κ
-    start: Any
-    stop: Any
-    bottom: Any  # l V; 0 where it is not reached
-    top: Any
+    ratio: FloatArray  # κ
+    rest: FloatArray  # 1 - κ
+    start: FloatArray
+    stop: FloatArray
+    bottom: FloatArray  # l V; 0 where it is not reached
+    top: FloatArray
 
     @classmethod
-    def of(cls, at: LearningPoints, softness: float, V: Any) -> Clip:
+    def of(cls, at: LearningPoints, softness: float, V: FloatArray) -> Clip:
         A = softness + V
         start, stop = at.low * A, at.high * A
         bottom, top = (np.where(np.isfinite(x), x, 0.0) * V for x in (at.low, at.high))
         return cls(V / A, softness / A, start, stop, bottom, top)
 
-    def take(self, index: Any) -> Clip:
+    def take(self, index: Indices) -> Clip:
         """The forces of some of the points."""
         return Clip(*(getattr(self, f.name)[index] for f in fields(self)))
 
-    def smoothed(self, e: Any, sd: Any) -> tuple[Any, Any]:
+    def smoothed(self, e: FloatArray, sd: FloatArray) -> ValueAndSlope:
         """E V g(e + sd ε) and its slope, at (points, nodes); `self` and sd are of the points."""
         sd = np.maximum(sd, 1e-150)[:, None]
         start, stop = self.start[:, None], self.stop[:, None]
@@ -205,7 +216,7 @@ class Clip:
             slope[narrow] = (ratio * (stop - start) / sd)[narrow] * (density(at) @ w)
         return value, slope
 
-    def loss(self, e: Any, sd: Any) -> tuple[Any, Any]:
+    def loss(self, e: FloatArray, sd: FloatArray) -> ValueAndSlope:
         """E [x - V g(x)], x = e + sd ε, and its slope in e: small where the force is linear."""
         sd, rest, ratio = (v[:, None] for v in (np.maximum(sd, 1e-150), self.rest, self.ratio))
         below = _beyond((e - self.start[:, None]) / sd)
@@ -214,7 +225,7 @@ class Clip:
         return rest * e + ratio * sd * (above[1] - below[1]), slope
 
 
-def _beyond(x: Any) -> tuple[Any, Any, Any]:
+def _beyond(x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Moments E (z - x)^k over z > x of a standard normal z: k = 0, 1, and E (z² - x²)."""
     x = np.minimum(x, FAR)
     mass, edge = ndtr(-x), density(x)
@@ -228,7 +239,13 @@ class ResidualLabels(Labels):
         self.softness = softness
 
     def forces(
-        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+        self,
+        at: LearningPoints,
+        V: FloatArray,
+        spread: FloatArray,
+        third: FloatArray,
+        *,
+        coarse: bool = False,
     ) -> Forces:
         """Closed forms of the moments, summed over the components of the noise."""
         clip, b = Clip.of(at, self.softness, V), third
@@ -271,22 +288,30 @@ class ResidualLabels(Labels):
         )
 
     @staticmethod
-    def _lost_power(at: LearningPoints, clip: Clip, S: Any, alpha: Any, beta: Any, b: Any) -> Any:
+    def _lost_power(
+        at: LearningPoints,
+        clip: Clip,
+        S: FloatArray,
+        alpha: FloatArray,
+        beta: FloatArray,
+        b: FloatArray,
+    ) -> FloatArray:
         """E e² - E (gV)², the sum of positive terms but for those of an intercept."""
         k, whole = clip.ratio, S * S + b * b
         (_, first, second), (_, below, under) = _beyond(beta), _beyond(-alpha)
         # (e² - stop²) and (e² - start²) beyond the ends, e = S x - b
         beyond = S * S * (second + under) - 2 * b * S * (first - below)
-        return (at.weights * ((1 + k) * clip.rest * whole + k * k * beyond)).sum(0)
+        lost: FloatArray = (at.weights * ((1 + k) * clip.rest * whole + k * k * beyond)).sum(0)
+        return lost
 
-    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+    def product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
         """One integral over C for each component, or one in all for noise that is not shared."""
         return self._mean(at, pair, lambda clip, e, sd: clip.smoothed(e, sd), _squares)
 
-    def lost_product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+    def lost_product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The mean product of two residuals, less that of V g, and its slope in q₁₂."""
 
-        def pairs(e: Any, lost: Any, slope: Any) -> tuple[Any, Any]:
+        def pairs(e: FloatArray, lost: FloatArray, slope: FloatArray) -> ValueAndSlope:
             return lost * (2 * e - lost), slope * (2 - slope)
 
         return self._mean(at, pair, lambda clip, e, sd: clip.loss(e, sd), pairs, 30.0)
@@ -295,10 +320,10 @@ class ResidualLabels(Labels):
         self,
         at: LearningPoints,
         pair: Pair,
-        smooth: Callable[[Clip, Any, Any], tuple[Any, Any]],
-        combine: Callable[[Any, Any, Any], tuple[Any, Any]],
+        smooth: Callable[[Clip, FloatArray, FloatArray], ValueAndSlope],
+        combine: Callable[[FloatArray, FloatArray, FloatArray], ValueAndSlope],
         reach: float = 9.0,
-    ) -> tuple[Any, Any]:
+    ) -> ValueAndSlope:
         clip, b = Clip.of(at, self.softness, pair.V), pair.intercept
         value, slope = np.zeros(at.size), np.zeros(at.size)
         own_noise = np.maximum(at.variances - at.fixed, 0.0)
@@ -310,11 +335,10 @@ class ResidualLabels(Labels):
             least = np.minimum.reduce([np.broadcast_to(v, at.size) for _, v in inner])
             width = np.sqrt(pair.own + least)
 
-            def integrand(x: Any, i: Any, sd: Any = sd) -> tuple[Any, Any]:
+            def integrand(x: FloatArray, i: Indices, sd: FloatArray = sd) -> ValueAndSlope:
                 own = clip.take(i)
                 e = sd[i][:, None] * x - b[i][:, None]
-                H: Any = 0.0
-                dH: Any = 0.0
+                H, dH = np.zeros_like(e), np.zeros_like(e)
                 for share, inner_variance in inner:
                     share, inner_variance = (
                         np.broadcast_to(v, at.size)[i] for v in (share, inner_variance)
@@ -328,14 +352,16 @@ class ResidualLabels(Labels):
             value, slope = value + weight * one, slope + weight * by
         return value, slope
 
-    def training(self, at: LearningPoints, V: Any, spread: Any, third: Any) -> tuple[Any, Any]:
+    def training(
+        self, at: LearningPoints, V: FloatArray, spread: FloatArray, third: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """The mean of (e - V g)², and of the loss there."""
         b, c, clip = third, self.softness, Clip.of(at, self.softness, V)
         S = np.sqrt(spread + at.variances)
         alpha = np.clip((clip.start + b) / S, -FAR, FAR)
         beta = np.clip((clip.stop + b) / S, -FAR, FAR)
 
-        def moments(low: Any, high: Any) -> tuple[Any, Any, Any]:
+        def moments(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             """∫ e^k over e = S x - b, x from low to high."""
             mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
             edge, tilt = density(low) - density(high), low * density(low) - high * density(high)
@@ -356,11 +382,13 @@ class ResidualLabels(Labels):
         return (at.weights * squares).sum(0), (at.weights * losses).sum(0)
 
 
-def _squares(_: Any, value: Any, slope: Any) -> tuple[Any, Any]:
+def _squares(_: FloatArray, value: FloatArray, slope: FloatArray) -> ValueAndSlope:
     return value * value, slope * slope
 
 
-def partial_moments(z: Any, a: Any, at: LearningPoints) -> tuple[Any, Any, Any]:
+def partial_moments(
+    z: FloatArray, a: FloatArray, at: LearningPoints
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Moments of order 0, 1, 2 up to z of the skew normal law of t/√q."""
     k, flips = at.information, at.flips
     root = np.sqrt(1 + a * a)
@@ -385,7 +413,13 @@ class MarginLabels(Labels):
         self.softness = softness
 
     def forces(
-        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+        self,
+        at: LearningPoints,
+        V: FloatArray,
+        spread: FloatArray,
+        third: FloatArray,
+        *,
+        coarse: bool = False,
     ) -> Forces:
         """Closed forms of the moments of t = y ω."""
         clip, a = Clip.of(at, self.softness, V), third
@@ -419,13 +453,13 @@ class MarginLabels(Labels):
             alignment=at.samples * label_power(at) * mean,
         )
 
-    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+    def product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The integral over C of products of G, weighed with the labels' probabilities given C."""
         clip = Clip.of(at, self.softness, pair.V)
         sd, width = np.sqrt(pair.common), np.sqrt(pair.own)
         tilt = tilt_of(at, pair)
 
-        def integrand(x: Any, i: Any) -> tuple[Any, Any]:
+        def integrand(x: FloatArray, i: Indices) -> ValueAndSlope:
             own = clip.take(i)
             C = sd[i][:, None] * x
             H, dH = own.smoothed(1 - C, width[i])
@@ -441,7 +475,9 @@ class MarginLabels(Labels):
             centres += [(clip.start - 1, width), (clip.stop - 1, width)]
         return gaussian_mean(integrand, sd, [*centres, (0.0 * sd, sd / np.maximum(tilt, 1e-9))])
 
-    def training(self, at: LearningPoints, V: Any, spread: Any, third: Any) -> tuple[Any, Any]:
+    def training(
+        self, at: LearningPoints, V: FloatArray, spread: FloatArray, third: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """The share of labels on the wrong side, t < -V min(1/c, h), and the mean loss."""
         a, c, r, clip = third, self.softness, np.sqrt(spread), Clip.of(at, self.softness, V)
         wrong = wrong_share(at, V * np.minimum(np.divide(1.0, c), at.high), r, a)
@@ -454,29 +490,31 @@ class MarginLabels(Labels):
         return wrong, 0.5 * c * squares / (c + V) ** 2 + beyond
 
 
-def wrong_share(at: LearningPoints, shift: Any, r: Any, a: Any) -> Any:
+def wrong_share(at: LearningPoints, shift: FloatArray, r: FloatArray, a: FloatArray) -> FloatArray:
     """The share of training labels on the wrong side: P(t < -shift)."""
     wrong, _, _ = partial_moments(np.clip(-shift / r, -FAR, FAR), a, at)
     return np.maximum(wrong, 0.0)
 
 
-def mirrored(x: Any, here: tuple[Any, Any], there: Callable[[], tuple[Any, Any]]) -> Any:
+def mirrored(
+    x: FloatArray, here: ValueAndSlope, there: Callable[[], ValueAndSlope]
+) -> ValueAndSlope:
     """A function at -x: its values in reverse where the nodes x are symmetric."""
     if np.array_equal(x, -x[:, ::-1]):
-        return tuple(value[:, ::-1] for value in here)
+        return here[0][:, ::-1], here[1][:, ::-1]
     return there()
 
 
-def label_power(at: LearningPoints) -> Any:
+def label_power(at: LearningPoints) -> FloatArray:
     return at.information * np.sqrt(2 / (np.pi * (at.power + at.label_noise)))
 
 
-def positive_label(at: LearningPoints, field: Any, i: Any) -> Any:
+def positive_label(at: LearningPoints, field: FloatArray, i: Indices) -> FloatArray:
     """The probability p + (1-2p) Φ(field) of the label +1, at (points i, nodes)."""
     return at.flips[i, None] + at.information[i, None] * ndtr(np.clip(field, -FAR, FAR))
 
 
-def tilt_of(at: LearningPoints, pair: Pair) -> Any:
+def tilt_of(at: LearningPoints, pair: Pair) -> FloatArray:
     """The tilt a₁ of C: a label is +1 with probability Φ(a₁ C/√q₁₂) before flips."""
     spare = at.power * pair.excess + at.label_noise * pair.common
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -488,14 +526,16 @@ def tilt_of(at: LearningPoints, pair: Pair) -> Any:
 class OwnLabels:
     """Two labels drawn independently at one input, given C."""
 
-    plus: Any  # probabilities that both are +1, both -1, and that they are +1 and -1
-    minus: Any
-    unlike: Any
-    mean: Any  # E y
-    product: Any  # E y₁y₂
+    plus: FloatArray  # probabilities that both are +1, both -1, and that they are +1 and -1
+    minus: FloatArray
+    unlike: FloatArray
+    mean: FloatArray  # E y
+    product: FloatArray  # E y₁y₂
 
     @classmethod
-    def of(cls, at: LearningPoints, pair: Pair, tilt: Any, x: Any, i: Any) -> OwnLabels:
+    def of(
+        cls, at: LearningPoints, pair: Pair, tilt: FloatArray, x: FloatArray, i: Indices
+    ) -> OwnLabels:
         p, noise = at.flips[i][:, None], at.label_noise[i]
         k, q = at.information[i][:, None], 1 - p
         h = np.clip(tilt[i][:, None] * x, -FAR, FAR)
@@ -524,7 +564,9 @@ class OwnLabels:
             product=k * k * product,
         )
 
-    def products(self, C: Any, width: Any, here: Any, there: Any) -> tuple[Any, Any]:
+    def products(
+        self, C: FloatArray, width: FloatArray, here: ValueAndSlope, there: ValueAndSlope
+    ) -> ValueAndSlope:
         """The mean product of two forces and of their slopes, from both at C and at -C."""
         (H, dH), (other, slope) = here, there
         slopes = self.plus * dH**2 + self.minus * slope**2 + 2 * self.unlike * dH * slope
@@ -539,10 +581,10 @@ class OwnLabels:
         return value, slopes
 
 
-def _owen_to_one(h: Any, wide: Any) -> Any:
+def _owen_to_one(h: FloatArray, wide: FloatArray) -> FloatArray:
     """T(h, 1) - T(h, 1 - wide) of Owen's function."""
     nodes, weights = gauss(8)
-    total: Any = 0.0
+    total: Value = 0.0
     for node, weight in zip(nodes, weights, strict=True):
         y = 1 + (1 - wide * node) ** 2
         total = total + weight * np.exp(-0.5 * h * h * y) / y
@@ -551,12 +593,15 @@ def _owen_to_one(h: Any, wide: Any) -> Any:
 
 # --- integrals over what two members share -------------------------------------------------------
 
-Integrand = Callable[[Any, Any], tuple[Any, Any]]
+Integrand: TypeAlias = Callable[[FloatArray, IntArray], ValueAndSlope]
 
 
 def gaussian_mean(
-    integrand: Integrand, sd: Any, centres: list[tuple[Any, Any]], reach: float = 9.0
-) -> tuple[Any, Any]:
+    integrand: Integrand,
+    sd: FloatArray,
+    centres: list[tuple[FloatArray, FloatArray]],
+    reach: float = 9.0,
+) -> ValueAndSlope:
     """Means over C = sd x, x ~ N(0, 1), of a function smooth but for layers.
 
     A layer at a centre has the profile of a normal distribution function of a width, given as
@@ -593,7 +638,9 @@ _BASE = np.concatenate([[0.0, 2.0, 4.0, 6.0], np.arange(9.0, 30.0, 1.5)])
 _LAYER = np.array([-6.5, -4.0, -2.0, 0.0, 2.0, 4.0, 6.5])
 
 
-def _panels(sd: Any, centres: list[tuple[Any, Any]], reach: float) -> tuple[Any, Any]:
+def _panels(
+    sd: FloatArray, centres: list[tuple[FloatArray, FloatArray]], reach: float
+) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights of Gauss's rule between breakpoints at the layers."""
     base = _BASE[reach >= _BASE]
     base = np.concatenate([-base[:0:-1], base])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from scipy.special import wrightomega
@@ -23,6 +22,7 @@ from doubletrouble.convex._labels import (
     MarginLabels,
     OwnLabels,
     Pair,
+    ValueAndSlope,
     density,
     gaussian_mean,
     label_power,
@@ -31,6 +31,7 @@ from doubletrouble.convex._labels import (
     tilt_of,
     wrong_share,
 )
+from doubletrouble.parameters import FloatArray, Indices, IntArray, Value
 
 _MOST_NODES = 4000
 _TINY_REACH = 1e-2
@@ -38,7 +39,7 @@ _FEW = 4  # points
 _HUGE = 1e18  # variance of scores with the forces of the hinge loss
 
 
-def logistic_force(omega: Any, V: Any) -> tuple[Any, Any]:
+def logistic_force(omega: FloatArray, V: FloatArray) -> ValueAndSlope:
     """V σ(-z) and -∂(V σ(-z))/∂ω at the proximal point z = ω + V σ(-z)."""
     mirrored = omega < -0.5 * V  # ω → -(ω + V), z → -z: z is positive then
     start = np.where(mirrored, -(omega + V), omega)
@@ -54,7 +55,7 @@ def logistic_force(omega: Any, V: Any) -> tuple[Any, Any]:
     return np.where(mirrored, V * (1 - s), V * s), w / (1 + w)
 
 
-def _corner(V: Any) -> Any:
+def _corner(V: FloatArray) -> FloatArray:
     """The real part ω_c of the branch points."""
     E = (0.5 * np.sqrt(V) + np.sqrt(1 + 0.25 * V)) ** 2
     return np.log(E) + 1 - 1 / E
@@ -64,24 +65,24 @@ def _corner(V: Any) -> Any:
 class _Line:
     """Nodes along ω from -reach to reach, equidistant in the variable T of the module's rule."""
 
-    V: Any
-    reach: Any
-    corner: Any  # ω_c
-    low: Any  # T at the ends
-    high: Any
+    V: FloatArray
+    reach: FloatArray
+    corner: FloatArray  # ω_c
+    low: FloatArray  # T at the ends
+    high: FloatArray
 
     @classmethod
-    def of(cls, V: Any, reach: Any) -> _Line:
+    def of(cls, V: FloatArray, reach: FloatArray) -> _Line:
         c, ends = _corner(V), np.stack([-reach, reach])
         low, high = np.arcsinh((ends - c) / 4) + np.arcsinh((ends + V + c) / 4)
         return cls(V, reach, c, low, high)
 
-    def slope(self, omega: Any) -> Any:
+    def slope(self, omega: Value) -> FloatArray:
         """dω/dT."""
         V, c = self.V, self.corner
         return 1 / (1 / np.hypot(omega - c, 4) + 1 / np.hypot(omega + V + c, 4))
 
-    def counts(self, step: Any) -> Any:
+    def counts(self, step: FloatArray) -> FloatArray:
         """Nodes of each point at most `step` apart in T."""
         counts = np.ceil((self.high - self.low) / step) + 1
         if np.any(tiny := self.reach < _TINY_REACH):
@@ -89,11 +90,11 @@ class _Line:
             counts = np.where(tiny, equal, counts)
         return counts
 
-    def take(self, index: Any) -> _Line:
+    def take(self, index: Indices) -> _Line:
         """The lines of some points."""
         return _Line(*(getattr(self, f.name)[index] for f in fields(self)))
 
-    def nodes(self, count: int) -> tuple[Any, Any]:
+    def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
         """ω and the weights dω, (points, nodes)."""
         spacing = ((self.high - self.low) / (count - 1))[:, None]
         half = 0.5 * (self.low[:, None] + spacing * np.arange(count))
@@ -112,7 +113,7 @@ class _Line:
         return omega, spacing
 
 
-def _blocks(counts: Any, most: float = 2e4) -> list[tuple[Any, int]]:
+def _blocks(counts: FloatArray, most: float = 2e4) -> list[tuple[IntArray, int]]:
     """Points of similar numbers of nodes, in blocks of `most` nodes: indices, and their number."""
     levels = np.ceil(4 * np.log2(np.maximum(counts, 16.0)))
     if counts.size <= _FEW:  # calls cost more than nodes
@@ -125,7 +126,9 @@ def _blocks(counts: Any, most: float = 2e4) -> list[tuple[Any, int]]:
     return blocks
 
 
-def _normal_nodes(V: Any, r: Any, a: Any, coarse: bool) -> Iterator[tuple[Any, Any, Any]]:
+def _normal_nodes(
+    V: FloatArray, r: FloatArray, a: FloatArray, coarse: bool
+) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
     """Blocks of points with nodes ω, and their weights in N(0, r²)."""
     line = _Line.of(V, 8.7 * r)
     slopes = line.slope(np.stack([0 * r, 2 * r, -2 * r]))
@@ -143,7 +146,13 @@ class LogisticLabels(Labels):
     """The logistic loss."""
 
     def forces(
-        self, at: LearningPoints, V: Any, spread: Any, third: Any, *, coarse: bool = False
+        self,
+        at: LearningPoints,
+        V: FloatArray,
+        spread: FloatArray,
+        third: FloatArray,
+        *,
+        coarse: bool = False,
     ) -> Forces:
         """The moments of t = y ω by the trapezoidal rule."""
         a, r = third, np.sqrt(spread)
@@ -159,7 +168,7 @@ class LogisticLabels(Labels):
         alignment = label_power(at) * np.sqrt(1 + a * a) * sums[2]
         return Forces(response=sums[0], power=sums[1], alignment=alignment)
 
-    def product(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+    def product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The integral over C of products of G, itself an integral over ω.
 
         Scores far beyond 1 have the forces of the hinge loss.
@@ -178,7 +187,7 @@ class LogisticLabels(Labels):
                 result[:, i] = self._integrals(some, two)
         return result[0], result[1]
 
-    def _integrals(self, at: LearningPoints, pair: Pair) -> tuple[Any, Any]:
+    def _integrals(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
         V, sd, own = pair.V, np.sqrt(pair.common), np.sqrt(pair.own)
         tilt = tilt_of(at, pair)
         corner = _corner(V)
@@ -189,7 +198,7 @@ class LogisticLabels(Labels):
         counts = line.counts(np.minimum(0.1, 0.55 * own / np.maximum(ends, 1e-300)))
         local = ~(counts < 600)
 
-        def integrand(x: Any, i: Any) -> tuple[Any, Any]:
+        def integrand(x: FloatArray, i: IntArray) -> ValueAndSlope:
             C = sd[i][:, None] * x
             value, slope = smoothed(C, i)
             if pair.same_labels:
@@ -199,7 +208,7 @@ class LogisticLabels(Labels):
             labels = OwnLabels.of(at, pair, tilt, x, i)
             return labels.products(C, width[i], (value, slope), there)
 
-        def smoothed(C: Any, i: Any) -> tuple[Any, Any]:
+        def smoothed(C: FloatArray, i: IntArray) -> ValueAndSlope:
             """G(C) and -G'(C) at (points, nodes)."""
             result = np.empty((*C.shape, 2))
             for part in (True, False):
@@ -212,10 +221,10 @@ class LogisticLabels(Labels):
                     result[some[k]] = method(C[some[k]], i[some[k]], count)
             return result[..., 0], result[..., 1]
 
-        def inner_counts(i: Any) -> Any:
+        def inner_counts(i: Indices) -> FloatArray:
             return np.minimum(17.4 / np.minimum(0.6, 0.7 / np.maximum(own[i], 1e-9)), _MOST_NODES)
 
-        def along(C: Any, i: Any, count: int) -> Any:
+        def along(C: FloatArray, i: Indices, count: int) -> FloatArray:
             omega, spacing = line.take(i).nodes(count)
             force, slope = logistic_force(omega, V[i, None])
             s = own[i]
@@ -225,9 +234,10 @@ class LogisticLabels(Labels):
             kernel = (scale * C)[:, :, None] - (scale * omega)[:, None, :]
             np.multiply(kernel, kernel, out=kernel)  # in place: half of the time of an overlap
             np.negative(kernel, out=kernel)
-            return np.exp(kernel, out=kernel) @ moments
+            result: FloatArray = np.exp(kernel, out=kernel) @ moments
+            return result
 
-        def around(C: Any, i: Any, count: int) -> Any:
+        def around(C: FloatArray, i: Indices, count: int) -> FloatArray:
             nodes = np.linspace(-8.7, 8.7, count)
             weights = density(nodes) * (nodes[1] - nodes[0])
             omega = C[..., None] + own[i][:, None, None] * nodes
@@ -238,7 +248,9 @@ class LogisticLabels(Labels):
             centres += [(-corner, width), (V + corner, width)]
         return gaussian_mean(integrand, sd, centres)
 
-    def training(self, at: LearningPoints, V: Any, spread: Any, third: Any) -> tuple[Any, Any]:
+    def training(
+        self, at: LearningPoints, V: FloatArray, spread: FloatArray, third: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """The share of labels on the wrong side, t < -V/2, and the mean loss."""
         a, r = third, np.sqrt(spread)
         loss = np.empty_like(V)

@@ -20,12 +20,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, xlogy
 
-from doubletrouble.convex._labels import gaussian_mean
+from doubletrouble.convex._labels import ValueAndSlope, gaussian_mean
+from doubletrouble.parameters import FloatArray, IntArray, Value
 from doubletrouble.problems import Problem
 
 CHAIN = ("sampling", "initialization", "resampling", "noise")
@@ -37,8 +37,8 @@ class ClassMeasure:
     """A measure of scores, as a function of m/√ρ and of the power beyond q_d = m²/ρ."""
 
     name: str
-    flips: Any
-    variance: Any  # τ²/ρ
+    flips: FloatArray
+    variance: FloatArray  # τ²/ρ
 
     @classmethod
     def of(cls, problem: Problem, name: str) -> ClassMeasure:
@@ -48,7 +48,7 @@ class ClassMeasure:
         variance = np.where(seen, noise / np.where(seen, signal, 1.0), 0.0) ** 2
         return cls(name=name, flips=np.where(seen, problem.flips, 0.5), variance=variance)
 
-    def value(self, along: Any, excess: Any) -> Any:
+    def value(self, along: FloatArray, excess: Value) -> FloatArray:
         """The measure of a score of overlap `along` = m/√ρ and power m²/ρ + excess."""
         p, power = self.flips, along * along + excess
         if self.name == "zero_one":
@@ -61,7 +61,7 @@ class ClassMeasure:
         return mean_softplus(np.sqrt(np.maximum(power, 0.0))) - aligned
 
     @property
-    def bayes(self) -> Any:
+    def bayes(self) -> Value:
         """The least value of the measure, due to flipped and noisy test labels."""
         p = self.flips
         if self.name == "zero_one_noisy":
@@ -70,11 +70,13 @@ class ClassMeasure:
             return label_entropy(p, self.variance)
         return 0.0
 
-    def parts(self, value: Callable[[Any], Any], powers: dict[str, Any]) -> dict[str, Any]:
+    def parts(
+        self, value: Callable[[Value], FloatArray], powers: dict[str, FloatArray]
+    ) -> dict[str, Value]:
         """The parts of the measure, given by the power beyond q_d, for the powers of causes."""
-        excess: Any = 0.0
+        excess: Value = 0.0
         last, bayes = value(excess), self.bayes
-        result = {"bias": last - bayes, "bayes": bayes}
+        result: dict[str, Value] = {"bias": last - bayes, "bayes": bayes}
         for name in CHAIN:
             if name in powers:
                 excess = excess + powers[name]
@@ -83,19 +85,19 @@ class ClassMeasure:
         return result
 
 
-def _angle(along: Any, across: Any) -> Any:
+def _angle(along: FloatArray, across: Value) -> FloatArray:
     """The angle of a score to the label's field, over π; 1/2 without correlation."""
     angle = np.arctan2(np.sqrt(np.maximum(across, 0.0)), along) / np.pi
     return np.where(np.asarray(along) == 0, 0.5, angle)
 
 
-def mean_softplus(sd: Any) -> Any:
+def mean_softplus(sd: FloatArray) -> FloatArray:
     """E log(1 + exp(sd z)) for a standard normal z: the mean of max(0, sd z), and the rest."""
     rest = _half_line_mean(sd, lambda f: np.log1p(np.exp(-f)))
     return np.asarray(sd) / math.sqrt(2 * math.pi) + rest
 
 
-def mean_slope(sd: Any) -> Any:
+def mean_slope(sd: FloatArray) -> FloatArray:
     """E σ'(sd z) for a standard normal z."""
     return _half_line_mean(sd, lambda f: np.exp(-f) / (1 + np.exp(-f)) ** 2)
 
@@ -103,12 +105,12 @@ def mean_slope(sd: Any) -> Any:
 _RULE = np.polynomial.legendre.leggauss(24)
 
 
-def _half_line_mean(sd: Any, function: Callable[[Any], Any]) -> Any:
+def _half_line_mean(sd: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """E function(sd |z|), z standard normal, of a function that is 0 beyond 40: Gauss's rule."""
     s = np.asarray(sd, dtype=np.float64)[..., None]
     x, w = _RULE
     scale = np.minimum(1.0, 4.5 / np.maximum(s, 1e-300))
-    total: Any = 0.0
+    total = np.zeros(s.shape[:-1])
     for low, high in pairwise((0.0, 1.0, 3.0, 6.0, 9.0)):
         z = scale * (low + (high - low) * (x + 1) / 2)
         weights = scale * (high - low) * w * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
@@ -116,20 +118,20 @@ def _half_line_mean(sd: Any, function: Callable[[Any], Any]) -> Any:
     return total
 
 
-def label_entropy(flips: Any, variance: Any) -> Any:
+def label_entropy(flips: FloatArray, variance: FloatArray) -> FloatArray:
     """The entropy of a noisy label given its input, a mean over inputs."""
     shape = np.broadcast_shapes(np.shape(flips), np.shape(variance))
     p, sd = (
         np.broadcast_to(v, shape).astype(np.float64).reshape(-1) for v in (flips, np.sqrt(variance))
     )
 
-    def entropy(x: Any, i: Any) -> tuple[Any, Any]:
+    def entropy(x: FloatArray, i: IntArray) -> ValueAndSlope:
         noise = np.maximum(sd[i], 1e-150)[:, None]
         plus, minus = (
             p[i][:, None] + (1 - 2 * p[i][:, None]) * ndtr(np.clip(sign * x / noise, -40, 40))
             for sign in (1, -1)
         )
-        value = -xlogy(plus, plus) - xlogy(minus, minus)
+        value = np.asarray(-xlogy(plus, plus) - xlogy(minus, minus), dtype=np.float64)
         return value, value
 
     mean, _ = gaussian_mean(entropy, np.ones(p.size), [(np.zeros(p.size), sd)])

@@ -22,7 +22,7 @@ from doubletrouble.convex._logistic import LogisticLabels
 from doubletrouble.convex._overlaps import excess_overlap
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import Logistic, Loss, MaxMargin
-from doubletrouble.parameters import FloatArray, Numeric, Parameter, Value, checked
+from doubletrouble.parameters import BoolArray, FloatArray, Numeric, Parameter, Value, checked
 from doubletrouble.problems import Mixture, Problem
 
 BLOCK = 2048  # points solved at once
@@ -111,14 +111,16 @@ class OrderParameters:
         result = self.q_d + self._excess(f1, f2, shared_noise=shared_noise)
         return result if np.ndim(result) else float(result)
 
-    def _training(self) -> tuple[Any, Any]:
+    def _training(self) -> tuple[FloatArray, FloatArray]:
         """The training error (squared residuals, or wrong signs) and the mean loss."""
         with np.errstate(all="ignore"):
             parts = [block.training() for block in self._blocks]
         error, loss = (np.concatenate(v).reshape(self._shape) for v in zip(*parts, strict=True))
         return error, loss
 
-    def _excess(self, shared_features: Any, shared_samples: Any, *, shared_noise: bool) -> Any:
+    def _excess(
+        self, shared_features: Value, shared_samples: Value, *, shared_noise: bool
+    ) -> FloatArray:
         """q₁₂ - m²/ρ, of the broadcast shape."""
         shape = np.broadcast_shapes(
             self._shape, np.shape(shared_features), np.shape(shared_samples)
@@ -144,7 +146,7 @@ class OrderParameters:
         return result.reshape(shape)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Value) -> str:
     return f"{value:.6g}" if not np.ndim(value) else np.array2string(np.asarray(value), precision=6)
 
 
@@ -187,7 +189,7 @@ def order_parameters(problem: Problem) -> OrderParameters:
 
 
 def solved(
-    problem: Problem, samples: Any, shape: tuple[int, ...], *, limits: bool = True
+    problem: Problem, samples: Numeric, shape: tuple[int, ...], *, limits: bool = True
 ) -> OrderParameters:
     """The order parameters of members with `samples` per dimension, of a shape.
 
@@ -201,7 +203,7 @@ def solved(
     equations = _equations(problem, loss)
     names = ("features_per_dim", "ridge", "signal", "flips")
     values = {name: getattr(problem, name) for name in names} | {"samples": samples}
-    noise: Any = problem.noise
+    noise = problem.noise
     mixture = noise.components if isinstance(noise, Mixture) else ((1.0, noise),)
     values |= {f"sd{k}": sd for k, (_, sd) in enumerate(mixture)}
     flat = {
@@ -229,8 +231,9 @@ def solved(
                 m = np.where(_blind(part), 0.0, m)
             results.append(tuple(map(at.at_limits, (m, q, V, intercept, q_d))))
         blocks.append(block)
-    m, q, V, b, q_d = (_plain(np.concatenate(v).reshape(shape)) for v in zip(*results, strict=True))
-    return OrderParameters(m=m, q=q, V=V, intercept=b, q_d=q_d, _blocks=tuple(blocks), _shape=shape)
+    every = (_plain(np.concatenate(v).reshape(shape)) for v in zip(*results, strict=True))
+    named = dict(zip(("m", "q", "V", "intercept", "q_d"), every, strict=True))
+    return OrderParameters(**named, _blocks=tuple(blocks), _shape=shape)
 
 
 def _plain(array: FloatArray) -> Value:
@@ -259,9 +262,9 @@ def _equations(problem: Problem, loss: Loss) -> Equations:
     )
 
 
-def _blind(values: dict[str, FloatArray]) -> Any:
+def _blind(values: dict[str, FloatArray]) -> BoolArray:
     """Where labels of classes carry no information."""
-    return (values["signal"] == 0) | (values["flips"] == 0.5)
+    return np.asarray((values["signal"] == 0) | (values["flips"] == 0.5))
 
 
 def _points(

@@ -16,13 +16,13 @@ any shared fractions and for labels drawn independently, is derived here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from doubletrouble.convex._fixed_point import SolvedPoints
-from doubletrouble.convex._labels import Pair, ResidualLabels
+from doubletrouble.convex._labels import LearningPoints, Pair, ResidualLabels
 from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import BoolArray, FloatArray, Indices
 
 _STEPS = 80
 _START = 0.4  # of the bounds of an excess
@@ -32,8 +32,11 @@ _ROUNDING = 1e-9  # below it a step that does not fall is rounding
 
 
 def excess_overlap(
-    solution: SolvedPoints, shared_features: Any, shared_samples: Any, shared_noise: bool
-) -> Any:
+    solution: SolvedPoints,
+    shared_features: FloatArray,
+    shared_samples: FloatArray,
+    shared_noise: bool,
+) -> FloatArray:
     """q₁₂ - m²/ρ of two members at every point."""
     at = solution.at
     # features that are infinitely many are their mean: the same for all members
@@ -59,15 +62,17 @@ class _Pairs:
 
     solution: SolvedPoints
     same_labels: bool
-    least: Any  # of the excess: what shared features alone give
-    most: Any  # the excess of one member with itself
-    strength: Any  # f₂ ψ₂ T(f₁/ψ₁)
-    spare: Any  # 1 - strength
-    base: Any  # m²/ρ, or the bias for residuals
-    lossless: Any  # near interpolation, where the equation is one of what labels lose
+    least: FloatArray  # of the excess: what shared features alone give
+    most: FloatArray  # the excess of one member with itself
+    strength: FloatArray  # f₂ ψ₂ T(f₁/ψ₁)
+    spare: FloatArray  # 1 - strength
+    base: FloatArray  # m²/ρ, or the bias for residuals
+    lossless: BoolArray  # near interpolation, where the equation is one of what labels lose
 
     @classmethod
-    def of(cls, solution: SolvedPoints, f1: Any, f2: Any, same_labels: bool) -> _Pairs:
+    def of(
+        cls, solution: SolvedPoints, f1: FloatArray, f2: FloatArray, same_labels: bool
+    ) -> _Pairs:
         at, residual = solution.at, solution.equations.residual
         strength = f2 * at.samples * solution.features.noise(f1)
         spare, lossless = 1 - strength, np.full(f1.shape, False)
@@ -86,7 +91,7 @@ class _Pairs:
             lossless=lossless,
         )
 
-    def root(self) -> Any:
+    def root(self) -> FloatArray:
         """The excess, by Newton's method between bounds."""
         result, last = self._start(), np.full(self.least.size, np.inf)
         low, high = self.least.copy(), self.most.copy()
@@ -118,7 +123,7 @@ class _Pairs:
             residual=float(np.max(last[active])),
         )
 
-    def _start(self) -> Any:
+    def _start(self) -> FloatArray:
         """The least excess, or for margin losses, whose layers are sharp there, one above it."""
         solution, at = self.solution, self.solution.at
         if solution.equations.residual:
@@ -128,7 +133,7 @@ class _Pairs:
         above = np.where(informed, np.minimum(self.most - self.least, bound), 0.0)
         return self.least + _START * np.maximum(above, 0.0)
 
-    def _step(self, active: Any, x: Any) -> Any:
+    def _step(self, active: Indices, x: FloatArray) -> FloatArray:
         """The step of Newton's method from an excess x."""
         step = np.empty_like(x)
         lossless = self.lossless[active]
@@ -140,12 +145,12 @@ class _Pairs:
             step[k] = (self._lossless_step if part else self._plain_step)(i, here)
         return step
 
-    def _plain_step(self, i: Any, x: Any) -> Any:
+    def _plain_step(self, i: Indices, x: FloatArray) -> FloatArray:
         value, slope = self.solution.equations.labels.product(*self._pair(i, x))
         gap = self.least[i] + self.strength[i] * value - x
         return gap / np.maximum(1 - self.strength[i] * slope, 1e-12)
 
-    def _lossless_step(self, i: Any, x: Any) -> Any:
+    def _lossless_step(self, i: Indices, x: FloatArray) -> FloatArray:
         at, pair = self._pair(i, x)
         labels = self.solution.equations.labels
         assert isinstance(labels, ResidualLabels)
@@ -154,7 +159,7 @@ class _Pairs:
         k, spare = self.strength[i], self.spare[i]
         return (self.least[i] + k * (power - lost) - x * spare) / (spare + k * slope)
 
-    def _pair(self, i: Any, x: Any) -> tuple[Any, Pair]:
+    def _pair(self, i: Indices, x: FloatArray) -> tuple[LearningPoints, Pair]:
         solution = self.solution
         every = i.size == self.least.size
         b = solution.third if solution.equations.residual else 0.0 * self.least

@@ -14,11 +14,10 @@ result of [cover1965]. Features of the linear activation have the rank min(P, D)
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from doubletrouble.parameters import Value
+from doubletrouble.parameters import BoolArray, FloatArray, Value
 from doubletrouble.problems import Problem
 
 
@@ -28,7 +27,7 @@ def separability(problem: Problem) -> Value:
     Parameters
     ----------
     problem : Problem
-        A problem of classification. Its width, activation, `flips` and `noise`/`signal` matter; its
+        A problem of classification. Its P/D, activation, `flips` and `noise`/`signal` matter; its
         samples and its ridge have no effect.
 
     Returns
@@ -69,10 +68,10 @@ def separability(problem: Problem) -> Value:
 
 
 def threshold_ratio(problem: Problem) -> Value:
-    """Return P/N⋆ at the N/D of a problem: the least width at which its data are separable.
+    """Return P/N⋆ at the N/D of a problem: the least P/N at which its data are separable.
 
-    The width and the ridge of the problem have no effect. Linear features have the rank D at most:
-    inf means that no width is enough.
+    P/D and the ridge of the problem have no effect. Linear features have the rank D at most:
+    inf means that no P is enough.
 
     Examples
     --------
@@ -84,9 +83,10 @@ def threshold_ratio(problem: Problem) -> Value:
     problem = replace(problem, features_per_dim=1.0, ridge=1.0)
     samples = np.broadcast_to(np.asarray(problem.samples_per_dim, dtype=np.float64), problem.shape)
 
-    def separable(log_width: Any) -> Any:
+    def separable(log_width: FloatArray) -> BoolArray:
         width = np.exp(log_width)
-        return width * np.asarray(separability(replace(problem, features_per_dim=width))) > samples
+        most = np.asarray(separability(replace(problem, features_per_dim=width)))
+        return np.asarray(width * most > samples)
 
     # N⋆ increases with P, and is at least twice the rank of the features
     low = np.log(samples) - 40
@@ -101,8 +101,8 @@ def threshold_ratio(problem: Problem) -> Value:
 
 
 def active_fraction(
-    inverse_width: Any, share: Any, flips: Any, linear: float, nonlinear: float
-) -> tuple[Any, Any, Any]:
+    inverse_width: FloatArray, share: FloatArray, flips: FloatArray, linear: float, nonlinear: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """P₀ = R/N⋆, D/R and a/(1 - 2p), R the rank of the features; `share` is ρ/(ρ + τ²)."""
     if not nonlinear:
         inverse_width = np.maximum(inverse_width, 1.0)

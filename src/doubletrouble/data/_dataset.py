@@ -175,7 +175,7 @@ class Data:
         return self.pool_x, self.pool_y
 
 
-def as_data(value: Any) -> Data:
+def as_data(value: object) -> Data:
     """Return a data set, or raise TypeError."""
     if not isinstance(value, Data):
         raise TypeError(f"data must be a Data, as from load_data, got {type(value).__name__}")
@@ -218,7 +218,7 @@ def _numbers(name: str, value: Any) -> FloatArray:
     return array
 
 
-def _is_immutable(value: Any) -> bool:
+def _is_immutable(value: object) -> bool:
     """Whether an array is immutable: neither it nor its base is writable."""
     if type(value) is not np.ndarray or value.dtype != np.float64 or value.flags.writeable:
         return False

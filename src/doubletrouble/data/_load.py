@@ -165,7 +165,12 @@ def _count(name: str, value: int | None, most: int, what: str) -> int:
     return value
 
 
-def _arrays(name: Any, options: ProjectionOptions, folder: Any, download: bool) -> LabelledArrays:
+def _arrays(
+    name: str | os.PathLike[str],
+    options: ProjectionOptions,
+    folder: str | os.PathLike[str] | None,
+    download: bool,
+) -> LabelledArrays:
     if not isinstance(name, str | os.PathLike):
         raise TypeError(f"name must be a string or a path, got {name!r}")
     if os.fspath(name).endswith(".npz"):
@@ -205,7 +210,10 @@ def digits() -> LabelledArrays:
 
 
 def _published(
-    origin: Origin, options: ProjectionOptions, folder: Any, download: bool
+    origin: Origin,
+    options: ProjectionOptions,
+    folder: str | os.PathLike[str] | None,
+    download: bool,
 ) -> LabelledArrays:
     """A published set from its original files, a stored projection, or a download."""
     roots = search_roots(folder)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -144,7 +144,7 @@ def _cache() -> Path:
     return (named if named.is_absolute() else Path("~/.cache").expanduser()) / "doubletrouble"
 
 
-def _existing(name: str, folder: Any) -> Path:
+def _existing(name: str, folder: object) -> Path:
     if not isinstance(folder, str | os.PathLike):
         raise TypeError(f"{name} must be a path, got {folder!r}")
     path = Path(folder).expanduser()

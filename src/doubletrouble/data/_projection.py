@@ -38,7 +38,7 @@ LabelRule: TypeAlias = str | tuple[int, int]
 _BLOCK = 2**22  # numbers in a block of rows
 
 
-def label_rule(labels: Any) -> LabelRule:
+def label_rule(labels: object) -> LabelRule:
     """Validate the labels: "parity", or two classes.
 
     >>> label_rule([3, 8])

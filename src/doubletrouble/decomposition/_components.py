@@ -73,7 +73,7 @@ import hashlib
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +120,7 @@ class Statistic:
 
     table: FloatArray  # (1 + D, 1 + K), or (1 + D, 1)
     points: FloatArray  # (H, T): at each test point, for H = 2 halves of the data sets, or 1, or 0
-    key: Any  # hashable
+    key: Hashable
 
     def variances(self) -> Variances:
         """The contributions of data sets, initializations and test points to its variance."""

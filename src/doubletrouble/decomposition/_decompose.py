@@ -12,7 +12,7 @@ import math
 import pickle
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -30,7 +30,7 @@ from doubletrouble.decomposition._fitting import (
     forget_training,
     summarized_warnings,
 )
-from doubletrouble.decomposition._losses import MeasureName, least_draws
+from doubletrouble.decomposition._losses import LearnerMeasure, least_draws
 from doubletrouble.decomposition._predictions import check_option, decompose_predictions
 from doubletrouble.decomposition._result import LearnerDecomposition
 from doubletrouble.decomposition._running import content_hash, data_hash, run_fits
@@ -71,7 +71,7 @@ def decompose(
     n_init: int = 5,
     n_noise: int | None = None,
     seed: int = 0,
-    measure: MeasureName = "squared",
+    measure: LearnerMeasure = "squared",
     executor: Any = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -209,7 +209,7 @@ def decompose(
     check_level("confidence", confidence)
     check_option("task", task, TaskName)
     check_option("errors", errors, ErrorsName)
-    check_option("measure", measure, MeasureName)
+    check_option("measure", measure, LearnerMeasure)
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
     source = _source(X, y, n_samples=n_samples, noise=noise, groups=groups, n_test=n_test)
     if n_data is None:
@@ -349,7 +349,7 @@ def _result(
     confidence: float,
     include_test: bool,
     started: float,
-    measure: MeasureName,
+    measure: LearnerMeasure,
 ) -> LearnerDecomposition:
     """The decomposition of the predictions of all fits on some data sets."""
     source, n_noise = fits.source, predictions.shape[1]
@@ -368,7 +368,7 @@ def _result(
         injected=source.injected if n_noise > 1 else None,
         measure=measure,
     )
-    key: tuple[Any, ...] = (
+    key: tuple[Hashable, ...] = (
         ("source", _fingerprint(fits, predictions)),
         ("seed", fits.seed),
         ("n_data", tuple(sets)),

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from doubletrouble.results import printed_name
+
 _REQUIREMENTS = {
     "noise": "2 or more draws of label noise on each data set, got 1",
     "init": "2 or more initializations, got 1",
@@ -104,7 +106,7 @@ class Design:
             "both": len(self.targets) > 1,
         }
         missing = next((need for need in needs if not fulfilled[need]), None)
-        return None if missing is None else f"{name} needs {_REQUIREMENTS[missing]}"
+        return None if missing is None else f"{printed_name(name)} needs {_REQUIREMENTS[missing]}"
 
     @property
     def absorbed(self) -> dict[str, str]:

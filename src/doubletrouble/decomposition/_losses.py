@@ -44,10 +44,10 @@ geometric means, by extrapolation; for the 0/1 loss, the vote of all members at 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -56,7 +56,7 @@ from doubletrouble.decomposition._components import ProductWeights, Statistic
 from doubletrouble.decomposition._design import Design
 from doubletrouble.parameters import FloatArray, refuse_masked
 
-MeasureName: TypeAlias = Literal["squared", "log", "zero_one"]
+LearnerMeasure: TypeAlias = Literal["squared", "log", "zero_one"]
 
 MEASURE_LABELS = {"squared": "squared error", "log": "cross-entropy", "zero_one": "error rate"}
 
@@ -83,12 +83,12 @@ _TIE = 1e-9  # of votes
 # --- parts as weights of losses ---
 
 
-def least_draws(measure: MeasureName) -> int:
+def least_draws(measure: LearnerMeasure) -> int:
     """The number of draws of a factor that identifies its effect: the vote of two is one's."""
     return 3 if measure == "zero_one" else 2
 
 
-def missing_parts(design: Design, measure: MeasureName) -> dict[str, str]:
+def missing_parts(design: Design, measure: LearnerMeasure) -> dict[str, str]:
     """The reasons why parts are not identified, by their names."""
     least = least_draws(measure)
     why = ": the majority of two votes has the error of one" if least > 2 else ""
@@ -109,7 +109,7 @@ def missing_parts(design: Design, measure: MeasureName) -> dict[str, str]:
 
 
 def parts_of_losses(
-    design: Design, measure: MeasureName, n_members: float = 1.0
+    design: Design, measure: LearnerMeasure, n_members: float = 1.0
 ) -> dict[str, ProductWeights]:
     """The parts and their total for one member or infinitely many, as weights of losses."""
     many = n_members > 1 and not design.deterministic
@@ -136,7 +136,7 @@ def parts_of_losses(
     return parts
 
 
-def absorbed_causes(design: Design, measure: MeasureName) -> dict[str, str]:
+def absorbed_causes(design: Design, measure: LearnerMeasure) -> dict[str, str]:
     """Causes that are not separated, by the name of the part that contains them."""
     absorbed = design.absorbed
     missing = missing_parts(design, measure)
@@ -150,7 +150,7 @@ def absorbed_causes(design: Design, measure: MeasureName) -> dict[str, str]:
 
 
 def class_predictions(
-    array: npt.NDArray[np.generic], measure: MeasureName
+    array: npt.NDArray[np.generic], measure: LearnerMeasure
 ) -> npt.NDArray[np.generic]:
     """Predictions of classes, which are probabilities for cross-entropy, or ValueError."""
     if array.ndim != 5 or array.shape[-1] < 2:
@@ -171,7 +171,7 @@ def class_predictions(
 
 
 def class_target(
-    name: str, value: npt.ArrayLike, shape: tuple[int, ...], measure: MeasureName
+    name: str, value: npt.ArrayLike, shape: tuple[int, ...], measure: LearnerMeasure
 ) -> FloatArray:
     """A target as probabilities (T, C), from class indices, one-hot rows or, if true, others."""
     refuse_masked(name, value)
@@ -206,10 +206,10 @@ def central_losses(
     predictions: npt.NDArray[np.generic],
     targets: Mapping[str, FloatArray],
     design: Design,
-    measure: MeasureName,
+    measure: LearnerMeasure,
     *,
     by_point: bool,
-    key: Any,
+    key: Hashable,
 ) -> CentralLosses:
     """The losses of central predictors by name, from predictions (D, N, K, T, C)."""
     sums = _Sums(design, by_point=by_point)
@@ -221,7 +221,7 @@ def central_losses(
     return CentralLosses(statistics=statistics, notes=tuple(kind.notes(statistics)))
 
 
-def _central(design: Design, measure: MeasureName) -> "_Votes | _Logarithms":
+def _central(design: Design, measure: LearnerMeasure) -> "_Votes | _Logarithms":
     return _Votes(design) if measure == "zero_one" else _Logarithms(design)
 
 
@@ -229,7 +229,7 @@ def losses_by_row(
     predictions: npt.NDArray[np.generic],
     targets: Mapping[str, FloatArray],
     design: Design,
-    measure: MeasureName,
+    measure: LearnerMeasure,
 ) -> dict[str, FloatArray]:
     """The losses of central predictors at every test point."""
     kind = _central(design, measure)
@@ -320,7 +320,7 @@ class _Sums:
         for half, some in enumerate(self.halves):
             self.add_points(f"{MEMBERS_OF}{size}", half, values[:, some].mean(axis=(0, 1)))
 
-    def statistics(self, infinite: set[str], *, key: Any) -> dict[str, Statistic]:
+    def statistics(self, infinite: set[str], *, key: Hashable) -> dict[str, Statistic]:
         """Means over test points; those of `infinite` names are inf."""
         T = self.design.n_test
         tables = {name: table / T for name, table in self.tables.items()}

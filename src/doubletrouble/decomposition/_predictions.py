@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # help() then shows names, not their definitions
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -19,7 +19,7 @@ from doubletrouble.decomposition._components import (
 )
 from doubletrouble.decomposition._design import Design
 from doubletrouble.decomposition._losses import (
-    MeasureName,
+    LearnerMeasure,
     central_losses,
     class_predictions,
     class_target,
@@ -56,7 +56,7 @@ def decompose_predictions(
     noiseless: bool = False,
     hidden_noise: bool = False,
     injected: float | None = None,
-    measure: MeasureName = "squared",
+    measure: LearnerMeasure = "squared",
     confidence: float = 0.9,
 ) -> Decomposition:
     """Return unbiased estimates of the squared error and its parts by cause.
@@ -133,7 +133,7 @@ def decompose_predictions(
     2.06
     """
     check_level("confidence", confidence)
-    check_option("measure", measure, MeasureName)
+    check_option("measure", measure, LearnerMeasure)
     array = _as_predictions(predictions)
     *draws, n_test = array.shape[:4]
     n_data, n_noise, n_init = draws
@@ -218,7 +218,7 @@ def _statistics(
     return own | {f"{ADDED}{name}": statistic for name, statistic in added.items()}
 
 
-def _key(array: npt.NDArray[np.generic], design: Design, *, by_point: bool) -> tuple[Any, ...]:
+def _key(array: npt.NDArray[np.generic], design: Design, *, by_point: bool) -> tuple[Hashable, ...]:
     """Equal for estimates from the same draws."""
     return (
         ("predictions", digest(array)),
@@ -297,7 +297,7 @@ def _class_targets(
     label_noise: npt.ArrayLike | None,
     injected: float | None,
     shape: tuple[int, ...],
-    measure: MeasureName,
+    measure: LearnerMeasure,
 ) -> dict[str, FloatArray]:
     """The targets as probabilities of classes."""
     if label_noise is not None:

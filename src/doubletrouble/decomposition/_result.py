@@ -10,7 +10,6 @@ from html import escape
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from doubletrouble.decomposition._components import (
     ANOVA,
@@ -29,12 +28,13 @@ from doubletrouble.decomposition._losses import (
     MEASURE_LABELS,
     MEMBERS_OF,
     SINGLE,
-    MeasureName,
+    LearnerMeasure,
     absorbed_causes,
     losses_by_row,
     missing_parts,
     parts_of_losses,
 )
+from doubletrouble.decomposition._sources import Labels
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
@@ -45,6 +45,7 @@ from doubletrouble.results import (
     ErrorTerms,
     Estimate,
     RowErrors,
+    printed_name,
     strict_json,
 )
 
@@ -93,7 +94,7 @@ class Decomposition:
     notes: tuple[str, ...]  # on what each part contains, and on standard errors
     confidence: float  # of the intervals in tables and plots
     statistics: Mapping[str, Statistic]  # mean products, with keys of pairs (name, value)
-    measure: MeasureName = "squared"
+    measure: LearnerMeasure = "squared"
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The error of K averaged re-initializations on the same data, in the sequential order.
@@ -133,14 +134,14 @@ class Decomposition:
         """
         design, K = self.design, self._size(ensemble, "Decomposition.error")
         if self.measure != "squared":
-            return self._other_loss(1.0 if design.deterministic else K)
+            return self._other_measure(1.0 if design.deterministic else K)
         parts = self._estimates(sequential(design, K), mean_squares(design, K))
         total = parts.pop("total", None)
         missing = self._missing(SEQUENTIAL)
         includes = {name: cause for name, cause in design.absorbed.items() if name in parts}
         return ErrorTerms(**parts, reasons=missing, includes=includes, separate_total=total)
 
-    def _other_loss(self, K: float) -> ErrorTerms[Estimate]:
+    def _other_measure(self, K: float) -> ErrorTerms[Estimate]:
         """The cross-entropy or the 0/1 loss by cause."""
         design, measure = self.design, self.measure
         if 1 < K < math.inf:
@@ -157,7 +158,11 @@ class Decomposition:
         missing, weights = missing_parts(design, measure), parts_of_losses(design, measure, K)
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
-            missing |= {n: f"{n} {reason}" for n in COLORS if n not in ("bias", "total")}
+            missing |= {
+                n: f"{printed_name(n)} {reason}"
+                for n in ErrorTerms.names()
+                if n not in ("bias", "resampling")
+            }
             weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
         parts: dict[str, Any] = {name: self._estimate(part) for name, part in weights.items()}
         total = parts.pop("total", None)
@@ -351,11 +356,9 @@ class Decomposition:
         >>> axes.get_xlabel()
         'squared error'
         """
-        includes = self.error().includes
-        bars = []
+        label, bars = self.error()._label, []
         for name, part in self._rows().items():
-            label = f"{name} + {includes[name]}" if name in includes else name
-            bars.append((label, part, *COLORS[name]))
+            bars.append((label(name), part, *COLORS[name]))
         for K, total in self._averaged().items():
             bars.append((self._averaged_label(K), total, "#BBBBBB", ""))
         return draw_bars(bars, self.confidence, axes, MEASURE_LABELS[self.measure])
@@ -394,7 +397,7 @@ class LearnerDecomposition(Decomposition):
 
     predictions: FloatArray  # [data, noise, init, test] or [data, noise, init, test, class]
     y_test: FloatArray  # the target of the predictions, one-hot for classes
-    classes: npt.NDArray[Any] | None  # the sorted class labels, or None
+    classes: Labels | None  # the sorted class labels, or None
     n_fits: int
     most_data: float  # the largest number of training sets of the source
     seconds: float  # the time of the whole call
@@ -426,7 +429,7 @@ class LearnerDecomposition(Decomposition):
         """
         design, error = self.design, self.error()
         f = self.predictions[:, :, : design.n_init]
-        known: dict[str, Any] = {}
+        known: Mapping[str, FloatArray]
         if self.measure == "squared":
             floor = np.zeros(self.y_test.shape)
             if self.label_noise is not None:

@@ -145,7 +145,7 @@ def as_inputs(name: str, X: Any) -> Any:
     return X
 
 
-def as_labels(name: str, y: Any, count: int) -> Labels:
+def as_labels(name: str, y: npt.ArrayLike, count: int) -> Labels:
     """Labels as an array of one type, one for each row, without NaN."""
     _refuse_masked_items(name, y)
     listed = isinstance(y, list | tuple)
@@ -809,7 +809,7 @@ def held_out(count: int, share: float = _LEAST_TEST_SHARE) -> int:
     return max(1, min(_MOST_TEST, int(share * count)))
 
 
-def _as_groups(groups: Any, count: int) -> Labels:
+def _as_groups(groups: npt.ArrayLike, count: int) -> Labels:
     array = as_labels("groups", groups, count)
     if array.ndim != 1:
         raise ValueError(f"groups must have one group for each row, got shape {array.shape}")

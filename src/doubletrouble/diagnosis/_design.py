@@ -7,12 +7,12 @@ window of nine blocks and one check, these are 120 fits, the cost of 62 to 65 on
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.decomposition import generator
+from doubletrouble.decomposition import Labels, generator
 
 N_BLOCKS = 10
 FULL, LAW = 9, 6  # the rungs of cross-validation and of the overlap law
@@ -104,8 +104,8 @@ def deal(
     *,
     seed: int,
     round: int,
-    classes: npt.NDArray[Any] | None = None,
-    groups: npt.NDArray[Any] | None = None,
+    classes: Labels | None = None,
+    groups: Labels | None = None,
 ) -> Blocks:
     """Rows in blocks at random: of equal shares of the classes, or of whole groups.
 
@@ -123,7 +123,7 @@ def deal(
     return blocks
 
 
-def _whole_groups(groups: npt.NDArray[Any], rng: np.random.Generator) -> Blocks:
+def _whole_groups(groups: Labels, rng: np.random.Generator) -> Blocks:
     """Groups in blocks of nearly equal size: the largest first, each into the smallest block."""
     _, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     order = rng.permutation(len(sizes))

@@ -17,7 +17,7 @@ from doubletrouble import glossary
 from doubletrouble.decomposition import (
     FitWarning,
     Learner,
-    MeasureName,
+    LearnerMeasure,
     TaskName,
     check_option,
     summarized_warnings,
@@ -408,7 +408,7 @@ class _Learners:
         if warning := summarized_warnings([*fitted.warned, *warned]):
             warnings.warn(warning, UserWarning, stacklevel=3)
             notes.append(f"{warning}.")
-        losses: dict[MeasureName, Loss] = {"log": log_loss, "zero_one": zero_one_loss}
+        losses: dict[LearnerMeasure, Loss] = {"log": log_loss, "zero_one": zero_one_loss}
         return Diagnosis(
             n_samples=table.n_samples,
             n_fits=len(fitted.warned) + len(warned),

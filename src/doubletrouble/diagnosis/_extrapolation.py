@@ -29,15 +29,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.decomposition import generator
+from doubletrouble.decomposition import Labels, generator
 from doubletrouble.diagnosis._design import FULL, LAW, N_BLOCKS, RUNGS
 from doubletrouble.diagnosis._measurements import Measurement, Measurements
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, Value
 
 N_DRAWS = 4000
 
@@ -81,7 +81,7 @@ class RowMultipliers:
     group are equal; at most 400 differ.
     """
 
-    def __init__(self, n_samples: int, seed: int, groups: npt.NDArray[Any] | None = None) -> None:
+    def __init__(self, n_samples: int, seed: int, groups: Labels | None = None) -> None:
         units = (
             np.arange(n_samples) if groups is None else np.unique(groups, return_inverse=True)[1]
         )
@@ -139,7 +139,7 @@ class TotalCurve:
         return np.maximum(now - gain, least)
 
 
-def _shape(x: Any, alpha: FloatArray) -> FloatArray:
+def _shape(x: Value, alpha: FloatArray) -> FloatArray:
     shape: FloatArray = (x**-alpha - (FULL / N_BLOCKS) ** -alpha) / (0.1**-alpha - 1)
     return shape
 
@@ -344,7 +344,7 @@ class VariancePower:
         )
 
 
-def _distance(x: Any, peak: Any) -> FloatArray:
+def _distance(x: Value, peak: Value) -> FloatArray:
     """U = (x - x₀)/(1 - x₀), at least a little beyond the peak."""
     distance: FloatArray = np.maximum(x - peak, np.where(peak > 0, _NEAREST, 0.0)) / (1 - peak)
     return distance

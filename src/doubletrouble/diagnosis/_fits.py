@@ -57,7 +57,7 @@ class BlockedRows:
     y: Labels
     target: FloatArray  # (M, outputs), one-hot for classes
     classes: Labels | None
-    groups: npt.NDArray[Any] | None
+    groups: Labels | None
     blocks: tuple[Blocks, Blocks]
     fixed: bool  # blocks are those of a splitter
     seed: int
@@ -105,7 +105,16 @@ class BlockedRows:
         return notes
 
     @classmethod
-    def of(cls, X: Any, y: Any, *, classification: bool, groups: Any, cv: Any, seed: int) -> Self:
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        classification: bool,
+        groups: npt.ArrayLike | None,
+        cv: Any,
+        seed: int,
+    ) -> Self:
         """Validate the data, and deal them into blocks."""
         X = as_inputs("X", X)
         _check_columns(X)
@@ -169,7 +178,7 @@ class BlockedRows:
         )
 
 
-def _as_groups(groups: Any, n_samples: int) -> npt.NDArray[Any]:
+def _as_groups(groups: npt.ArrayLike, n_samples: int) -> Labels:
     array = as_labels("groups", groups, n_samples)
     if array.ndim != 1:
         raise ValueError(f"groups must have one label for each row, got shape {array.shape}")
@@ -179,7 +188,7 @@ def _as_groups(groups: Any, n_samples: int) -> npt.NDArray[Any]:
     return array
 
 
-def _blocks_of(cv: Any, X: Any, y: Labels, groups: npt.NDArray[Any] | None) -> Blocks:
+def _blocks_of(cv: Any, X: Any, y: Labels, groups: Labels | None) -> Blocks:
     """The test sets of a splitter as blocks."""
     if isinstance(cv, str) or not hasattr(cv, "split"):
         raise TypeError(f"cv must be a splitter of scikit-learn, got {cv!r:.60}")
@@ -225,7 +234,7 @@ def _check_columns(X: Any) -> None:
         raise TypeError(f"X must hold numbers or categories, got {kind} column {name!r}{advice}")
 
 
-def _refuse_times(name: str, rows: Any, groups: Any, cv: Any) -> None:
+def _refuse_times(name: str, rows: Any, groups: npt.ArrayLike | None, cv: Any) -> None:
     """Raise for a time index: rows that follow in time are not exchangeable."""
     index = getattr(rows, "index", None)
     kinds = {type(level).__name__ for level in getattr(index, "levels", [index])}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -12,9 +12,15 @@ from textwrap import fill
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from doubletrouble.decomposition import COLORS, MeasureName, check_option, draw_bars, generator
+from doubletrouble.decomposition import (
+    COLORS,
+    Labels,
+    LearnerMeasure,
+    check_option,
+    draw_bars,
+    generator,
+)
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
     LOSS_CURVE,
@@ -332,16 +338,16 @@ class Diagnosis:
     n_fits: int
     seconds: float  # the time of the whole call
     notes: tuple[str, ...]
-    classes: npt.NDArray[Any] | None  # the sorted class labels, or None
+    classes: Labels | None  # the sorted class labels, or None
     floor: float | None  # the variance of label noise, summed over outputs, if it is given
     index: Any  # of the rows
     design: WindowDesign
     measured: Measurements
-    other_measures: Mapping[MeasureName, Mapping[int, Measurement]]  # of a classifier, by rung
+    other_measures: Mapping[LearnerMeasure, Mapping[int, Measurement]]  # of a classifier, by rung
     extrapolation: Extrapolation
     multipliers: RowMultipliers
     alternatives: Mapping[str, Alternative]  # other learners on the same folds
-    key: tuple[Any, ...]  # equal for the same data and seed
+    key: Hashable  # equal for the same data and seed
     confidence: float = CONFIDENCE  # of printed intervals
 
     # --- estimates ---
@@ -364,7 +370,7 @@ class Diagnosis:
         ensemble: EnsembleLike = 1,
         *,
         n_samples: Numeric | None = None,
-        measure: MeasureName = "squared",
+        measure: LearnerMeasure = "squared",
     ) -> ErrorTerms[Estimate]:
         """The expected test error by cause, of one learner or several, at any number of rows.
 
@@ -397,7 +403,7 @@ class Diagnosis:
         scheme = as_ensemble(ensemble, "Diagnosis.error")
         K = number("ensemble", scheme.n_members, N_MEMBERS)
         sizes = self._shares(n_samples)
-        check_option("measure", measure, MeasureName)
+        check_option("measure", measure, LearnerMeasure)
         if measure != "squared":
             return self._total_of_measure(measure, scheme, sizes)
         if isinstance(scheme, Bootstrap):
@@ -518,7 +524,7 @@ class Diagnosis:
         return ErrorTerms._of_total(self._estimate(total), reason, status={"total": PAIRED})
 
     def _total_of_measure(
-        self, measure: MeasureName, scheme: Scheme, sizes: FloatArray
+        self, measure: LearnerMeasure, scheme: Scheme, sizes: FloatArray
     ) -> ErrorTerms[Estimate]:
         """The total of another measure, from the same fits; its causes are not identified."""
         if self.classes is None:

@@ -39,7 +39,7 @@ def _available(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     return decorator
 
 
-def _needs_square(model: RandomFeaturesClassifier) -> bool:
+def _needs_squared(model: RandomFeaturesClassifier) -> bool:
     if str(model.loss) != "squared":
         raise AttributeError(
             f"loss must be 'squared' for partial_fit, got {model.loss!r}: other losses need all "
@@ -191,7 +191,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         self.classes_ = np.unique(labels)
         return self._fit(inputs, self._signs(labels), self._weights(labels, sample_weight))
 
-    @_available(_needs_square)
+    @_available(_needs_squared)
     def partial_fit(
         self,
         X: npt.ArrayLike,

@@ -112,7 +112,9 @@ class FeatureMap:
             out -= self.mean
 
 
-def feature_map(theta: RealArray, sigma: Activation, *, center: bool, dtype: Any) -> FeatureMap:
+def feature_map(
+    theta: RealArray, sigma: Activation, *, center: bool, dtype: npt.DTypeLike
+) -> FeatureMap:
     """φ for weights Θ (P, D)."""
     scaled = (theta / np.sqrt(theta.shape[1])).astype(dtype)
     return FeatureMap(weights=scaled.T, activation=sigma, mean=sigma.mean if center else 0.0)
@@ -149,7 +151,7 @@ def blocks(length: int, width: int, bytes_each: int = 8) -> list[slice]:
     return [slice(start, min(start + step, length)) for start in range(0, length, step)]
 
 
-def seed_of(random_state: Any) -> Seed:
+def seed_of(random_state: int | np.random.RandomState | None) -> Seed:
     """The seed of one fit, for any random state of scikit-learn."""
     return np.asarray(check_random_state(random_state).randint(2**31 - 1, size=4), dtype=np.int64)
 
@@ -213,7 +215,7 @@ def check_range(X: RealArray) -> None:
         raise ValueError(f"X must be in [-{largest:g}, {largest:g}] ({X.dtype}), got {size:g}")
 
 
-def check_flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: object) -> bool:
     """The value of a parameter that is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}")

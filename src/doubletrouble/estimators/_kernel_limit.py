@@ -33,7 +33,7 @@ from doubletrouble.estimators._members import Penalty, Solution
 from doubletrouble.estimators._path import RidgePath, leave_one_out, left_out, ridge_path
 from doubletrouble.estimators._solvers import EigenModes, MemberFit, Sample, eigenmodes, solve
 from doubletrouble.kernels import kernel
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, Numeric
 
 _BLOCK_ENTRIES = 2**21  # of a kernel matrix: 16 MB, and as much for each intermediate result
 _SMALLEST, _LARGEST = 1e-70, 1e70  # of inputs: products of their squares do not under- or overflow
@@ -177,7 +177,7 @@ def fit_kernel_path(
 
 def _fit_member(phi: KernelMap, own: Sample, ridges: FloatArray) -> tuple[MemberFit, FloatArray]:
     """The fits of one member for every ridge, and its predictions for rows left out."""
-    sizes: dict[str, Any] = {"n_samples": own.weight, "dim": phi.dim}
+    sizes: dict[str, Numeric] = {"n_samples": own.weight, "dim": phi.dim}
     deltas = np.asarray(convert_ridge(ridges, "paper", "gram", n_features=math.inf, **sizes))
     with np.errstate(over="ignore", invalid="ignore"):
         system = KernelEquations(phi, own)

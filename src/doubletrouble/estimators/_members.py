@@ -12,7 +12,7 @@ need the same factor.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from doubletrouble.ensembles import Scheme
 from doubletrouble.estimators._features import InputMap, RealArray, Seed, draws_generator
 from doubletrouble.estimators._solvers import MemberFit
 from doubletrouble.forecasting import DEFAULT_RIDGE
-from doubletrouble.parameters import FloatArray, number
+from doubletrouble.parameters import FloatArray, Numeric, number
 
 Criterion: TypeAlias = Literal["loo", "forecast"]
 """Choices of λ in `fit`: least leave-one-out error, or least forecast error."""
@@ -44,7 +44,7 @@ class Penalty:
         if self.convention == "sklearn":
             return np.full(len(weights), self.value)
         unit: RidgeUnit = "gram" if np.isinf(n_features) else "sklearn"
-        sizes: dict[str, Any] = {"n_features": n_features, "n_samples": weights, "dim": dim}
+        sizes: dict[str, Numeric] = {"n_features": n_features, "n_samples": weights, "dim": dim}
         return np.asarray(convert_ridge(self.value, "paper", unit, **sizes))
 
     def ridge(self, weights: FloatArray, *, n_features: float, dim: int) -> float:
@@ -55,7 +55,7 @@ class Penalty:
         return float(convert_ridge(self.value, "sklearn", "paper", **sizes))
 
 
-def checked_penalty(ridge: Any, alpha: Any) -> Penalty | Criterion:
+def checked_penalty(ridge: float | str | None, alpha: float | None) -> Penalty | Criterion:
     """The penalty of an estimator, or the criterion by which `fit` chooses it.
 
     >>> checked_penalty(None, 2)
@@ -76,7 +76,7 @@ def checked_penalty(ridge: Any, alpha: Any) -> Penalty | Criterion:
     return Penalty(DEFAULT_RIDGE if ridge is None else _finite("ridge", ridge))
 
 
-def _finite(name: str, value: Any) -> float:
+def _finite(name: str, value: float) -> float:
     penalty = number(name, value, glossary.RIDGE)
     if np.isinf(penalty):
         raise ValueError(f"{name} must be in [0, inf), got {value!r}")

@@ -16,7 +16,7 @@ from __future__ import annotations  # help() shows the names of types, not their
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from doubletrouble.conventions import convert_ridge
 from doubletrouble.estimators._features import FeatureMap, InputMap, RealArray, check_range
 from doubletrouble.estimators._members import Penalty, Solution, predict_mean
 from doubletrouble.estimators._solvers import EigenModes, MemberFit, Sample, factorize
-from doubletrouble.parameters import FloatArray, checked, refuse
+from doubletrouble.parameters import FloatArray, Numeric, checked, refuse
 
 Map = TypeVar("Map", bound=InputMap)
 
@@ -183,7 +183,7 @@ def leave_one_out(
 
 
 def _fit_features(phi: FeatureMap, own: Sample, ridges: FloatArray) -> tuple[MemberFit, FloatArray]:
-    sizes: dict[str, Any] = {"n_features": phi.n_features, "dim": phi.dim}
+    sizes: dict[str, Numeric] = {"n_features": phi.n_features, "dim": phi.dim}
     alphas = np.asarray(convert_ridge(ridges, "paper", "sklearn", n_samples=own.weight, **sizes))
     system, modes = factorize(phi, own, float(alphas.min()))
     coef = system.weights(modes, alphas)  # (P, T, R)

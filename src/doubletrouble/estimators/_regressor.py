@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +87,7 @@ class RandomFeaturesModel(BaseEstimator):
     _center: bool
     _intercept: bool
     _single: bool
-    _precision: np.dtype[Any]
+    _precision: np.dtype[np.floating]
     loo_path_: RidgePath
     loo_error_: float
     forecast_: Forecast
@@ -383,7 +383,7 @@ def _sample(
     return Sample(inputs=X, labels=Y, weights=weights, intercept=intercept)
 
 
-def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
+def checked_weights(sample_weight: npt.ArrayLike | Real, n_samples: int) -> FloatArray:
     """Sample weights (N,) as float64; a number stands for equal weights."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n_samples, sample_weight)
@@ -397,7 +397,9 @@ def checked_weights(sample_weight: Any, n_samples: int) -> FloatArray:
     return weights
 
 
-def _maps(theta: FloatArray, activation: Activation, center: bool, dtype: Any) -> list[FeatureMap]:
+def _maps(
+    theta: FloatArray, activation: Activation, center: bool, dtype: npt.DTypeLike
+) -> list[FeatureMap]:
     """φ of every member, for weights Θ (K, P, D)."""
     return [feature_map(member, activation, center=center, dtype=dtype) for member in theta]
 

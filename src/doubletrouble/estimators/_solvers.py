@@ -162,7 +162,7 @@ class NormalEquations:
         self.mean: FloatArray = np.zeros(n_features)
         self.label_mean: FloatArray = np.zeros(n_outputs)
 
-    def add(self, phi: FeatureMap, sample: Sample, precision: Any = np.float64) -> None:
+    def add(self, phi: FeatureMap, sample: Sample, precision: npt.DTypeLike = np.float64) -> None:
         """Add all rows of a sample, with products in a given precision."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked before a solution
             for _, part, z in features_by_rows(phi, sample):
@@ -298,7 +298,9 @@ class RidgeEquations(ABC):
 
     mean: FloatArray  # of the features, (P,); zeros without an intercept
 
-    def __init__(self, phi: FeatureMap, sample: Sample, precision: Any = np.float64) -> None:
+    def __init__(
+        self, phi: FeatureMap, sample: Sample, precision: npt.DTypeLike = np.float64
+    ) -> None:
         self.phi, self.sample = phi, sample
         self.eps = float(np.finfo(precision).eps)
 
@@ -358,7 +360,9 @@ class RidgeEquations(ABC):
 class Primal(RidgeEquations):
     """The equations (Zᵀ Z + alpha) a = Zᵀ y, with Z in blocks of rows."""
 
-    def __init__(self, phi: FeatureMap, sample: Sample, precision: Any = np.float64) -> None:
+    def __init__(
+        self, phi: FeatureMap, sample: Sample, precision: npt.DTypeLike = np.float64
+    ) -> None:
         super().__init__(phi, sample, precision)
         self.sums = NormalEquations(phi.n_features, sample.labels.shape[1])
         self.sums.add(phi, sample, precision)
@@ -404,7 +408,9 @@ class Primal(RidgeEquations):
 class Dual(RidgeEquations):
     """The equations (Z Zᵀ + alpha) c = y, a = Zᵀ c, with Z in blocks of columns."""
 
-    def __init__(self, phi: FeatureMap, sample: Sample, precision: Any = np.float64) -> None:
+    def __init__(
+        self, phi: FeatureMap, sample: Sample, precision: npt.DTypeLike = np.float64
+    ) -> None:
         super().__init__(phi, sample, precision)
         self.mean = np.zeros(phi.n_features)
         self._cuts = blocks(phi.n_features, sample.size)
@@ -443,7 +449,9 @@ class Dual(RidgeEquations):
             yield (slice(None), columns), z
 
 
-def equations(phi: FeatureMap, sample: Sample, precision: Any = np.float64) -> RidgeEquations:
+def equations(
+    phi: FeatureMap, sample: Sample, precision: npt.DTypeLike = np.float64
+) -> RidgeEquations:
     """The smaller of both systems."""
     return (Dual if phi.n_features > sample.size else Primal)(phi, sample, precision)
 

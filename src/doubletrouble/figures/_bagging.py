@@ -201,7 +201,7 @@ def table(data: Bagging) -> Table:
 
 def part_of(terms: ErrorTerms[Any], part: str) -> float:
     """One part of a split."""
-    return float(np.asarray(getattr(terms, part)))
+    return float(np.asarray({**terms.parts, "total": terms.total}.get(part, 0.0)))
 
 
 def draw(axes: "drawing.Axes", panel: Panel, data: Bagging) -> None:

@@ -9,6 +9,7 @@ learned, of power F⋆² = 0.01, which the text does not mention. `nonlinear_sig
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -51,19 +52,25 @@ class OverparametrizeSettings(FigureSettings):
     noise: float = setting(0.1, glossary.NOISE)
     nonlinear_signal: float = setting(0.0, glossary.NONLINEAR_SIGNAL)
     activation: str = setting("relu", "σ", "activation function")
-    samples: Numeric | None = setting(None, glossary.SAMPLES_PER_DIM)
+    samples_per_dim: Numeric | None = setting(None, glossary.SAMPLES_PER_DIM)
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """The settings that are fields of a problem, without the axis."""
+        return {k: v for k, v in super().constants.items() if k != "samples_per_dim"}
 
 
 def ensemble_vs_overparametrize_data(settings: OverparametrizeSettings) -> tuple[Panel, ...]:
-    """Return a panel for each P/D: the test errors of the three choices along `samples` = N/D.
+    """Return a panel for each P/D: the test errors of the three choices along N/D.
 
-    >>> small, large = ensemble_vs_overparametrize_data(OverparametrizeSettings(samples=[1.0]))
+    >>> settings = OverparametrizeSettings(samples_per_dim=[1.0])
+    >>> small, large = ensemble_vs_overparametrize_data(settings)
     >>> [round(float(line.y[0]), 2) for line in large.lines]
     [0.41, 0.34, 0.35]
     """
-    n_members, samples = settings.n_members, settings.samples
+    n_members, samples = settings.n_members, settings.samples_per_dim
     grid = np.unique(np.append(10.0 ** np.linspace(-1, 2, 601), [0.5, 1.0, 5.0, 10.0]))
-    ratio = axis_values("samples", grid if samples is None else samples, "samples_per_dim")
+    ratio = axis_values("samples_per_dim", grid if samples is None else samples, "samples_per_dim")
     panels = []
     for width in number_list("features_per_dim", settings.features_per_dim):
         along = replace(settings.problem, features_per_dim=width, samples_per_dim=ratio)

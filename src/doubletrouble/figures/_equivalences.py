@@ -38,7 +38,7 @@ _TICK = 0.036  # half the height of a tick, in units of the error
 _LABELS_AT = 4.5  # the P/N of the contour labels
 _SHADES = drawing.shades("#fbf8ee", "#b09a5c", 7)
 _LABELS = {
-    "width": "Fewer features",
+    "features": "Fewer features",
     "subsample": "Fewer samples",
     "ridge": r"Larger penalty $\lambda$",
     "mixed": "All three, tanh (ticks: theory)",
@@ -102,7 +102,7 @@ def equivalences_data(settings: EquivalenceSettings) -> Equivalences:
     bent = replace(problem, activation="tanh")
     sizes, shares, varied = np.meshgrid([0.6, 1.5, 8.0], [0.4, 0.9], [1e-2, 1.0])
     paths = (
-        effective_ridges(problem, "width", ratios, 1.0, ridge),
+        effective_ridges(problem, "features", ratios, 1.0, ridge),
         effective_ridges(problem, "subsample", math.inf, fractions, ridge),
         effective_ridges(problem, "ridge", math.inf, 1.0, ridges),
         effective_ridges(bent, "mixed", sizes.ravel(), shares.ravel(), varied.ravel()),
@@ -121,7 +121,7 @@ def equivalences_data(settings: EquivalenceSettings) -> Equivalences:
 def effective_ridges(
     problem: Problem, label: str, ratio: Numeric, fraction: Numeric, ridge: Numeric
 ) -> EffectiveRidges:
-    """Infinitely many members of any width, share of the samples and ridge."""
+    """Infinitely many members of any P, share of the samples and ridge."""
     ratio, fraction, ridge = np.broadcast_arrays(
         *(np.asarray(v, dtype=np.float64) for v in (ratio, fraction, ridge))
     )
@@ -154,7 +154,7 @@ def simulated_paths(problem: Problem, settings: SimulationSettings) -> tuple[Poi
     paths = replace(kernel, ridge=[0.16, 0.5, 2.0])
     regularized = at_two_sizes(paths, settings, model="kernel")
     return (
-        _points(problem, "width", narrow, Ensemble(math.inf)),
+        _points(problem, "features", narrow, Ensemble(math.inf)),
         *(_points(problem, "subsample", sampled, one) for one in bags),
         _points(problem, "ridge", regularized, Ensemble(math.inf)),
     )

@@ -29,8 +29,12 @@ class HingeSettings(ClassSettings):
 
     losses: Sequence[str] = setting(("squared", "hinge", "logistic"), "ℓ", "losses")
     flips: float = setting(0.2, glossary.FLIPS)
-    width_range: GridBounds = setting((0.25, 32.0, 22), "P/D", f"features per dimension: {RANGE}")
-    member_width: float = setting(2.0, "P/D", "features per dimension of a member in panel (b)")
+    features_per_dim_range: GridBounds = setting(
+        (0.25, 32.0, 22), "P/D", f"features per dimension: {RANGE}"
+    )
+    member_features_per_dim: float = setting(
+        2.0, "P/D", "features per dimension of a member in panel (b)"
+    )
     n_members: Sequence[float] = setting(
         (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64), glossary.N_MEMBERS
     )
@@ -44,16 +48,16 @@ class HingeSettings(ClassSettings):
 def hinge_data(settings: HingeSettings) -> tuple[Panel, Panel]:
     """Return the errors of infinitely many models along P/D, and K models minus one along K.
 
-    >>> small = HingeSettings(losses=["hinge"], width_range=(2, 2, 1), n_members=[4, 8])
+    >>> small = HingeSettings(losses=["hinge"], features_per_dim_range=(2, 2, 1), n_members=[4, 8])
     >>> many, difference = hinge_data(small)
     >>> [round(float(line.y[0]), 4) for line in many.lines], difference.lines[0].y.round(5).tolist()
     ([0.3029, 0.3048], [0.00036, -0.00039])
     """
-    widths = log_grid(settings.width_range, "width_range")
+    widths = log_grid(settings.features_per_dim_range, "features_per_dim_range")
     members = np.array(number_list("n_members", settings.n_members))
     limits, differences = [], []
     for loss in settings.losses:
-        problem, width = replace(settings.problem, loss=loss), settings.member_width
+        problem, width = replace(settings.problem, loss=loss), settings.member_features_per_dim
         many = least_error(problem, widths, np.inf)
         kernel = np.broadcast_to(least_error(problem, np.inf, 1), widths.shape)
         limits += [Line(loss, widths, many), Line(loss + KERNEL, widths, kernel)]
@@ -66,7 +70,7 @@ def hinge_data(settings: HingeSettings) -> tuple[Panel, Panel]:
         ),
         Panel(
             axis="K",
-            problem=replace(problem, features_per_dim=settings.member_width),
+            problem=replace(problem, features_per_dim=settings.member_features_per_dim),
             lines=tuple(differences),
         ),
     )

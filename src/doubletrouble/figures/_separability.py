@@ -44,18 +44,20 @@ class SeparabilitySettings(FigureSettings):
     activations: Sequence[str] = setting(("relu", "tanh"), "σ", "activation functions")
     flips: Sequence[float] = setting((0.0, 0.1), glossary.FLIPS)
     samples_per_dim: float = setting(2.0, glossary.SAMPLES_PER_DIM, "N/D of the marked values")
-    width_range: GridBounds = setting((0.05, 20.0, 121), "P/D", f"features per dimension: {RANGE}")
+    features_per_dim_range: GridBounds = setting(
+        (0.05, 20.0, 121), "P/D", f"features per dimension: {RANGE}"
+    )
     flip_range: GridBounds = setting((0.0, 0.5, 51), "p", f"share of flipped labels: {RANGE}")
 
 
 def separability_data(settings: SeparabilitySettings) -> SeparabilityMap:
     """Return the threshold of each activation along N⋆/D, and a map for the first activation.
 
-    >>> small = SeparabilitySettings(width_range=(1, 2, 2), flip_range=(0, 0.5, 2))
+    >>> small = SeparabilitySettings(features_per_dim_range=(1, 2, 2), flip_range=(0, 0.5, 2))
     >>> separability_data(small).samples_per_feature.round(3).tolist()
     [[2.833, 3.883], [2.0, 2.0]]
     """
-    widths = log_grid(settings.width_range, "width_range")
+    widths = log_grid(settings.features_per_dim_range, "features_per_dim_range")
     low, high, count = settings.flip_range
     shares = np.linspace(low, high, int(count))
     curves, marked = [], []

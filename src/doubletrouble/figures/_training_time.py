@@ -1,7 +1,7 @@
 r"""The test error during training, over time and P/N: the peak grows with training time.
 
-Gradient flow from zero weights (`theory.gradient_flow`); time is that of `clock`, 2 (D/N) × steps
-× learning rate of gradient descent on the mean loss. Without a penalty, the parts that grow with
+Gradient flow from zero weights (`theory.gradient_flow`); time is 2 (D/N) × steps × learning
+rate of gradient descent on the mean loss. Without a penalty, the parts that grow with
 time at P = N are those that diverge at the end ([dascoli2020] Sec. 4): label noise and
 initialization, in the ratio τ² : F² (1 - Ψ₁) of the ridgeless fit.
 """
@@ -34,7 +34,7 @@ from doubletrouble.simulation import Simulation
 from doubletrouble.theory import best_stopping_time, exact_error, gradient_flow
 
 _TIME = r"Training time, $t$"
-_CLOCK = r"$t=2\,(D/N)\times$ steps $\times$ learning rate"
+_TIME_UNIT = r"$t=2\,(D/N)\times$ steps $\times$ learning rate"
 MANY = "total_Kinf"
 LEVELS = (0.63, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
 _SHADES = [*drawing.shades("#f4f9ff", "#a0bedd", 9), *drawing.shades("#fdf3e2", "#d99434", 7)]
@@ -223,7 +223,7 @@ def label_positions(data: TimeMap) -> list[tuple[float, float, float | None]]:
 
 def draw_cut(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw the parts along time on the given axes."""
-    drawing.log_axes(axes, panel.x, xlabel=f"{_TIME}\n{_CLOCK}")
+    drawing.log_axes(axes, panel.x, xlabel=f"{_TIME}\n{_TIME_UNIT}")
     many = panel.line(MANY)
     axes.plot(
         many.x,

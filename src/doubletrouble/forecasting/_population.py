@@ -37,9 +37,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
 from doubletrouble.errors import ConvergenceError
@@ -181,7 +182,7 @@ class Population:
         """Whether the rows determine every direction of the kernel: z is constant below g_min."""
         return self._decay < _SATURATED
 
-    def is_extrapolated(self, log_g: FloatArray) -> Any:
+    def is_extrapolated(self, log_g: FloatArray) -> npt.NDArray[np.bool_]:
         """Whether g is below what the rows determine."""
         return (log_g < self.log_g_min - 1e-9) & (not self.saturates)
 
@@ -311,7 +312,7 @@ class Population:
         return [(1 - share) * values[index] + share * values[index + 1] for values in functions]
 
 
-def _increasing(values: FloatArray) -> Any:
+def _increasing(values: FloatArray) -> npt.NDArray[np.intp]:
     """Indices of a strictly increasing subsequence from the largest value down."""
     least = np.minimum.accumulate(values[::-1])[::-1]
     keep = np.append(values[:-1] < least[1:] * (1 - 1e-12), True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble import glossary
 from doubletrouble.costs import CostName, check_cost, cost_of, most_features
@@ -275,13 +276,15 @@ class Forecast:
             for name, (value, draws) in split.items():
                 parts[name].value[here], parts[name].draws[:, here] = value, draws
         key = ("forecast", self.seed, self._deviations.rows)
-        words = np.where(marks, "extrapolated", "").tolist()
-        estimates: Any = {name: part.estimate(shape, key) for name, part in parts.items()}
+        words = tuple(np.where(marks, "extrapolated", "").tolist())
+        estimates: dict[str, Any] = {
+            name: part.estimate(shape, key) for name, part in parts.items()
+        }
         return ForecastTerms(
             **estimates,
             extrapolated=marks.reshape(shape) if shape else bool(marks[0]),
             coordinates={name: value for name, value in settings.items() if np.ndim(value)},
-            status={"total": words if shape else words[0]} if any(words) else {},
+            status={"total": words if shape else words[0]} if marks.any() else {},
             note=f"noise: {_NOTE.format(n=self.n_samples)}",
         )
 
@@ -357,7 +360,7 @@ class Forecast:
 
     def _split(
         self, P: FloatArray, lam: FloatArray, K: FloatArray, size: int
-    ) -> tuple[dict[str, _Part], Any]:
+    ) -> tuple[dict[str, _Part], npt.NDArray[np.bool_]]:
         """The parts at one number of rows, and whether they are extrapolated."""
         average = self._average(P, lam, size)
         own, rows = average.functions, self._table(size)
@@ -754,7 +757,7 @@ class _Part(NamedTuple):
     def empty(cls, size: int, n_draws: int) -> _Part:
         return cls(np.empty(size), np.empty((n_draws, size)))
 
-    def estimate(self, shape: tuple[int, ...], key: Any) -> Estimate:
+    def estimate(self, shape: tuple[int, ...], key: Hashable) -> Estimate:
         """The estimate; the standard error of a divergence is 0."""
         value, draws = self.value.reshape(shape), self.draws.reshape(-1, *shape)
         spread = np.where(np.isfinite(value), draws.std(axis=0), 0.0)

@@ -388,7 +388,7 @@ def _diagonals(matrices: FloatArray) -> FloatArray:
 
 
 def split_functions(
-    rows: DataRows, n_train: int, left_out: LeaveOneOut, rng: np.random.Generator
+    rows: DataRows, n_samples: int, left_out: LeaveOneOut, rng: np.random.Generator
 ) -> RidgeFunctions:
     """The functions at N < n, averaged over random splits of the rows.
 
@@ -396,13 +396,13 @@ def split_functions(
     by how often, are a control variate: a curve in N does not vary with the choice of test rows.
     """
     kappa = left_out.kappa
-    affordable = int(_FLOPS / (10.0 * n_train**3))
+    affordable = int(_FLOPS / (10.0 * n_samples**3))
     count = max(_FEWEST_SPLITS, min(_MOST_SPLITS, affordable))
     found: list[RidgeFunctions] = []
     weights = np.zeros(len(rows))  # how often a row is tested on
     while len(found) < count:
         order = rows.shuffled(rng)
-        train, test = order[:n_train], order[n_train:]
+        train, test = order[:n_samples], order[n_samples:]
         if rows.groups is not None:  # rows of a group that is split are not test rows
             test = test[rows.groups[test] != rows.groups[train[-1]]]
         if test.size:

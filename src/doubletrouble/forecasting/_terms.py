@@ -73,7 +73,15 @@ class ForecastTerms(ErrorTerms[Estimate]):
         finish_axes(axes, name, np.asarray(x), self.extrapolated)
 
 
-def _draw_line(axes: Any, x: Any, y: Any, marks: Any, *, label: str, **style: Any) -> None:
+def _draw_line(
+    axes: Any,
+    x: npt.ArrayLike,
+    y: FloatArray,
+    marks: npt.NDArray[np.bool_],
+    *,
+    label: str,
+    **style: Any,
+) -> None:
     """A line, dashed at the marks and between them and their neighbours."""
     dashed = marks.copy()
     dashed[1:] |= marks[:-1]
@@ -85,7 +93,7 @@ def _draw_line(axes: Any, x: Any, y: Any, marks: Any, *, label: str, **style: An
         axes.plot(x, np.where(dashed, y, np.nan), linestyle=(0, (3, 2)), label=own, **style)
 
 
-def finish_axes(axes: Any, name: str, x: FloatArray, marks: Any) -> None:
+def finish_axes(axes: Any, name: str, x: FloatArray, marks: npt.ArrayLike) -> None:
     """Axes, labels and a legend."""
     if np.any(marks):
         axes.set_title("dashed: extrapolated", fontsize="small", loc="right")

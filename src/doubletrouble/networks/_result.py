@@ -14,10 +14,10 @@ from doubletrouble.ensembles import EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.parameters import FloatArray, whole_number
-from doubletrouble.results import ErrorTerms, Estimate
+from doubletrouble.results import NOISE_FLOOR, ErrorTerms, Estimate
 
-Measure: TypeAlias = Literal["zero_one", "squared"]
-MEASURES: tuple[Measure, ...] = get_args(Measure)
+NetworkMeasure: TypeAlias = Literal["zero_one", "squared"]
+MEASURES: tuple[NetworkMeasure, ...] = get_args(NetworkMeasure)
 
 _ROUNDING = 1e-9  # squared loss of labels ±1 that counts as zero for an exact solution
 
@@ -142,7 +142,9 @@ class LazyRun:
             left, self.y_test, width=self.width, laziness=self.laziness, settings=self.settings
         )
 
-    def by_group(self, ensemble: EnsembleLike = 1, measure: Measure = "zero_one") -> FloatArray:
+    def by_group(
+        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "zero_one"
+    ) -> FloatArray:
         """Return the test error of every disjoint group of K members.
 
         Parameters
@@ -181,7 +183,7 @@ class LazyRun:
         return zero_one_error(groups, self.y_test, ensemble)
 
     def error(
-        self, ensemble: EnsembleLike = 1, measure: Measure = "zero_one"
+        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "zero_one"
     ) -> ErrorTerms[Estimate]:
         """Return the test error of K members: the mean over disjoint groups of K.
 
@@ -219,7 +221,7 @@ class LazyRun:
         missing = {
             "noise": "noise needs 2 or more draws of label noise, got 1: see lazy_split",
             "sampling": "sampling needs 2 or more data sets, got 1: see lazy_split",
-            "bayes": "bayes needs both truth and y_test",
+            "bayes": f"{NOISE_FLOOR} needs both truth and y_test",
         }
         groups = grouped(self.predictions, K)
         n_groups, _, n_test = groups.shape
@@ -229,7 +231,7 @@ class LazyRun:
             points = np.zeros((0, n_test))
             return Estimate._of_draws(Statistic(table=table[:, None], points=points, key=key))
 
-        total = _leave_one_out_means(errors)
+        total = leave_one_out(errors)
         rest = "sampling, label noise and noise floor"
         if n_groups * K == 1:
             missing["initialization"] = "initialization needs 2 or more members, got 1"
@@ -275,9 +277,13 @@ def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
     return ErrorTerms._of_total(total, "parts need measure 'squared', got 'zero_one'")
 
 
-def _leave_one_out_means(values: FloatArray) -> FloatArray:
-    """Return the mean, then the means without one value: (1 + G,); NaN for the mean of none."""
-    total, count = values.sum(), len(values)
+def leave_one_out(values: FloatArray) -> FloatArray:
+    """Return the mean over the first axis, then without one of its entries; NaN for that of none.
+
+    >>> leave_one_out(np.array([[1.0], [3.0]])).ravel()
+    array([2., 3., 1.])
+    """
+    total, count = values.sum(axis=0), len(values)
     return np.array([total / count, *((total - values) / ((count - 1) or np.nan))])
 
 

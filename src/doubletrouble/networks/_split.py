@@ -26,8 +26,9 @@ from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._result import (
-    Measure,
+    NetworkMeasure,
     ensemble_size,
+    leave_one_out,
     zero_one_error,
     zero_one_terms,
 )
@@ -59,7 +60,7 @@ class LazySplit:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def error(
-        self, ensemble: EnsembleLike = 1, measure: Measure = "squared"
+        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "squared"
     ) -> ErrorTerms[Estimate]:
         """Return the test error of K initializations, averaged over data sets and noise.
 
@@ -90,7 +91,9 @@ class LazySplit:
         K = ensemble_size(ensemble, "LazySplit.error", measure)
         groups = grouped(self.predictions, K)  # [data, noise, group, K, test]
         rates = zero_one_error(groups, self.y_test, ensemble).mean(axis=1)  # [data, group]
-        table = _leave_one_out(_leave_one_out(rates).T).T
+        table = leave_one_out(rates)
+        if rates.shape[1] > 1:
+            table = leave_one_out(table.T).T
         key = ("LazySplit.error", digest(self.predictions), K)
         points = np.zeros((0, len(self.y_test)))
         return zero_one_terms(Estimate._of_draws(Statistic(table=table, points=points, key=key)))
@@ -271,16 +274,6 @@ def lazy_split(
         train_error=np.array([outcome.train_error for outcome in outcomes]).reshape(shape),
         settings=settings,
     )
-
-
-def _leave_one_out(values: FloatArray) -> FloatArray:
-    """Return the mean over the first axis, then without one of its entries; one row for a single.
-
-    >>> _leave_one_out(np.array([[1.0], [3.0]])).ravel()
-    array([2., 3., 1.])
-    """
-    mean, count = values.mean(axis=0, keepdims=True), len(values)
-    return np.concatenate([mean, (count * mean - values) / (count - 1)]) if count > 1 else mean
 
 
 def _raise_if_diverged(outcomes: list[TrainingOutcome], shape: tuple[int, ...]) -> None:

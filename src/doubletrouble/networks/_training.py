@@ -45,7 +45,7 @@ from doubletrouble.networks._settings import (
 )
 from doubletrouble.networks._tangent import solved
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
-from doubletrouble.runs import progress_bar
+from doubletrouble.runs import ProgressBar, progress_bar
 
 Done = Callable[[int, TrainingOutcome], None]
 
@@ -285,7 +285,7 @@ class _Trainer:
     """Batches in training, and the outcomes so far by the index of the member."""
 
     def __init__(
-        self, task: TrainingTask, checkpoint: Checkpoint | None, bar: Any, done: Done | None
+        self, task: TrainingTask, checkpoint: Checkpoint | None, bar: ProgressBar, done: Done | None
     ) -> None:
         self._task, self._device, self._samples = task, task.device, task.samples()
         self._checkpoint, self._bar, self._done = checkpoint, bar, done

@@ -314,7 +314,7 @@ _MEANINGS = {
     "initialization": "variance over the random features",
     "sampling": "variance over the choice of the training inputs",
     "bias": "error of the average over all models and data sets",
-    "bayes": "noise of the new labels themselves, which no model removes",
+    "bayes": "noise floor: the label noise of the test data, which no model removes",
     "resampling": "variance over the samples or features that each model draws",
     "initialization_sampling": "what random features and training inputs cause only together",
     "noise_sampling": "what label noise and training inputs cause only together",

@@ -149,8 +149,8 @@ def _along(request: LossRequest) -> dict[str, Any]:
     x = x[(x >= first) & (x <= high)]
     if not x.size:
         raise ValueError(
-            f"samples_per_dim must be less for loss max_margin, got {request.samples_per_dim:g}: the "
-            "classes are not separable at any number of features"
+            "samples_per_dim must be less for loss max_margin, got "
+            f"{request.samples_per_dim:g}: the classes are not separable at any number of features"
         )
     if loss(request.loss).margin and not request.ridge:  # the weights have no limit there
         x = x[x != threshold]

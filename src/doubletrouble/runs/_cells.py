@@ -22,6 +22,7 @@ from hashlib import sha256
 from typing import Any, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 DONE, FAILED = "done", "failed"
 
@@ -229,7 +230,9 @@ def _to_json(value: Any, path: tuple[str, ...], arrays: dict[str, bytes]) -> Any
     raise TypeError(f"a record must hold arrays and plain values, got {type(value).__name__}")
 
 
-def _from_json(text: bytes | memoryview, array: Callable[[Any], Any]) -> dict[str, Any]:
+def _from_json(
+    text: bytes | memoryview, array: Callable[[Any], npt.NDArray[np.generic]]
+) -> dict[str, Any]:
     """The record of a text, with arrays in place of their references."""
 
     def read(value: dict[str, Any]) -> Any:
@@ -243,14 +246,16 @@ def _from_json(text: bytes | memoryview, array: Callable[[Any], Any]) -> dict[st
     return record
 
 
-def _read_array(content: memoryview) -> Any:
+def _read_array(content: memoryview) -> npt.NDArray[np.generic]:
     """The array in an npy file."""
     length = 10 + int.from_bytes(content[8:10], "little")
     shape, dtype = _array_header(bytes(content[:length]))
     return _array(content[length:], dtype, shape)
 
 
-def _array(content: memoryview, dtype: np.dtype[Any], shape: Sequence[int]) -> Any:
+def _array(
+    content: memoryview, dtype: np.dtype[np.generic], shape: Sequence[int]
+) -> npt.NDArray[np.generic]:
     """A copy, aligned and in the byte order of the machine."""
     array = np.frombuffer(content, dtype, math.prod(shape)) if len(content) else np.empty(0, dtype)
     native = dtype if dtype.isnative else dtype.newbyteorder("=")
@@ -258,7 +263,7 @@ def _array(content: memoryview, dtype: np.dtype[Any], shape: Sequence[int]) -> A
 
 
 @lru_cache(maxsize=1024)
-def _array_header(header: bytes) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _array_header(header: bytes) -> tuple[tuple[int, ...], np.dtype[np.generic]]:
     """The shape and the type in the header of an npy file."""
     file = io.BytesIO(header)
     np.lib.format.read_magic(file)

@@ -14,7 +14,7 @@ from typing import Any
 from doubletrouble.errors import ExecutorError, SweepInterrupted
 from doubletrouble.runs._cells import DONE, FAILED, Cell, CellOutcome
 from doubletrouble.runs._executors import Backend, Work, check_executor, open_backend
-from doubletrouble.runs._progress import progress_bar
+from doubletrouble.runs._progress import ProgressBar, progress_bar
 from doubletrouble.runs._store import Store
 
 MOST_DEATHS = 3
@@ -108,7 +108,7 @@ class _Run:
     def finished(
         self,
         backend: Callable[[], Any],
-        bar: Callable[[int], Any],
+        bar: Callable[[int], ProgressBar],
         steps: Callable[[Cell], int],
     ) -> Iterator[Finished]:
         """Every cell with its outcome: first those that are stored already."""

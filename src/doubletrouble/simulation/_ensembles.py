@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.ensembles import EnsembleLike, IntArray, Scheme, as_ensemble
-from doubletrouble.parameters import declarations
+from doubletrouble.ensembles import EnsembleLike, Scheme, as_ensemble
+from doubletrouble.parameters import IntArray, declarations
 from doubletrouble.problems import Problem
 
 _ROUNDING = 1e-9  # relative, of shares

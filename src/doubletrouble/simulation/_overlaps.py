@@ -55,9 +55,9 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from doubletrouble.convex import LinearModel
-from doubletrouble.ensembles import Divide, IntArray, Scheme
+from doubletrouble.ensembles import Divide, Scheme
 from doubletrouble.errors import DivergenceError
-from doubletrouble.parameters import FloatArray, Numeric
+from doubletrouble.parameters import FloatArray, IntArray, Numeric
 from doubletrouble.problems import Mixture, Problem
 from doubletrouble.simulation._draws import FeatureSet, draw_data, draw_features
 from doubletrouble.simulation._ensembles import (

@@ -15,12 +15,13 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.ensembles import Divide, FeatureBank, IntArray, Scheme, Subsample
+from doubletrouble.ensembles import Divide, FeatureBank, Scheme, Subsample
 from doubletrouble.kernels import CLOSED, closed_form
 from doubletrouble.losses import loss
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
+    IntArray,
     Numeric,
     checked,
     declarations,

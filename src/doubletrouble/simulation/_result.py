@@ -3,7 +3,7 @@
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
@@ -14,7 +14,6 @@ from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
     EnsembleLike,
-    IntArray,
     MemberTerms,
     Scheme,
     Vote,
@@ -22,7 +21,7 @@ from doubletrouble.ensembles import (
     combine,
 )
 from doubletrouble.losses import MEASURES, VOTE_MEASURES
-from doubletrouble.parameters import FloatArray, Numeric, Value, common_shape, refuse
+from doubletrouble.parameters import FloatArray, IntArray, Numeric, Value, common_shape, refuse
 from doubletrouble.problems import Member, Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
 from doubletrouble.simulation._ensembles import (
@@ -498,7 +497,7 @@ class ConvexSimulation(Simulation):
             along = m / np.where(signal > 0, signal, np.inf)
             return np.asarray(measured.value(along, q - along**2))
 
-        def estimated(excess: FloatArray) -> FloatArray:
+        def estimated(excess: Value) -> FloatArray:
             if measure != "log" and np.ndim(excess) == 0:  # the rate of the mean predictor
                 return np.asarray(np.zeros_like(at.q_d) + measured.bayes)
             return jackknife(value, *np.broadcast_arrays(m, q_d + excess))
@@ -552,9 +551,9 @@ class ConvexSimulation(Simulation):
 
     def _estimates(
         self,
-        parts: dict[str, FloatArray],
+        parts: Mapping[str, Value],
         at: OverlapDraws,
-        others: dict[str, FloatArray] | None = None,
+        others: dict[str, Value] | None = None,
     ) -> dict[str, Any]:
         """Estimates of all parts of one shape; without `others`, of the squared error."""
         if others is None:

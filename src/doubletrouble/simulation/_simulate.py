@@ -101,6 +101,7 @@ def simulate(
     model: Model = ...,
     n_data: int = ...,
     seed: int = ...,
+    device: str = ...,
     progress: bool = ...,
 ) -> CommitteeSimulation: ...
 
@@ -229,10 +230,14 @@ def simulate(
     ((2, 2), 0.8)
     """
     if not isinstance(problem, Problem):
+        wanted = "problem must be a Problem or a list of Members, got "
         if isinstance(problem, str | Member) or not isinstance(problem, Sequence):
-            raise TypeError(
-                f"problem must be a Problem or a list of Members, got {type(problem).__name__}"
-            )
+            raise TypeError(f"{wanted}{type(problem).__name__}")
+        if not problem:
+            raise ValueError(f"{wanted}an empty {type(problem).__name__}")
+        for one in problem:
+            if not isinstance(one, Member):
+                raise TypeError(f"{wanted}a {type(problem).__name__} with a {type(one).__name__}")
         others = {"n_init": n_init, "ensembles": ensembles, "times": times, "test": test}
         _refuse_given(others | {"center": center, "dtype": dtype}, " for members")
         if device not in ("auto", "cpu"):

@@ -93,7 +93,7 @@ def to_record(simulation: Simulation) -> Record:
 def from_record(record: Record) -> Simulation:
     """The simulation of a record."""
     convex = "q" in record["draws"]  # overlaps, in place of Ψ terms
-    kind: Any = OverlapDraws if convex else SimulatedTerms
+    kind: type[OverlapDraws | SimulatedTerms] = OverlapDraws if convex else SimulatedTerms
     drawn = []
     for one in record["drawn"]:
         (requested,) = ensemble_axis("ensembles", one["requested"])

@@ -191,10 +191,10 @@ class Sweep:
         for point in itertools.product(*axes.values()):
             check_cell(dict(zip(axes, point, strict=True)) | others)
 
-    def _set(self, name: str, value: Any) -> None:
+    def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _usual_noise(self) -> Any:
+    def _usual_noise(self) -> object:
         """The default noise of the tasks."""
         values = {Problem(task=task).noise for task in self.task}  # type: ignore[arg-type]
         if len(values) > 1:

@@ -23,6 +23,7 @@ import numpy as np
 
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
+from doubletrouble.parameters import Value
 from doubletrouble.results import ErrorTerms, Estimate, PsiTerms, strict_json
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
 from doubletrouble.sweep._simulated import OTHER_LOSSES, PROBLEM, ensemble_axis, from_record
@@ -125,7 +126,7 @@ def _columns(group: Sequence[_StoredCell]) -> dict[str, np.ndarray]:
     times = [math.inf] if first["times"] is None else first["times"]
     shape = (len(group), len(ensembles), len(times))
 
-    def column(values: Sequence[Any] | np.ndarray, axis: int) -> np.ndarray:
+    def column(values: Sequence[object] | np.ndarray, axis: int) -> np.ndarray:
         array = np.array(values, dtype=object if isinstance(values[0], str) else None)
         along = [1, 1, 1]
         along[axis] = -1
@@ -164,17 +165,18 @@ def _result_columns(
     columns: dict[str, np.ndarray] = {}
     for k, ensemble in enumerate(ensembles):
         error, draws = simulation.error(ensemble), simulation.terms_of(ensemble).named()
-        estimates = {f"error_{part}": getattr(error, part) for part in _PARTS}
+        parts: dict[str, Any] = {"resampling": 0.0, **error.parts, "total": error.total}
+        estimates = {f"error_{part}": parts.get(part, math.nan) for part in _PARTS}
         # Ψ terms are those of the data that each member has
         estimates |= {name: simulation.estimate(draws[name]) for name in _PSI if name in draws}
-        values: dict[str, Any] = {
+        values: dict[str, Value] = {
             f"realized_{name}": value
             for name, value in simulation.realized(ensemble).options.items()
         }
         for name, estimate in estimates.items():
-            known = isinstance(estimate, Estimate)  # a part that the scheme does not have is 0.0
+            known = isinstance(estimate, Estimate)  # else 0, or NaN where it is not identified
             values[name] = estimate.value if known else estimate
-            values[f"{name}_standard_error"] = estimate.standard_error if known else 0.0
+            values[f"{name}_standard_error"] = estimate.standard_error if known else estimate
         for name, value in values.items():
             if name in COLUMNS:
                 along_time = np.reshape(value, (shape[0], -1)) if np.ndim(value) else value

@@ -48,7 +48,7 @@ from doubletrouble.ensembles import (
     combine,
 )
 from doubletrouble.losses import Logistic, MaxMargin
-from doubletrouble.parameters import common_shape
+from doubletrouble.parameters import FloatArray, IntArray, Value, common_shape
 from doubletrouble.problems import Mixture, Problem
 from doubletrouble.theory._error import checked_measure
 
@@ -64,11 +64,11 @@ class _Ensemble:
     scheme: Scheme
     one: OrderParameters
     shape: tuple[int, ...]
-    per_member: Any  # 1/K
-    shared_features: Any
-    shared_samples: Any
+    per_member: FloatArray  # 1/K
+    shared_features: Value
+    shared_samples: Value
     noisy: bool
-    known: dict[Any, Any]
+    known: dict[tuple[float, float, bool], FloatArray]
 
     @classmethod
     def of(cls, problem: Problem, scheme: Scheme) -> _Ensemble:
@@ -89,7 +89,7 @@ class _Ensemble:
         )
         K = np.where(parted, _MANY, K)
         samples = np.multiply(problem.samples_per_dim, numerator) / denominator
-        noise: Any = problem.noise
+        noise = problem.noise
         return cls(
             problem=problem,
             scheme=scheme,
@@ -103,7 +103,7 @@ class _Ensemble:
             known={},
         )
 
-    def excess(self, f1: Any, f2: Any, *, same_noise: bool) -> Any:
+    def excess(self, f1: Value, f2: Value, *, same_noise: bool) -> FloatArray:
         """q₁₂ - m²/ρ of two members."""
         same_noise = same_noise or not self.noisy
         key = self._key(f1, f2, same_noise=same_noise)
@@ -111,7 +111,7 @@ class _Ensemble:
             self.known[key] = self.one._excess(f1, f2, shared_noise=same_noise)
         return self.known[key]
 
-    def _solve_together(self, pairs: list[tuple[Any, Any]]) -> None:
+    def _solve_together(self, pairs: list[tuple[Value, Value]]) -> None:
         """Overlaps with labels drawn independently: a batch costs little more than one of them."""
         if not self.noisy:
             return
@@ -127,20 +127,21 @@ class _Ensemble:
         self.known |= dict(zip(missing, values, strict=True))
 
     @staticmethod
-    def _key(f1: Any, f2: Any, *, same_noise: bool) -> Any:
+    def _key(f1: Value, f2: Value, *, same_noise: bool) -> tuple[float, float, bool]:
         # arrays are those of `pair`, which live as long as this object
-        return (*(id(f) if np.ndim(f) else float(f) for f in (f1, f2)), same_noise)
+        first, second = (id(f) if np.ndim(f) else float(f) for f in (f1, f2))
+        return first, second, same_noise
 
     @property
     def single(self) -> bool:
         """Whether every ensemble has one member."""
         return bool(np.all(self.per_member == 1))
 
-    def pair(self) -> tuple[Any, Any]:
+    def pair(self) -> tuple[Value, Value]:
         """The shared fractions (f₁, f₂) of two different members."""
         return (1.0, 1.0) if self.single else (self.shared_features, self.shared_samples)
 
-    def mean_excess(self) -> Any:
+    def mean_excess(self) -> FloatArray:
         """The power of the mean score, less m²/ρ."""
         two = self.excess(*self.pair(), same_noise=True)
         one = self.excess(1.0, 1.0, same_noise=True)
@@ -169,7 +170,7 @@ class _Ensemble:
             interactions=interactions,
         )
 
-    def cross_terms(self, f1: Any, f2: Any, *, interactions: bool) -> CrossTerms:
+    def cross_terms(self, f1: Value, f2: Value, *, interactions: bool) -> CrossTerms:
         """The parts of the overlap of two members.
 
         Without `interactions` main effects of features and noise count to interactions: they are
@@ -191,11 +192,11 @@ class _Ensemble:
         return CrossTerms(**{name: np.maximum(part, 0.0) for name, part in parts.items()})
 
     @property
-    def bias(self) -> Any:
+    def bias(self) -> FloatArray:
         """The squared error of the mean predictor."""
         q_d = np.asarray(self.one.q_d)
         if self.problem.task == "regression":
-            return (np.asarray(self.problem.signal) - np.sqrt(q_d)) ** 2
+            return np.asarray((np.asarray(self.problem.signal) - np.sqrt(q_d)) ** 2)
         return ClassMeasure.of(self.problem, "squared").value(np.sqrt(q_d), 0.0)
 
 
@@ -233,14 +234,18 @@ def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
 _PIECES = np.concatenate([[0.0], np.geomspace(1e-8, 9.0, 400)])  # of z, for one zero at most
 
 
-def _calibration_error(sd: Any, tilt: Any, flips: Any, shape: tuple[int, ...]) -> Any:
+def _calibration_error(
+    sd: FloatArray, tilt: FloatArray, flips: FloatArray, shape: tuple[int, ...]
+) -> FloatArray:
     """E |σ(f) - P(y = 1 | f)| over scores f = sd z: twice that over z > 0, split at the zeros."""
     s, a, p = (np.broadcast_to(v, shape).reshape(-1, 1) for v in (sd, tilt, flips))
 
-    def gap_of(z: Any, s: Any, a: Any, p: Any) -> Any:  # both less 1/2: σ(f) - 1/2 = tanh(f/2)/2
+    def gap_of(
+        z: FloatArray, s: FloatArray, a: FloatArray, p: FloatArray
+    ) -> FloatArray:  # both less 1/2: σ(f) - 1/2 = tanh(f/2)/2
         return 0.5 * (np.tanh(0.5 * s * z) - (1 - 2 * p) * erf(math.sqrt(0.5) * a * z))
 
-    def gap(z: Any) -> Any:
+    def gap(z: FloatArray) -> FloatArray:
         return gap_of(z, s, a, p)
 
     low = np.broadcast_to(_PIECES[:-1], (s.size, _PIECES.size - 1))
@@ -256,7 +261,7 @@ def _calibration_error(sd: Any, tilt: Any, flips: Any, shape: tuple[int, ...]) -
     zero = high.copy()  # without a zero the second part is empty
     zero[cell] = left
     x, w = np.polynomial.legendre.leggauss(8)
-    total: Any = 0.0
+    total = np.zeros(s.shape[0])
     for start, stop in ((low, zero), (zero, high)):
         half = 0.5 * (stop - start)
         for node, weight in zip(x, w, strict=True):
@@ -273,7 +278,7 @@ _NODES = 10.0 ** np.arange(-10.0, 8.25, 0.5)
 _GOLDEN = (3 - math.sqrt(5)) / 2
 
 
-def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
+def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> FloatArray:
     """The ridge of least error at every point; 0 and inf are limits."""
     measure = checked_measure(problem, measure)
     if isinstance(problem.loss, MaxMargin):
@@ -286,7 +291,7 @@ def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> Any:
     if np.all(learned == 0):
         return np.full(shape, np.inf)
 
-    def risk(log_ridge: Any) -> Any:
+    def risk(log_ridge: FloatArray) -> FloatArray:
         ridge = np.exp(log_ridge)
         return np.broadcast_to(
             total_error(replace(problem, ridge=ridge), scheme, measure), ridge.shape
@@ -377,12 +382,12 @@ def training_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     return at_limits({"error": error, "loss": loss}, problem, ensemble.shape)
 
 
-def total_error(problem: Problem, scheme: Scheme, measure: str) -> Any:
+def total_error(problem: Problem, scheme: Scheme, measure: str) -> FloatArray:
     """The error without its causes: fewer overlaps are needed."""
     with np.errstate(all="ignore"):
         ensemble = _Ensemble.of(problem, scheme)
         if isinstance(scheme, Vote):
-            return sum(_vote_parts(ensemble, measure).values())
+            return np.asarray(sum(_vote_parts(ensemble, measure).values()))
         excess = ensemble.mean_excess()
         if problem.task == "regression":
             return ensemble.bias + excess + np.square(problem.test_noise)
@@ -431,13 +436,19 @@ def _vote_parts(ensemble: _Ensemble, measure: str) -> dict[str, Any]:
     return _positive(parts)
 
 
-def _vote(classes: ClassMeasure, n_members: Any, q_d: Any, common: Any, own: Any) -> Any:
+def _vote(
+    classes: ClassMeasure,
+    n_members: FloatArray,
+    q_d: FloatArray,
+    common: FloatArray,
+    own: FloatArray,
+) -> FloatArray:
     """The 0/1 error of the majority of K votes; ties count half."""
     noisy = classes.name == "zero_one_noisy"
     variance = classes.variance if noisy else 0.0
     shape = np.broadcast_shapes(*map(np.shape, (common, own, n_members, q_d, variance)))
 
-    def flat(value: Any) -> Any:
+    def flat(value: Value) -> FloatArray:
         return np.broadcast_to(np.asarray(value, dtype=np.float64), shape).reshape(-1)
 
     x, K, power = flat(common), flat(n_members), flat(q_d)
@@ -447,7 +458,7 @@ def _vote(classes: ClassMeasure, n_members: Any, q_d: Any, common: Any, own: Any
     tilt = np.minimum(tilt, 1e12)
     half = np.where(np.isinf(K), 1.0, np.ceil(K / 2))  # K even is as good as K - 1
 
-    def wrong(z: Any, i: Any) -> tuple[Any, Any]:
+    def wrong(z: FloatArray, i: IntArray) -> tuple[FloatArray, FloatArray]:
         at = np.clip(sd[i][:, None] * z / np.maximum(width[i], 1e-150)[:, None], -40, 40)
         share = ndtr(at)
         right = betainc(half[i][:, None], half[i][:, None], share)

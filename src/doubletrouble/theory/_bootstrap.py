@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from doubletrouble.errors import ConvergenceError
+from doubletrouble.parameters import FloatArray, Indices, IntArray, Numbers
 from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum
 
 DISTINCT = -math.expm1(-1)
@@ -53,15 +53,15 @@ _MOST_STEPS = 200
 class Averages:
     """Averages over the weights, finite for all V; also for complex V."""
 
-    used: Any  # d
-    idle: Any  # 1 - d/(1 - 1/e): the unused share of the distinct samples
-    unused: Any  # a₃/a₁
-    ratio: Any  # a₁²/a₂
-    residual: Any  # E 1/(1 + w V)
-    residual_square: Any  # E 1/(1 + w V)²
+    used: Numbers  # d
+    idle: Numbers  # 1 - d/(1 - 1/e): the unused share of the distinct samples
+    unused: Numbers  # a₃/a₁
+    ratio: Numbers  # a₁²/a₂
+    residual: Numbers  # E 1/(1 + w V)
+    residual_square: Numbers  # E 1/(1 + w V)²
 
     @classmethod
-    def at(cls, log_v: Any) -> Averages:
+    def at(cls, log_v: Numbers) -> Averages:
         """The averages at a given log V."""
         V = np.exp(log_v)
         one = 1 + V
@@ -84,13 +84,17 @@ class BootstrapPoint:
     """A member on a bootstrap sample: its fixed point, and averages over the weights."""
 
     point: FixedPoint
-    shared_samples: Any  # c_N between two members over that within one
-    residual: Any  # E 1/(1 + w V)
-    residual_square: Any  # E 1/(1 + w V)²
+    shared_samples: FloatArray  # c_N between two members over that within one
+    residual: Numbers  # E 1/(1 + w V)
+    residual_square: Numbers  # E 1/(1 + w V)²
 
 
 def bootstrap(
-    spectrum: Spectrum, features: Any, samples: Any, ridge: Any, log_step: Any = None
+    spectrum: Spectrum,
+    features: FloatArray,
+    samples: FloatArray,
+    ridge: FloatArray,
+    log_step: FloatArray | None = None,
 ) -> BootstrapPoint:
     """Solve for y and V, limits included.
 
@@ -140,7 +144,7 @@ def bootstrap(
         second_per_sample=point.second_per_sample / averages.ratio,
         limit=limit,
     )
-    values = (averages.ratio, averages.residual, averages.residual_square)
+    values: tuple[Numbers, ...] = (averages.ratio, averages.residual, averages.residual_square)
     if shape:
         point, values = point.reshape(shape), tuple(v.reshape(shape) for v in values)
     ratio, residual, residual_square = values
@@ -154,9 +158,9 @@ class _Learner:
     """P, N and r of learners, as numbers or as flat arrays, for which V is sought."""
 
     spectrum: Spectrum
-    features: Any
-    samples: Any
-    ridge: Any
+    features: FloatArray
+    samples: FloatArray
+    ridge: FloatArray
 
     def flattened(self, shape: tuple[int, ...]) -> _Learner:
         """The same as arrays of one length."""
@@ -164,7 +168,7 @@ class _Learner:
         P, N, r = (np.broadcast_to(v, shape).reshape(-1) for v in values)
         return replace(self, features=P, samples=N, ridge=r)
 
-    def take(self, index: Any) -> _Learner:
+    def take(self, index: Indices) -> _Learner:
         """Some of several learners."""
         return replace(
             self,
@@ -173,13 +177,13 @@ class _Learner:
             ridge=self.ridge[index],
         )
 
-    def at(self, log_v: Any) -> tuple[FixedPoint, Averages]:
+    def at(self, log_v: Numbers) -> tuple[FixedPoint, Averages]:
         """The fixed point and the averages at a given log V."""
         averages = Averages.at(log_v)
         reduced = np.exp(np.log(self.ridge) + log_v - np.log(averages.used))  # r/a₁
         return self.spectrum.solve(self.features, _INFINITE, -_INFINITE, reduced), averages
 
-    def step(self, log_v: Any) -> tuple[Any, Any]:
+    def step(self, log_v: Numbers) -> tuple[FloatArray, FloatArray]:
         """A function of log V that falls through 0 at the solution, and Newton's step.
 
         With n distinct samples it is log z - log N d where many features or samples are unused;
@@ -201,7 +205,7 @@ class _Learner:
         value = np.where(near, close, apart)[()]
         return value, value / np.where(near, close_fall, fall)[()]
 
-    def leverage(self) -> Any:
+    def leverage(self) -> FloatArray:
         """Solve for log V, by Newton's method in a bracket.
 
         The start is the leverage z/(N B) of a learner that has the distinct samples once each.
@@ -212,14 +216,14 @@ class _Learner:
         low = -_LOG_V + 0.0 * high
         unused = point.unused_samples
         start = np.log(self.spectrum.degrees(point)[0]) - np.log(self.samples * unused)
-        log_v = np.minimum(np.maximum(start, low), high)
-        some: Any = np.arange(log_v.size) if np.ndim(log_v) else ()
+        log_v: FloatArray = np.minimum(np.maximum(start, low), high)
+        some: IntArray | tuple[()] = np.arange(log_v.size) if np.ndim(log_v) else ()
         few, here = self, log_v
         for _ in range(_MOST_STEPS):
             value, step = few.step(here)
             right = value > 0
             low, high = np.where(right, here, low)[()], np.where(right, high, here)[()]
-            there = here + step
+            there: FloatArray = here + step
             there = np.where((there >= low) & (there <= high), there, 0.5 * (low + high))[()]
             going = ~(np.abs(there - here) < _LAST_STEP)
             here = there

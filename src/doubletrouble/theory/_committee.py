@@ -40,7 +40,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
     shared,
 )
-from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape
+from doubletrouble.parameters import FloatArray, IntArray, Numeric, Value, checked, common_shape
 from doubletrouble.problems import USUAL, Member, Problem, SpectralProblem
 from doubletrouble.results import Committee, ErrorTerms
 from doubletrouble.spectra import levels_of
@@ -118,7 +118,10 @@ def pair_error(
     (P_a, N_a, ridge_a), (P_b, N_b, ridge_b) = _sizes(a), _sizes(b)
     k = shared("shared_features", shared_features, glossary.SHARED_FEATURES, P_a, P_b)
     n = shared("shared_samples", shared_samples, glossary.SHARED_SAMPLES, N_a, N_b)
-    names: Any = {"the fields of a": a.shape, "the fields of b": b.shape}
+    names: dict[str, Value | tuple[int, ...]] = {
+        "the fields of a": a.shape,
+        "the fields of b": b.shape,
+    }
     names |= {"shared_features": k, "shared_samples": n}
     names |= {name: value for name, value in target.items() if isinstance(value, np.ndarray)}
     shape = common_shape(names)
@@ -152,7 +155,12 @@ def _pair_block(a: AnyMember, b: AnyMember, values: dict[str, Any]) -> dict[str,
 
 
 def _overlapping(
-    a: FixedPoint, b: FixedPoint, spectrum: Spectrum, features: Any, samples: Any, kappa: Any
+    a: FixedPoint,
+    b: FixedPoint,
+    spectrum: Spectrum,
+    features: FloatArray,
+    samples: FloatArray,
+    kappa: Value | None,
 ) -> CrossTerms:
     """The terms of two members with these numbers of common features and samples."""
     f = np.nan_to_num(features / b.features)  # inf/inf: no overlap counts among infinitely many
@@ -161,7 +169,9 @@ def _overlapping(
     return at_limits(cross_terms(a, b, spectrum, f, g, kappa), a.limit | b.limit)
 
 
-def _solved(spectrum: Spectrum, features: Any, samples: Any, ridge: Any) -> FixedPoint:
+def _solved(
+    spectrum: Spectrum, features: FloatArray, samples: FloatArray, ridge: FloatArray
+) -> FixedPoint:
     """The fixed point of a member, limits included; `samples` are its own."""
     r = spectrum.scaled_ridge(ridge, samples)
     point = spectrum.fixed_point(features, samples, features - samples, r)
@@ -169,7 +179,7 @@ def _solved(spectrum: Spectrum, features: Any, samples: Any, ridge: Any) -> Fixe
     return point
 
 
-def _parts(terms: CrossTerms, target: Mapping[str, Any]) -> dict[str, Any]:
+def _parts(terms: CrossTerms, target: Mapping[str, Value]) -> dict[str, Any]:
     """The parts of a product, by cause."""
     amplitudes = Amplitudes(
         signal=target["signal"],
@@ -257,7 +267,7 @@ def _activations_differ(a: AnyMember, b: AnyMember) -> bool:
     return a.moments != b.moments
 
 
-def _correlation(a: Any, b: Any, shared_features: Any) -> float:
+def _correlation(a: Any, b: Any, shared_features: FloatArray) -> float:
     """κ of two activations, with the sign of μ₁a μ₁b; 0 where no features are shared."""
     if not np.any(shared_features):
         return 0.0
@@ -334,7 +344,7 @@ def committee(
     sizes = np.array([_sizes(one) for one in all_members], dtype=np.float64)
     features, samples, _ = sizes.T.tolist()
     common = overlaps(features, samples, sharing)
-    test_noise: Any = getattr(all_members[0], "test_noise", 0.0)
+    test_noise: Value = getattr(all_members[0], "test_noise", 0.0)
     products = _products(all_members, sizes, common.features, common.samples)
     parts = _parts(products, target)
     errors = np.asarray(sum(parts.values()))
@@ -386,8 +396,8 @@ def _products(
 
 def _correlations(
     members: Sequence[AnyMember],
-    first: npt.NDArray[np.int_],
-    second: npt.NDArray[np.int_],
+    first: IntArray,
+    second: IntArray,
     shared_features: FloatArray,
 ) -> FloatArray | None:
     """κ of every two members; None where all have one activation."""
@@ -409,7 +419,7 @@ def _quadratic(weights: FloatArray, part: FloatArray) -> float:
 
 
 def _weights(
-    wanted: str | npt.ArrayLike, products: CrossTerms, target: Mapping[str, Any]
+    wanted: str | npt.ArrayLike, products: CrossTerms, target: Mapping[str, Value]
 ) -> FloatArray:
     """The given weights, or the optimal ones."""
     count = len(np.asarray(products.bias))
@@ -420,7 +430,7 @@ def _weights(
     return checked_weights(wanted, count)
 
 
-def _best(products: CrossTerms, target: Mapping[str, Any]) -> FloatArray:
+def _best(products: CrossTerms, target: Mapping[str, Value]) -> FloatArray:
     """The weights of least error, of smallest norm where they are not unique.
 
     They do not depend on a common factor of the amplitudes, whose squares may underflow: amplitudes

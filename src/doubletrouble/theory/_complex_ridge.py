@@ -12,18 +12,14 @@ into smaller ones.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import BoolArray, FloatArray, Numbers
 from doubletrouble.theory._fixed_point import FixedPoint, Sizes, Spectrum
-
-Complex: TypeAlias = Any
-"""Complex arrays, in formulas that are typed for real ones."""
 
 _LAST_STEP = 1e-9
 _MOST_STEPS = 12
@@ -36,14 +32,14 @@ _MOST_PIECES = 1000
 class _State:
     """The terms of (*) at some y and r."""
 
-    gap: Complex  # z - Q
-    unused: tuple[Complex, Complex]  # of the smaller and the bigger resource
-    excess: Complex  # F
-    pull: Complex  # small r y/s
+    gap: Numbers  # z - Q
+    unused: tuple[Numbers, Numbers]  # of the smaller and the bigger resource
+    excess: Numbers  # F
+    pull: Numbers  # small r y/s
 
 
 def fixed_points_along(
-    spectrum: Spectrum, features: FloatArray, samples: FloatArray, ridges: Any
+    spectrum: Spectrum, features: FloatArray, samples: FloatArray, ridges: Sequence[Numbers]
 ) -> Iterator[FixedPoint]:
     """Yield the fixed point at each of `ridges` (an array of points each), in their order.
 
@@ -52,8 +48,8 @@ def fixed_points_along(
     """
     spare = features - samples
     sizes = Sizes.of(features, samples, spare)
-    here: Complex = np.abs(ridges[0])
-    y: Complex = spectrum.inverse_ridge(spectrum.solve(features, samples, spare, here)) + 0j
+    here: Numbers = np.abs(ridges[0])
+    y: Numbers = spectrum.inverse_ridge(spectrum.solve(features, samples, spare, here)) + 0j
     for ridge in ridges:
         y = _continued(spectrum, sizes, y, here, ridge, _pieces(here, ridge))
         here = ridge
@@ -61,14 +57,14 @@ def fixed_points_along(
         yield FixedPoint.at(spectrum, features, samples, y, unused)
 
 
-def _pieces(start: Complex, end: Complex) -> int:
+def _pieces(start: Numbers, end: Numbers) -> int:
     """Number of continuation steps from one ridge to another."""
     return max(1, math.ceil(float(np.max(np.abs(np.log(end / start)))) / _STRIDE))
 
 
 def _continued(
-    spectrum: Spectrum, sizes: Sizes, y: Complex, start: Complex, end: Complex, pieces: int
-) -> Complex:
+    spectrum: Spectrum, sizes: Sizes, y: Numbers, start: Numbers, end: Numbers, pieces: int
+) -> Numbers:
     """Follow y from one ridge to another; without convergence, in smaller steps."""
     turn = np.log(end / start) / pieces
     start_y, converged = y, np.ones(np.shape(y), dtype=bool)
@@ -91,7 +87,9 @@ def _continued(
     return y
 
 
-def _corrected(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> tuple[Complex, Any]:
+def _corrected(
+    spectrum: Spectrum, sizes: Sizes, y: Numbers, ridge: Numbers
+) -> tuple[Numbers, BoolArray]:
     """Newton's method on log y, and where it converged close to its start."""
     moved = np.zeros(np.shape(y), dtype=np.complex128)
     for _ in range(_MOST_STEPS):
@@ -104,7 +102,7 @@ def _corrected(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> 
     return y, (np.abs(step) < _LAST_STEP) & (np.abs(moved) < 0.3)
 
 
-def _state(spectrum: Spectrum, sizes: Sizes, y: Complex, ridge: Complex) -> _State:
+def _state(spectrum: Spectrum, sizes: Sizes, y: Numbers, ridge: Numbers) -> _State:
     excess, gap = spectrum.balance(y, sizes.small)
     ry = ridge * y
     root = np.sqrt(sizes.square + 2 * sizes.twice_ratio * ry)

@@ -47,17 +47,18 @@ of the square of one member over the product of two is, again without a subtract
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from doubletrouble.ensembles import CrossTerms, MemberTerms, product_or_zero
+from doubletrouble.parameters import BoolArray, Numbers, Value
 from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum, limit_value
 
 TERM_NAMES = tuple(f.name for f in fields(CrossTerms))
 
 
-def at_limits(terms: CrossTerms, limit: Any) -> CrossTerms:
+def at_limits(terms: CrossTerms, limit: BoolArray | bool) -> CrossTerms:
     """The terms, with those at a surrogate ridge replaced by their limits."""
     if not np.any(limit):
         return terms
@@ -67,16 +68,16 @@ def at_limits(terms: CrossTerms, limit: Any) -> CrossTerms:
 
 def product_terms(
     *,
-    bias: Any,
-    crossed: Any,
-    unused_features: Any,
-    unused_samples: Any,
-    gap_per_feature: Any,
-    gap_per_sample: Any,
-    second_per_sample: Any,
-    joint: Any,
-    coupled_feature: Any = None,
-    coupled_sample: Any = None,
+    bias: Numbers,
+    crossed: Numbers,
+    unused_features: Numbers,
+    unused_samples: Numbers,
+    gap_per_feature: Numbers,
+    gap_per_sample: Numbers,
+    second_per_sample: Numbers,
+    joint: Numbers,
+    coupled_feature: Numbers | None = None,
+    coupled_sample: Numbers | None = None,
 ) -> CrossTerms:
     """Evaluate the formula by parts, given ρ, χ, α, β, p, q, c_N Q, J (also on complex numbers).
 
@@ -101,14 +102,16 @@ def product_terms(
 class PairSums(NamedTuple):
     """Sums over the modes of two members."""
 
-    first: Any  # Σ L_a M_b
-    second: Any  # Σ L_b M_a
-    both: Any  # Σ L_a L_b
-    bias: Any  # Σ v² M_a M_b
-    crossed: Any  # Σ v² L_b M_a
+    first: Numbers  # Σ L_a M_b
+    second: Numbers  # Σ L_b M_a
+    both: Numbers  # Σ L_a L_b
+    bias: Numbers  # Σ v² M_a M_b
+    crossed: Numbers  # Σ v² L_b M_a
 
 
-def pair_sums(count: Sum, weigh: Sum, a: tuple[Any, Any], b: tuple[Any, Any]) -> PairSums:
+def pair_sums(
+    count: Sum, weigh: Sum, a: tuple[Numbers, Numbers], b: tuple[Numbers, Numbers]
+) -> PairSums:
     """The formula of the sums, for `Spectrum.sum_over`."""
     (L_a, M_a), (L_b, M_b) = a, b
     v = L_b * M_a
@@ -125,9 +128,9 @@ def cross_terms(
     a: FixedPoint,
     b: FixedPoint,
     spectrum: Spectrum,
-    shared_features: Any,
-    shared_samples: Any,
-    correlation: Any = None,
+    shared_features: Value,
+    shared_samples: Value,
+    correlation: Value | None = None,
 ) -> CrossTerms:
     """The product of two members that share k = f P_b features and n = g N_a samples.
 
@@ -138,7 +141,12 @@ def cross_terms(
 
 
 def terms_of_pair(
-    a: FixedPoint, b: FixedPoint, sums: PairSums, f: Any, g: Any, correlation: Any = None
+    a: FixedPoint,
+    b: FixedPoint,
+    sums: PairSums,
+    f: Value,
+    g: Value,
+    correlation: Value | None = None,
 ) -> CrossTerms:
     """The product of two members, given the sums over their modes."""
     P, N = a.features, b.samples
@@ -175,9 +183,9 @@ def terms_of_pair(
 def member_terms(
     point: FixedPoint,
     spectrum: Spectrum,
-    shared_features: Any,
-    shared_samples: Any,
-    joint: Any = None,
+    shared_features: Value,
+    shared_samples: Value,
+    joint: Numbers | None = None,
 ) -> MemberTerms:
     """The terms of equal members that share f P features and g N samples, limits included.
 
@@ -216,12 +224,12 @@ def member_terms(
 
 
 def _partly_shared(
-    point: FixedPoint, one: CrossTerms, chi: Any, joint: Any, f: Any, g: Any
+    point: FixedPoint, one: CrossTerms, chi: Numbers, joint: Numbers, f: Value, g: Value
 ) -> tuple[CrossTerms, CrossTerms]:
     """The product of two equal members, and the excess of the square of one (`one`) over it."""
     A, B, Q = point.unused_features, point.unused_samples, point.second_per_sample
     p, q = point.gap_per_feature, point.gap_per_sample
-    rho: Any = one.bias
+    rho = one.bias
     J = joint
     U, W = A + p, B + q
     U_f, W_g = (1 - f) + f * U, (1 - g) + g * W

@@ -42,7 +42,7 @@ from doubletrouble.ensembles import (
 )
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import MEASURES, VOTE_MEASURES, Measure
-from doubletrouble.parameters import FloatArray, Numeric, Value, common_shape
+from doubletrouble.parameters import FloatArray, Indices, Numbers, Numeric, Value, common_shape
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
 from doubletrouble.theory._bootstrap import bootstrap
@@ -337,7 +337,7 @@ def _unit_problem(problem: Problem, function: str) -> Problem:
     )
 
 
-def checked_measure(problem: Any, measure: str | None, *, vote: bool = False) -> str:
+def checked_measure(problem: AnyProblem, measure: str | None, *, vote: bool = False) -> str:
     """The measure of a problem's error: the given one, or the default of its task."""
     classes = getattr(problem, "task", "regression") == "classification"
     allowed: tuple[str, ...] = MEASURES if classes else ("squared",)
@@ -359,17 +359,17 @@ def checked_measure(problem: Any, measure: str | None, *, vote: bool = False) ->
 class Inputs(Amplitudes):
     """A problem and an ensemble as numbers, or as a block of points."""
 
-    features: Any  # P/D, or P for a measured spectrum
-    samples: Any  # N/D, or N
-    ridge: Any
-    n_members: Any
-    share_numerator: Any  # of m/N
-    share_denominator: Any
-    shared_samples: Any  # n/m
-    shared_features: Any  # k/P
-    times: Any = 0.0  # of training, where it is limited
+    features: FloatArray  # P/D, or P for a measured spectrum
+    samples: FloatArray  # N/D, or N
+    ridge: FloatArray
+    n_members: FloatArray
+    share_numerator: FloatArray  # of m/N
+    share_denominator: FloatArray
+    shared_samples: FloatArray  # n/m
+    shared_features: FloatArray  # k/P
+    times: Value = 0.0  # of training, where it is limited
 
-    def member_samples(self) -> tuple[Any, Any]:
+    def member_samples(self) -> tuple[FloatArray, FloatArray]:
         """The samples m of each member, and P - m to full precision where they are close."""
         numerator, denominator = self.share_numerator, self.share_denominator
         part = self.samples * numerator / denominator
@@ -392,7 +392,7 @@ class Inputs(Amplitudes):
                 values[name] = np.broadcast_to(value, shape).reshape(-1)
         return Inputs(**values), shape
 
-    def take(self, index: Any) -> Inputs:
+    def take(self, index: Indices) -> Inputs:
         """Some of the points of flattened inputs."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return Inputs(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
@@ -401,7 +401,7 @@ class Inputs(Amplitudes):
 _SHARES = ("share_numerator", "share_denominator", "shared_samples", "shared_features")
 
 
-def _exact_product(a: Any, b: Any) -> tuple[Any, Any]:
+def _exact_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The product of two numbers and its rounding error (Dekker)."""
     product = a * b
     high_a, high_b = a * 134217729.0, b * 134217729.0  # 2²⁷ + 1
@@ -471,7 +471,8 @@ def evaluate(
                 shape,
                 block // spectrum.cost,
             )
-        at = Inputs(**dict(zip(inputs, map(np.float64, inputs.values()), strict=True)))
+        scalars: dict[str, Any] = dict(zip(inputs, map(np.float64, inputs.values()), strict=True))
+        at = Inputs(**scalars)
         parts = function(spectrum, scheme, at)
         numbers = dict(zip(parts, map(float, parts.values()), strict=True))
     if any(map(math.isnan, numbers.values())):
@@ -504,7 +505,7 @@ def blockwise(
     return {k: v.reshape(shape) if shape else float(v[0]) for k, v in results.items()}
 
 
-def _source(value: Any, shape: tuple[int, ...]) -> Any:
+def _source(value: Value, shape: tuple[int, ...]) -> Any:
     """A NumPy scalar, or a flat array whose slices are copied one at a time."""
     if np.ndim(value) == 0:
         return np.float64(value)
@@ -535,8 +536,8 @@ def coordinates(problem: AnyProblem, scheme: Scheme, **others: Numeric) -> dict[
 
 
 def member_fixed_point(
-    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any = None
-) -> tuple[FixedPoint, Any]:
+    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: FloatArray | None = None
+) -> tuple[FixedPoint, FloatArray]:
     """The fixed point of one member, and the share g of its samples that another member has.
 
     `ridge` is r, if it is not that of the problem.
@@ -593,10 +594,16 @@ def _effective_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str
     return {"ridge": np.where(wide, by_features, by_samples)}
 
 
-def total_error(terms: MemberTerms, nonlinear: MemberTerms, at: Amplitudes, per_member: Any) -> Any:
+def total_error(
+    terms: MemberTerms, nonlinear: MemberTerms, at: Amplitudes, per_member: Value
+) -> Numbers:
     """The sum of all parts but the Bayes error, also on complex numbers."""
     parts = combine(terms, nonlinear, at, per_member, None, times=product_or_zero)
-    return sum(value for name, value in parts.items() if name != "bayes")
+    total: Numbers = sum(value for name, value in parts.items() if name != "bayes")
+    return total
+
+
+Weights: TypeAlias = tuple[Value, Value, Value]
 
 
 def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
@@ -608,7 +615,8 @@ def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
             spectrum, at.features, at.samples, spectrum.scaled_ridge(at.ridge, at.samples)
         )
         point, g = bag.point, bag.shared_samples
-        once, pair = (0.0, 0.0, bag.residual_square), (0.0, 0.0, bag.residual**2)
+        once: Weights = (0.0, 0.0, bag.residual_square)
+        pair: Weights = (0.0, 0.0, bag.residual**2)
     else:
         point, g = member_fixed_point(spectrum, scheme, at)
         once = (has, 0.0, 1 - has)

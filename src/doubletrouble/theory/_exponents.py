@@ -45,7 +45,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import require
-from doubletrouble.parameters import FloatArray, Numeric, Parameter, Value, number
+from doubletrouble.parameters import FloatArray, Numbers, Numeric, Parameter, Value, number
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import ErrorTerms, aligned
 from doubletrouble.spectra import PowerLaw, SpectralLaw, TwoPowerLaw
@@ -288,8 +288,9 @@ def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
     unit = _with_all_parts(at)
     now = ensemble_parts(spectrum, scheme, at)
     total = sum(now.values())
-    point, directions = moved_member_terms(spectrum, unit)
-    directions["by_n_members"] = member_terms(point, spectrum, 0.0, 1.0), _IMAGINARY
+    point, moves = moved_member_terms(spectrum, unit)
+    by_members = member_terms(point, spectrum, 0.0, 1.0), _IMAGINARY
+    directions: dict[str, tuple[MemberTerms, Value]] = {**moves, "by_n_members": by_members}
     results: dict[str, Any] = {}
     for name, (moved, step) in directions.items():
         turn = 1j * step if name == "by_n_members" else 0.0
@@ -310,7 +311,7 @@ def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
     return results
 
 
-def _parts(terms: MemberTerms, at: Inputs, per_member: Any) -> dict[str, Any]:
+def _parts(terms: MemberTerms, at: Inputs, per_member: Numbers) -> dict[str, Any]:
     nonlinear = terms.unlearned() if np.any(at.nonlinear_signal) else None
     return combine(terms, nonlinear, at, per_member, None, times=product_or_zero)
 
@@ -409,7 +410,9 @@ def regimes(problem: SpectralProblem, n_members: Numeric, *, best: bool) -> dict
     return found
 
 
-def _crossing(law: Any, power: float, growth: float, size: Any) -> Any:
+def _crossing(
+    law: PowerLaw | TwoPowerLaw, power: float, growth: float, size: FloatArray
+) -> FloatArray:
     """The rank i with size · l(i)^power = i^growth."""
     early = size ** (1 / (power * law.capacity + growth))
     if not isinstance(law, TwoPowerLaw):
@@ -421,7 +424,7 @@ def _crossing(law: Any, power: float, growth: float, size: Any) -> Any:
 
 
 def _asymptotic(
-    problem: SpectralProblem, ensemble: Scheme, error: ErrorTerms[Any], *, best: bool
+    problem: SpectralProblem, ensemble: Scheme, error: ErrorTerms[Value], *, best: bool
 ) -> dict[str, Any]:
     """The regime of each point, and the exponents of its law."""
     shape = np.broadcast_shapes(
@@ -451,5 +454,5 @@ def _asymptotic(
     return {"regime": regime, "asymptotic": Exponents(**tables, regime=regime)}
 
 
-def _plain(value: Any) -> Value:
+def _plain(value: Value) -> Value:
     return value if np.ndim(value) else float(value)

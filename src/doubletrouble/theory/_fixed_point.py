@@ -32,17 +32,14 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import BoolArray, FloatArray, Indices, IntArray, Numbers, Value
 from doubletrouble.problems import Member, Problem, SpectralProblem
 from doubletrouble.theory._roots import crossings
-
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 TINIEST = 5e-324
 NO_SAMPLES = 1e-150  # reached only by data divided among very many members
@@ -57,23 +54,28 @@ _NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±
 class FixedPoint:
     """The solution of (*) for a learner; also for complex ridges."""
 
-    features: Any  # P
-    samples: Any  # N, or its surrogate in a limit
-    learnability: Any  # L of the largest level
-    unlearned: Any  # 1 - L of the largest level, without subtraction
-    bias: Any  # ρ = Σ v² (1 - L)², over modes with the target's normalized powers
-    crossed: Any  # χ = Σ v² L (1 - L)
-    unused_features: Any  # A = 1 - z/P
-    unused_samples: Any  # B = 1 - z/N
-    gap_per_feature: Any  # (z - Q)/P
-    gap_per_sample: Any  # (z - Q)/N
-    second_per_sample: Any  # Q/N
-    tail: Any  # t y: degrees of freedom that go into the tail
-    limit: Any = False  # whether values are at a surrogate ridge: see `limit_value`
+    features: Value  # P
+    samples: Value  # N, or its surrogate in a limit
+    learnability: Numbers  # L of the largest level
+    unlearned: Numbers  # 1 - L of the largest level, without subtraction
+    bias: Numbers  # ρ = Σ v² (1 - L)², over modes with the target's normalized powers
+    crossed: Numbers  # χ = Σ v² L (1 - L)
+    unused_features: Numbers  # A = 1 - z/P
+    unused_samples: Numbers  # B = 1 - z/N
+    gap_per_feature: Numbers  # (z - Q)/P
+    gap_per_sample: Numbers  # (z - Q)/N
+    second_per_sample: Numbers  # Q/N
+    tail: Numbers  # t y: degrees of freedom that go into the tail
+    limit: BoolArray | bool = False  # whether values are at a surrogate ridge: see `limit_value`
 
     @classmethod
     def at(
-        cls, spectrum: Spectrum, features: Any, samples: Any, y: Any, unused: tuple[Any, Any]
+        cls,
+        spectrum: Spectrum,
+        features: Value,
+        samples: Value,
+        y: Numbers,
+        unused: tuple[Numbers | float, Numbers | float],
     ) -> FixedPoint:
         """The fixed point at y, given the unused fractions of the smaller and the bigger size."""
         sums = _SelfSums(*spectrum.sum_at(_self_sums, y))
@@ -98,19 +100,20 @@ class FixedPoint:
         )
 
     @property
-    def joint(self) -> Any:
+    def joint(self) -> Numbers:
         """J = A B + B (z - Q)/P + A (z - Q)/N, the determinant that vanishes at P = N, r = 0."""
         A, B = self.unused_features, self.unused_samples
-        return A * B + B * self.gap_per_feature + A * self.gap_per_sample
+        J: Numbers = A * B + B * self.gap_per_feature + A * self.gap_per_sample
+        return J
 
     def moved(
         self,
         spectrum: Spectrum,
-        step: Any,
+        step: FloatArray,
         *,
-        y: Any,
-        unused_features: Any,
-        unused_samples: Any,
+        y: Numbers | float,
+        unused_features: Numbers,
+        unused_samples: Numbers,
         features: float = 0.0,
         samples: float = 0.0,
     ) -> FixedPoint:
@@ -139,12 +142,12 @@ class FixedPoint:
             tail=self.tail + i * (self.tail * y),
         )
 
-    def stepped(self, spectrum: Spectrum, step: Any) -> FixedPoint:
+    def stepped(self, spectrum: Spectrum, step: FloatArray) -> FixedPoint:
         """The fixed point after a complex step i·`step` of log y, at constant P and N."""
         e_P, e_N = self.gap_per_feature, self.gap_per_sample
         return self.moved(spectrum, step, y=1.0, unused_features=-e_P, unused_samples=-e_N)
 
-    def take(self, index: Any) -> FixedPoint:
+    def take(self, index: Indices) -> FixedPoint:
         """The fixed points of some of several learners."""
         return FixedPoint(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
 
@@ -154,39 +157,39 @@ class FixedPoint:
         return FixedPoint(**{k: v.reshape(shape) for k, v in values.items()})
 
 
-Sum: TypeAlias = Callable[[Any], Any]
-Formula: TypeAlias = Callable[..., Any]
+Sum: TypeAlias = Callable[[Numbers], Numbers]
+Formula: TypeAlias = Callable[..., Iterable[Numbers]]
 """Sums over modes, in order: of `count`, `weigh` and one pair (L, 1 - L) or more."""
 
 
 class _SelfSums(NamedTuple):
     """Sums over the modes of one learner."""
 
-    gap: Any  # Σ L (1-L)
-    second: Any  # Q
-    bias: Any  # ρ
-    crossed: Any  # χ
+    gap: Numbers  # Σ L (1-L)
+    second: Numbers  # Q
+    bias: Numbers  # ρ
+    crossed: Numbers  # χ
 
 
-def _self_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> _SelfSums:
+def _self_sums(count: Sum, weigh: Sum, one: tuple[Numbers, Numbers]) -> _SelfSums:
     L, M = one
     both = L * M
     return _SelfSums(gap=count(both), second=count(L * L), bias=weigh(M * M), crossed=weigh(both))
 
 
-def _turning_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+def _turning_sums(count: Sum, weigh: Sum, one: tuple[Numbers, Numbers]) -> tuple[Numbers, ...]:
     """Σ L² (1-L) and Σ v² L (1-L)²."""
     L, M = one
     both = L * M
     return count(both * L), weigh(both * M)
 
 
-def _first_degree(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+def _first_degree(count: Sum, weigh: Sum, one: tuple[Numbers, Numbers]) -> tuple[Numbers, ...]:
     """Σ L."""
     return (count(one[0]),)
 
 
-def _degrees(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
+def _degrees(count: Sum, weigh: Sum, one: tuple[Numbers, Numbers]) -> tuple[Numbers, ...]:
     """Σ L and Q."""
     L, _ = one
     return count(L), count(L * L)
@@ -195,13 +198,13 @@ def _degrees(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> tuple[Any, ...]:
 class _BalanceSums(NamedTuple):
     """The parts of z - size, see `Spectrum.balance`."""
 
-    rest: Any  # Σ L of modes with L ≤ 1/2, less Σ (1-L) of the others
-    gap: Any  # Σ L (1-L)
-    learned: Any  # modes with L > 1/2
-    others: Any  # modes with L ≤ 1/2
+    rest: Numbers  # Σ L of modes with L ≤ 1/2, less Σ (1-L) of the others
+    gap: Numbers  # Σ L (1-L)
+    learned: Numbers  # modes with L > 1/2
+    others: Numbers  # modes with L ≤ 1/2
 
 
-def _balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> _BalanceSums:
+def _balance_sums(count: Sum, weigh: Sum, one: tuple[Numbers, Numbers]) -> _BalanceSums:
     L, M = one
     learned = np.abs(M) < 0.5
     return _BalanceSums(
@@ -216,30 +219,30 @@ def _balance_sums(count: Sum, weigh: Sum, one: tuple[Any, Any]) -> _BalanceSums:
 class Sizes:
     """The smaller and the bigger of P and N, on which the unused fractions depend."""
 
-    small: Any
-    big: Any
-    twice_ratio: Any  # 2 small/big, 0 in the kernel limit
-    gap: Any  # 1 - small/big, exact near P = N
-    square: Any  # gap²
+    small: FloatArray
+    big: FloatArray
+    twice_ratio: FloatArray  # 2 small/big, 0 in the kernel limit
+    gap: FloatArray  # 1 - small/big, exact near P = N
+    square: FloatArray  # gap²
 
     @classmethod
-    def of(cls, features: Any, samples: Any, spare: Any) -> Sizes:
+    def of(cls, features: FloatArray, samples: FloatArray, spare: FloatArray) -> Sizes:
         """Sort the two sizes; `spare` is P - N, to full precision where they are close."""
         small, big = np.minimum(features, samples), np.maximum(features, samples)
         gap = np.fmin(np.abs(spare) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
         return cls(small, big, 2 * small / big, gap, gap * gap)
 
-    def unused(self, twice_ry: Any) -> tuple[Any, Any]:
+    def unused(self, twice_ry: Numbers) -> tuple[Numbers, Numbers]:
         """The unused fractions of the smaller and of the bigger size, given 2 r y."""
         twice = self.gap + np.sqrt(self.square + self.twice_ratio * twice_ry)
         return twice_ry / (twice + TINIEST), 0.5 * twice  # TINIEST: 0/0 at P = N, r = 0 is 0
 
-    def take(self, index: Any) -> Sizes:
+    def take(self, index: Indices) -> Sizes:
         """Some of several points."""
         return Sizes(*(np.asarray(getattr(self, f.name))[index] for f in fields(self)))
 
 
-def limit_value(value: Any) -> Any:
+def limit_value(value: Numbers) -> Numbers:
     """The limit of a value at the surrogate ridge: 0, inf or the value itself."""
     near = np.where(np.abs(value) < _NEGLIGIBLE, 0.0, value)
     return np.where(np.abs(near) > 1 / _NEGLIGIBLE, np.copysign(np.inf, near), near)
@@ -256,31 +259,33 @@ class Spectrum:
     scale: float  # of the levels: the root of their total weight per dimension, or the weight
     ridge_falls_with_samples: ClassVar[bool]  # whether r is the problem's own ridge over N
 
-    def scaled_ridge(self, ridge: Any, samples: Any) -> Any:
+    def scaled_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
         """The problem's own ridge as r of (*); `samples` is the whole data set."""
         return ridge / self.scale / (samples if self.ridge_falls_with_samples else self.scale)
 
-    def own_ridge(self, ridge: Any, samples: Any) -> Any:
+    def own_ridge(self, ridge: FloatArray, samples: FloatArray) -> FloatArray:
         """The inverse of `scaled_ridge`."""
         return ridge * self.scale * (samples if self.ridge_falls_with_samples else self.scale)
 
-    def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
+    def solve(self, features: Value, samples: Value, spare: Value, ridge: FloatArray) -> FixedPoint:
         """Solve (*) at ridge r; `spare` is P - N."""
         raise NotImplementedError
 
-    def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
+    def at_ridge_of_time(
+        self, time: Value, features: FloatArray, samples: FloatArray
+    ) -> FloatArray:
         """The ridge r whose penalty decays weights at the rate 1/time."""
         raise NotImplementedError
 
-    def fractions(self, y: Any) -> tuple[Any, Any]:
+    def fractions(self, y: Numbers) -> tuple[Numbers, Numbers]:
         """L and 1 - L of the largest level at y, real or complex."""
         raise NotImplementedError
 
-    def inverse_ridge(self, point: FixedPoint) -> Any:
+    def inverse_ridge(self, point: FixedPoint) -> Numbers:
         """The y of a fixed point."""
         raise NotImplementedError
 
-    def sum_at(self, formula: Formula, *y: Any) -> Iterable[Any]:
+    def sum_at(self, formula: Formula, *y: Numbers) -> Iterable[Numbers]:
         """Sums over modes at one y or more, real or complex.
 
         `formula` takes `count` (the sum over modes), `weigh` (the sum weighted by the target's
@@ -288,16 +293,16 @@ class Spectrum:
         """
         raise NotImplementedError
 
-    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Any]:
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Numbers]:
         """Sums over modes at the y of fixed points."""
         raise NotImplementedError
 
-    def degrees(self, point: FixedPoint) -> tuple[Any, Any]:
+    def degrees(self, point: FixedPoint) -> tuple[Numbers, Numbers]:
         """The degrees of freedom z and Q of a fixed point."""
         first, second = self.sum_over(_degrees, point)
         return first + point.tail, second
 
-    def balance(self, y: Any, size: Any) -> tuple[Any, Any]:
+    def balance(self, y: Numbers, size: FloatArray) -> tuple[Numbers, Numbers]:
         """Return z - size and z - Q; modes with L > 1/2 are counted exactly, less their 1 - L.
 
         Without a tail, most modes are all but the others: multiplicities that are not whole add up
@@ -311,15 +316,17 @@ class Spectrum:
         ty = self.tail * y
         return (sums.rest + ty) + (learned - size), sums.gap + ty
 
-    def saturated(self, features: Any, samples: Any) -> BoolArray:
+    def saturated(self, features: Value, samples: Value) -> BoolArray:
         """Where features and samples suffice to learn every mode in full."""
         return np.asarray(np.minimum(features, samples) >= self.rank)
 
-    def complete(self, features: Any, samples: Any, ridge: Any) -> BoolArray:
+    def complete(self, features: Value, samples: Value, ridge: FloatArray) -> BoolArray:
         """Where every mode is learned in full: features and samples suffice, and the ridge is 0."""
         return np.asarray(self.saturated(features, samples) & (ridge < _TINY_RIDGE))
 
-    def fixed_point(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
+    def fixed_point(
+        self, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray
+    ) -> FixedPoint:
         """Solve (*) at ridge r, limits included; `spare` is P - N."""
         high, empty = ridge > 1 / _VANISHING, samples < NO_SAMPLES
         limit = high | empty
@@ -348,31 +355,33 @@ class IsotropicSpectrum(Spectrum):
         self.null = float(not self.learnable)
         self.rank = float(self.learnable) if self.tail < _NEGLIGIBLE_WEIGHT else math.inf
 
-    def fractions(self, y: Any) -> tuple[Any, Any]:
+    def fractions(self, y: Numbers) -> tuple[Numbers, Numbers]:
         ly = self._level * y
         unlearned = 1 / (1 + ly)
         return ly * unlearned, unlearned
 
-    def inverse_ridge(self, point: FixedPoint) -> Any:
+    def inverse_ridge(self, point: FixedPoint) -> Numbers:
         if self._level > 0:
             return np.asarray(point.learnability / point.unlearned / self._level)
         return np.asarray(point.tail / self.tail)
 
-    def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
+    def at_ridge_of_time(
+        self, time: Value, features: FloatArray, samples: FloatArray
+    ) -> FloatArray:
         return self.scaled_ridge(1 / time / features / samples, samples)
 
-    def sum_at(self, formula: Formula, *y: Any) -> Iterable[Any]:
+    def sum_at(self, formula: Formula, *y: Numbers) -> Iterable[Numbers]:
         # the sum over one level is the value itself
-        values: Iterable[Any] = formula(np.asarray, np.asarray, *map(self.fractions, y))
+        values: Iterable[Numbers] = formula(np.asarray, np.asarray, *map(self.fractions, y))
         return values
 
-    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Any]:
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Numbers]:
         # by their own L: points may have levels of different activations
         pairs = ((point.learnability, point.unlearned) for point in points)
-        values: Iterable[Any] = formula(np.asarray, np.asarray, *pairs)
+        values: Iterable[Numbers] = formula(np.asarray, np.asarray, *pairs)
         return values
 
-    def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
+    def solve(self, features: Value, samples: Value, spare: Value, ridge: FloatArray) -> FixedPoint:
         """Solve (*) for one level of multiplicity one, vectorized and branch-free.
 
         Multiplying (*) by 1 + l y gives, divided by `small`,
@@ -448,15 +457,15 @@ class _OneLevel:
     """Coefficients of the one-level equation, per point."""
 
     level: float
-    flat: Any
-    less: Any
-    more: Any
-    gap: Any
-    square: Any
-    twice_ratio: Any
-    twice_ridge: Any
+    flat: FloatArray
+    less: FloatArray
+    more: FloatArray
+    gap: FloatArray
+    square: FloatArray
+    twice_ratio: FloatArray
+    twice_ridge: FloatArray
 
-    def newton(self, y: Any, steps: int = 0) -> Any:
+    def newton(self, y: FloatArray, steps: int = 0) -> FloatArray:
         """Newton's method on the logarithms; converged points are dropped once they are most.
 
         The logarithmic slope lies in [1/2, 2] everywhere. Points may alternate between
@@ -537,17 +546,17 @@ class MeasuredSpectrum(Spectrum):
         rough._top = float(rough._levels.max())
         return rough
 
-    def fractions(self, y: Any) -> tuple[Any, Any]:
+    def fractions(self, y: Numbers) -> tuple[Numbers, Numbers]:
         ly = self._top * y
         unlearned = 1 / (1 + ly)
         return ly * unlearned, unlearned
 
-    def inverse_ridge(self, point: FixedPoint) -> Any:
+    def inverse_ridge(self, point: FixedPoint) -> Numbers:
         if self._top > 0:
             return np.asarray(point.learnability / point.unlearned / self._top)
         return np.asarray(point.tail / self.tail)
 
-    def sum_at(self, formula: Formula, *y: Any) -> Iterable[Any]:
+    def sum_at(self, formula: Formula, *y: Numbers) -> Iterable[Numbers]:
         # in chunks that stay in the cache: memory does not grow with the number of modes
         chunk = max(1, _CHUNK // max(np.asarray(v).nbytes for v in y))
         if chunk >= self.cost:
@@ -556,9 +565,11 @@ class MeasuredSpectrum(Spectrum):
             self._sum_part(formula, slice(start, start + chunk), y)
             for start in range(0, self.cost, chunk)
         ]
-        return tuple(map(sum, zip(*parts, strict=True)))
+        return tuple(sum(terms) for terms in zip(*parts, strict=True))
 
-    def _sum_part(self, formula: Formula, part: slice, ys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _sum_part(
+        self, formula: Formula, part: slice, ys: tuple[Numbers, ...]
+    ) -> tuple[Numbers, ...]:
         """Sums over some of the levels."""
         levels, pairs = self._levels[part], []
         for y in ys:
@@ -573,14 +584,16 @@ class MeasuredSpectrum(Spectrum):
             )
         )
 
-    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Any]:
+    def sum_over(self, formula: Formula, *points: FixedPoint) -> Iterable[Numbers]:
         return self.sum_at(formula, *map(self.inverse_ridge, points))
 
-    def at_ridge_of_time(self, time: Any, features: Any, samples: Any) -> Any:
+    def at_ridge_of_time(
+        self, time: Value, features: FloatArray, samples: FloatArray
+    ) -> FloatArray:
         # features are divided by √P: the rate does not depend on their number
-        return self.scaled_ridge(1 / time, samples)
+        return self.scaled_ridge(np.divide(1, time), samples)
 
-    def solve(self, features: Any, samples: Any, spare: Any, ridge: Any) -> FixedPoint:
+    def solve(self, features: Value, samples: Value, spare: Value, ridge: FloatArray) -> FixedPoint:
         """Solve (*) for a list of levels with multiplicities; they are the first axis.
 
         For a mode with l y > 1, L is written 1 - (1 - L) and the one is moved to the right-hand
@@ -591,18 +604,20 @@ class MeasuredSpectrum(Spectrum):
         spare, ridge = (np.broadcast_to(v, shape).reshape(-1) for v in (spare, ridge))
         sizes = Sizes.of(features, samples, spare)
 
-        def excess(log_y: Any, points: Sizes, ridge: Any) -> Any:
+        def excess(log_y: FloatArray, points: Sizes, ridge: FloatArray) -> FloatArray:
             y = np.exp(log_y)
             used = points.small * points.unused(2 * ridge * y)[0]
-            return self.balance(y, points.small)[0] + used
+            over: FloatArray = self.balance(y, points.small)[0] + used
+            return over
 
-        def newton(log_y: Any, points: Sizes, ridge: Any) -> Any:
+        def newton(log_y: FloatArray, points: Sizes, ridge: FloatArray) -> FloatArray:
             """The step: d(z + small·h)/dlog y = z - Q + small·dh/dlog y."""
             y = np.exp(log_y)
             h, bigger = points.unused(2 * ridge * y)
             slope = h * bigger / np.maximum(2 * bigger - points.gap, TINIEST)
             off, gap = self.balance(y, points.small)
-            return (off + points.small * h) / (gap + points.small * slope)
+            step: FloatArray = (off + points.small * h) / (gap + points.small * slope)
+            return step
 
         bracket = self._bracket(sizes, ridge)
         log_y, reach = self._start(sizes, ridge, bracket)
@@ -628,7 +643,7 @@ class MeasuredSpectrum(Spectrum):
         point = FixedPoint.at(self, features, samples, y, sizes.unused(2 * ridge * y))
         return replace(point, limit=np.zeros(features.shape, dtype=bool)).reshape(shape)
 
-    def _bracket(self, sizes: Sizes, ridge: Any) -> tuple[FloatArray, FloatArray]:
+    def _bracket(self, sizes: Sizes, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bounds on log y: below, z and h each use at most half; above, one term suffices."""
         positive, count = self._levels[self._levels > 0], self._modes
         half = 0.125 * sizes.twice_ratio + 0.5 * sizes.gap  # r y at which h = 1/2
@@ -641,7 +656,7 @@ class MeasuredSpectrum(Spectrum):
         return np.log(low) - 0.1, np.log(high) + 0.1
 
     def _start(
-        self, sizes: Sizes, ridge: Any, bracket: tuple[FloatArray, FloatArray]
+        self, sizes: Sizes, ridge: FloatArray, bracket: tuple[FloatArray, FloatArray]
     ) -> tuple[FloatArray, float]:
         """Log y interpolated in a table of z, and a bound on its error.
 
@@ -657,7 +672,7 @@ class MeasuredSpectrum(Spectrum):
         (first,) = self.sum_at(_first_degree, y)
         z = first + self.tail * y
 
-        def share(index: npt.NDArray[np.int_]) -> FloatArray:
+        def share(index: IntArray) -> FloatArray:
             used = z[index] / sizes.small + sizes.unused(2 * ridge * y[index])[0]
             return np.asarray(np.log(used))
 
@@ -674,15 +689,15 @@ class MeasuredSpectrum(Spectrum):
 
     def _bracketed(
         self,
-        excess: Any,
+        excess: Callable[[FloatArray, Sizes, FloatArray], FloatArray],
         bracket: tuple[FloatArray, FloatArray],
         sizes: Sizes,
-        ridge: Any,
-        active: npt.NDArray[np.int_],
+        ridge: FloatArray,
+        active: IntArray,
     ) -> FloatArray:
         """Log y of some points by bracketing, which is slower and always converges."""
 
-        def values(log_y: Any, index: Any) -> Any:
+        def values(log_y: FloatArray, index: Indices) -> FloatArray:
             points = active[index]
             return excess(log_y, sizes.take(points), ridge[points])
 

@@ -38,7 +38,15 @@ from doubletrouble.ensembles import (
     combine,
 )
 from doubletrouble.glossary import TIME
-from doubletrouble.parameters import Numeric, Value, checked, refuse, whole_number
+from doubletrouble.parameters import (
+    FloatArray,
+    Numbers,
+    Numeric,
+    Value,
+    checked,
+    refuse,
+    whole_number,
+)
 from doubletrouble.problems import Problem, require_ridge_regression
 from doubletrouble.results import ErrorTerms, StoppingTime
 from doubletrouble.theory._complex_ridge import fixed_points_along
@@ -131,7 +139,9 @@ def gradient_flow(
         flat, shape = at.flattened()
         terms = _terms_at_time(spectrum, scheme, flat, poles)
         parts = combine(terms, terms.unlearned(), flat, 1 / flat.n_members, scheme.resamples)
-        return {k: np.broadcast_to(v, flat.times.shape).reshape(shape) for k, v in parts.items()}
+        return {
+            k: np.broadcast_to(v, np.shape(flat.times)).reshape(shape) for k, v in parts.items()
+        }
 
     error = evaluate(problem, scheme, parts_at, block=_POINTS, times=time)
     return ErrorTerms(**error, coordinates=coordinates(problem, scheme, time=time))
@@ -147,7 +157,7 @@ def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles)
     done = np.isinf(at.times) | (pace == 0) | (ridge > poles.ending * pace)
     pace = np.maximum(pace, _SLOWEST)
     shared, own = (
-        CrossTerms(**{name: np.zeros(at.times.shape) for name in TERM_NAMES}) for _ in range(2)
+        CrossTerms(**{name: np.zeros(np.shape(at.times)) for name in TERM_NAMES}) for _ in range(2)
     )
     shared.bias += 1.0  # the zero predictor
     for which, trained in ((begun & done, True), (begun & ~done, False)):
@@ -166,7 +176,7 @@ def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles)
 
 
 def _terms_at_convergence(
-    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any, poles: Poles
+    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: FloatArray, poles: Poles
 ) -> MemberTerms:
     """The terms of the ridge fit, times the share that the filter reaches at infinite time."""
     point, g = member_fixed_point(spectrum, scheme, at, ridge)
@@ -185,7 +195,7 @@ def _terms_at_convergence(
 
 
 def _terms_during_flow(
-    spectrum: Spectrum, at: Inputs, ridge: Any, pace: Any, poles: Poles
+    spectrum: Spectrum, at: Inputs, ridge: FloatArray, pace: FloatArray, poles: Poles
 ) -> MemberTerms:
     """The terms at finite times, as sums over poles."""
     samples, _ = at.member_samples()
@@ -193,7 +203,7 @@ def _terms_during_flow(
     points = list(fixed_points_along(spectrum, at.features, samples, ridges))
     share = 1 - 2 * np.sum(poles.weights).real  # 0 for a filter that tends to one
 
-    def unlearned_power(count: Sum, weigh: Sum, *pairs: tuple[Any, Any]) -> tuple[Any]:
+    def unlearned_power(count: Sum, weigh: Sum, *pairs: tuple[Numbers, Numbers]) -> tuple[Numbers]:
         unlearned = share + 2 * sum(
             (w * M).real for w, (_, M) in zip(poles.weights, pairs, strict=True)
         )
@@ -215,7 +225,7 @@ def _terms_during_flow(
 
 
 def _double_sum(
-    spectrum: Spectrum, points: Sequence[FixedPoint], poles: Poles, f: Any, g: Any
+    spectrum: Spectrum, points: Sequence[FixedPoint], poles: Poles, f: Value, g: Value
 ) -> CrossTerms:
     """Σ_jk w_j w_k V(a_j, a_k) for members that share f P features and g N samples."""
     totals = {name: np.zeros(points[0].tail.shape) for name in TERM_NAMES if name != "bias"}
@@ -232,7 +242,7 @@ def _double_sum(
     return CrossTerms(**{name: np.maximum(v, 0.0) for name, v in totals.items()})  # rounded zeros
 
 
-def _sums_of_pairs(count: Sum, weigh: Sum, *modes: tuple[Any, Any]) -> Iterator[Any]:
+def _sums_of_pairs(count: Sum, weigh: Sum, *modes: tuple[Numbers, Numbers]) -> Iterator[Numbers]:
     """One array of the five sums for each pair of poles, as parts of a spectrum are added."""
     for a, b, _ in _pairs(modes, lambda one: (np.conj(one[0]), np.conj(one[1]))):
         yield np.stack(pair_sums(count, weigh, a, b))
@@ -303,7 +313,7 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     require_ridge_regression(problem, "best_stopping_time")
     scheme = as_ensemble(ensemble, "best_stopping_time")
     if isinstance(problem, Problem):
-        width: Any = problem.features_per_dim
+        width = np.asarray(problem.features_per_dim)
         refuse(
             "features_per_dim",
             width,
@@ -332,19 +342,19 @@ def _unit_of_time(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, A
     return {"unit": np.where(np.isfinite(unit) & (unit > 0), unit, 1.0)}
 
 
-def _times(unit: Any, logs: Any) -> Any:
+def _times(unit: FloatArray, logs: FloatArray) -> FloatArray:
     """Times from their logarithms, clipped to the domain of `gradient_flow`."""
     with np.errstate(over="ignore"):
         times = unit * 10.0**logs
     return np.where(np.isinf(logs), times, np.minimum(times, TIME.high))
 
 
-def _column(values: Any, shape: tuple[int, ...]) -> Any:
+def _column(values: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     """Values along an axis before those of the problem."""
     return values.reshape(-1, *(1 for _ in shape))
 
 
-def _least(problem: AnyProblem, scheme: Scheme, logs: Any, unit: Any) -> Any:
+def _least(problem: AnyProblem, scheme: Scheme, logs: FloatArray, unit: FloatArray) -> FloatArray:
     """The best of some times at each point, by their logarithms."""
     total = np.asarray(gradient_flow(problem, _times(unit, logs), scheme).total)
     logs = np.broadcast_to(logs, total.shape)

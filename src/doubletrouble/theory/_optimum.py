@@ -44,12 +44,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import Measure
-from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.parameters import FloatArray, Indices, Numbers, Value
 from doubletrouble.problems import Problem, ridge_name
 from doubletrouble.results import OptimalRidge
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
@@ -95,7 +94,7 @@ def optimal_ridge(
     Returns
     -------
     OptimalRidge
-        The ridge (λ of a `Problem`, the `gram_ridge` of a `SpectralProblem`), and the error there.
+        The `ridge` for a `Problem`, the `gram_ridge` for a `SpectralProblem`, and the error there.
         Both 0 (minimum norm) and inf (predict zero) are possible.
 
     Raises
@@ -128,14 +127,14 @@ def optimal_ridge(
         from doubletrouble.theory._any_loss import best_ridge
 
         best = best_ridge(problem, scheme, measure)
-        best = best if np.ndim(best) else float(best)
-        error = exact_error(replace(problem, ridge=best), scheme, measure)
-        return OptimalRidge(ridge=best, error=error)
+        plain: Value = best if np.ndim(best) else float(best)
+        error = exact_error(replace(problem, ridge=plain), scheme, measure)
+        return OptimalRidge(ridge=plain, error=error)
     checked_measure(problem, measure)
     ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
     name = ridge_name(problem)
     error = exact_error(replace(problem, **{name: ridge}), scheme)
-    return OptimalRidge(ridge=ridge, error=error, name=name)
+    return OptimalRidge(error=error, **{name: ridge})
 
 
 def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
@@ -191,14 +190,14 @@ def best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> FloatArray:
     return np.asarray(spectrum.own_ridge(best, at.samples))
 
 
-def _total(at: Inputs, terms: MemberTerms) -> Any:
+def _total(at: Inputs, terms: MemberTerms) -> FloatArray:
     """The error of the ensemble without the Bayes error."""
     return total_error(terms, terms.unlearned(), at, 1 / at.n_members)
 
 
 def _risk(
-    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: Any, index: npt.NDArray[np.int_]
-) -> tuple[Any, Any]:
+    spectrum: Spectrum, scheme: Scheme, at: Inputs, ridge: FloatArray, index: Indices
+) -> tuple[FloatArray, FloatArray]:
     """The test error at ridge r, and its derivative by the ridge up to a positive factor."""
     at = at.take(index)
     samples, spare = at.member_samples()
@@ -221,7 +220,7 @@ def _risk(
     return np.where(peak, np.inf, risk.real), np.where(peak, -np.inf, slope)
 
 
-def _step(point: FixedPoint, at: Inputs) -> Any:
+def _step(point: FixedPoint, at: Inputs) -> FloatArray:
     """The step, smaller near P = N at a small ridge, where unused fractions set the scale."""
     unused = (
         point.unused_features / point.gap_per_feature + point.unused_samples / point.gap_per_sample
@@ -246,10 +245,10 @@ class Slopes:
 class _Moves:
     """Derivatives along log P or log N."""
 
-    y: Any  # its logarithm
-    unused_features: Any
-    unused_samples: Any
-    joint: Any  # J, by the unused fractions alone
+    y: FloatArray  # its logarithm
+    unused_features: FloatArray
+    unused_samples: FloatArray
+    joint: FloatArray  # J, by the unused fractions alone
     features: float  # d log P
     samples: float  # d log N
 
@@ -300,7 +299,7 @@ def _central_difference(
 
 def moved_member_terms(
     spectrum: Spectrum, at: Inputs
-) -> tuple[FixedPoint, dict[str, tuple[MemberTerms, Any]]]:
+) -> tuple[FixedPoint, dict[str, tuple[MemberTerms, FloatArray]]]:
     """The fixed point of one member, and its terms after complex steps of log N and log P.
 
     With each comes its step: imaginary parts are derivatives times the step.
@@ -324,7 +323,7 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, An
     )
     corner = full & (point.samples == spectrum.rank)
 
-    def slope(name: str, size: Any) -> tuple[Any, Any]:
+    def slope(name: str, size: FloatArray) -> tuple[FloatArray, FloatArray]:
         terms, step = moved[name]
         risk = _total(at, terms)
         # limits are taken of the sum, whose terms may be complex
@@ -345,7 +344,7 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, An
     }
 
 
-def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]:
+def _moves(point: FixedPoint, spare: FloatArray, falls: float) -> tuple[_Moves, _Moves]:
     """The derivatives above, by log P and by log N; `falls` is κ."""
     A, B = point.unused_features, point.unused_samples
     e_P, e_N, Q_N = point.gap_per_feature, point.gap_per_sample, point.second_per_sample
@@ -378,7 +377,9 @@ def _moves(point: FixedPoint, spare: Any, falls: float) -> tuple[_Moves, _Moves]
     return by_P, by_N
 
 
-def _moved(spectrum: Spectrum, point: FixedPoint, moves: _Moves) -> tuple[FixedPoint, Any, Any]:
+def _moved(
+    spectrum: Spectrum, point: FixedPoint, moves: _Moves
+) -> tuple[FixedPoint, Numbers, FloatArray]:
     """The fixed point and J after a complex step, and the step."""
     J = point.joint
     # near P = N at a small ridge J varies fastest: the step is small on that scale

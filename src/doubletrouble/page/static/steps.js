@@ -518,7 +518,7 @@ export const steps = [
   {
     id: "claims",
     text: `
-      The claims about the causes of double descent are true, some with a condition. Those about remedies hold at
+      The claims about the causes of double descent are true, some with a condition. Those about what reduces it hold at
       F/τ = 10, as in Figures 5, 7 and 8, but not always with more noise. Those about neural networks are
       reproduced; a part is due to the optimizer. Each verdict is checked by code.`,
     controls: [],
