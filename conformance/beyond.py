@@ -173,7 +173,7 @@ class Flow(_OnCurve):
 
 @dataclass(frozen=True, kw_only=True)
 class Unequal:
-    """Members of unequal width, data, ridge and activation."""
+    """Members with unequal features, data, ridge and activation."""
 
     members: tuple[dt.Member, ...]
     sharing: str | tuple[float, float]

@@ -14,7 +14,7 @@ SIZES = Sizes(dims=(60, 120, 240), draws=(40, 24, 16))
 HEAD = """{title}
 
 Members that draw samples (subsample, bootstrap) or features (from a bank), gradient flow stopped
-at a time, and members of unequal width, data, ridge and activation, for {seeds} seeds, compared as
+at a time, and members of unequal sizes, ridge and activation, for {seeds} seeds, compared as
 above, with {draws} draws at D = {dims}: a linear teacher of norm 1, label noise τ = {noise:g}.
 
 - **Parts.** *resampling* is the variance over the choice of samples, or of features from a bank.

@@ -60,11 +60,11 @@ class BagStyle(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bagging:
-    """A panel along P K/N for each F/τ, and the parts of every scheme at one width."""
+    """A panel along P K/N for each F/τ, and the parts of every scheme at one P."""
 
     panels: tuple[Panel, ...]
     splits: tuple[Mapping[str, ErrorTerms[Any]], ...]  # by scheme
-    costs: Mapping[str, float]  # of training at that width, relative to the ensemble
+    costs: Mapping[str, float]  # of training at that P, relative to the ensemble
     split_ratio: float
     styles: Mapping[str, BagStyle]
 
@@ -247,7 +247,7 @@ def draw_split(axes: "drawing.Axes", split: Mapping[str, ErrorTerms[Any]], data:
 
 
 def plot(data: Bagging) -> "drawing.Figure":
-    """Draw the figure: curves above, the parts at one width below."""
+    """Draw the figure: curves above, the parts at one P below."""
     with drawing.new_figure(height=6.6) as figure:
         grid = figure.subplots(2, len(data.panels), sharey="row", height_ratios=(1.15, 1))
         grid = np.reshape(grid, (2, -1))

@@ -1,4 +1,4 @@
-r"""A committee of models of different width: its best weights, and its test error.
+r"""A committee of models with different numbers of features: its best weights, and its test error.
 
 All members have the same samples and independent features; the best weights follow from the mean
 products of errors of every two members (`theory.committee`). Every product is a signal part plus a
@@ -240,7 +240,7 @@ FIGURE = FigureSpec(
     name="committee",
     title="The best weights of a committee of unequal models",
     caption=(
-        "Nine models of widths from P = N/5 to 5N, trained on the same data with independent "
+        "Nine models with P from N/5 to 5N features, trained on the same data with independent "
         "features, and averaged with the weights that minimize the test error. (a) Without a "
         "penalty, the model with as many features as samples has weight zero, for every noise, and "
         "its neighbours have small weights. With clean labels the wide models have most of the "

@@ -1,4 +1,4 @@
-r"""Width, samples and penalty of infinitely many models are equivalent: one effective ridge.
+r"""Features, samples and penalty of infinitely many models are equivalent: one effective ridge.
 
 The mean of infinitely many members, each with its own features, its own subset of the samples or
 both, predicts as linear ridge regression on all of the data, with the ridge
@@ -146,7 +146,7 @@ def linear_error(problem: Problem, effective: FloatArray) -> FloatArray:
 
 
 def simulated_paths(problem: Problem, settings: SimulationSettings) -> tuple[Points, ...]:
-    """Simulated points on every path with one setting varied; infinite width is a kernel."""
+    """Simulated points on every path with one setting varied; P = ∞ is a kernel."""
     narrow = two_sizes(problem, settings, ratios=[0.25, 0.5, 0.75], model="features")
     kernel = replace(problem, features_per_dim=[math.inf])
     bags = [Subsample(math.inf, fraction=fraction) for fraction in (0.24, 0.5, 0.8)]
@@ -284,20 +284,21 @@ def comparisons(data: Equivalences) -> tuple[agreement.Agreement, ...]:
     rho = np.concatenate([np.ravel(m.effective) for m in settings])
     error = np.concatenate([np.ravel(m.total) for m in settings])
     off = np.abs(error / linear_error(data.problem, rho) - 1)
-    linear = "Linear ridge regression, and all settings of width, samples and ridge"
+    linear = "Linear ridge regression, and all settings of features, samples and ridge"
     return (*agreement.with_simulation(data.points), agreement.Agreement.of(linear, off))
 
 
 FIGURE = FigureSpec(
     name="equivalences",
-    title="Width, samples and penalty are equivalent",
+    title="Features, samples and penalty are equivalent",
     caption=(
         "Averages of infinitely many models. Fewer features, a random subset of the samples for "
         "each model, or a larger penalty have the same effect: the average predicts as linear "
         "ridge regression on all samples, with an effective ridge ρ. (a, b) Contours of ρ over "
-        "width and penalty, and over width and fraction of the samples. Along a contour the test "
-        "error and its parts are constant; the thick one is the best, ρ = τ²/F². With a very small "
-        "penalty (b) ρ depends only on the smaller of the two, features or samples of a member.\n"
+        "features and penalty, and over features and fraction of the samples. Along a contour the "
+        "test error and its parts are constant; the thick one is the best, ρ = τ²/F². With a very "
+        "small penalty (b) ρ depends only on the smaller of the two, features or samples of a "
+        "member.\n"
         "(c) The test error along ρ. For every setting and activation it is that of linear ridge "
         "regression (grey). The three coloured paths start at infinitely many features, all "
         "samples and no penalty, at the least ρ of ReLU features, μ⋆²/μ₁² = 0.36: here "
