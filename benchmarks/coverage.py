@@ -1,4 +1,4 @@
-"""How often intervals of nominally 90 % contain the expected value of a part.
+"""How often intervals of nominally 95 % contain the expected value of a part.
 
 Three models whose predictions are drawn at once: random features at P = N, where tails are heavy; a
 linear model in one dimension, trained by gradient flow from a random weight, whose outputs at all
@@ -22,7 +22,7 @@ from doubletrouble.results import Estimate
 PARTS = ("noise", "initialization", "sampling", "bias", "total")
 VARIANCES = PARTS[:3]
 N_DATA = (5, 10, 20)
-BAR = (0.85, 0.96)  # for the variance parts
+BAR = (0.92, 0.97)  # for the variance parts
 
 Draw = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]
 """Predictions [data, noise, init, test] for a number of data sets, and the truth."""
@@ -101,7 +101,7 @@ def coverage(estimates: list[Estimate], expected: float) -> tuple[float, float]:
     symmetric = [replace(part, mean_square=None) for part in estimates]
     shares = []
     for parts in (estimates, symmetric):
-        intervals = [part.confidence_interval(0.9) for part in parts]
+        intervals = [part.confidence_interval(0.95) for part in parts]
         shares.append(float(np.mean([low <= expected <= high for low, high in intervals])))
     return shares[0], shares[1]
 
@@ -110,9 +110,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=1000, help="of every model and size")
     repeats = parser.parse_args([] if arguments is None else arguments).repeats
-    error = 100 * (0.9 * 0.1 / repeats) ** 0.5
+    error = 100 * (0.95 * 0.05 / repeats) ** 0.5
     print(
-        f"coverage of 90 % intervals in %, {repeats} repeats (± {error:.1f}); Student's t after /"
+        f"coverage of 95 % intervals in %, {repeats} repeats (± {error:.1f}); Student's t after /"
     )
     print(f"bar for noise, initialization and sampling: {BAR[0]:.0%} to {BAR[1]:.0%}")
     for model in MODELS:

@@ -1118,16 +1118,20 @@ class OptimalRidge(_ErrorTable):
 
     def __str__(self) -> str:
         """The ridge, and the error there by cause; of arrays, a table."""
-        name, ridge = self._named
-        if np.ndim(ridge):
-            return str(_first(self.error, name))
-        return f"best {name}: {ridge:.6g}\n{self.error}"
+        if np.ndim(self._penalty):
+            return str(_first(self.error, self._name))
+        return f"best {self._name}: {self._penalty:.6g}\n{self.error}"
 
     @property
-    def _named(self) -> tuple[str, Value]:
-        """The name of the ridge, and its value."""
-        name = "ridge" if self.gram_ridge is None else "gram_ridge"
-        return name, getattr(self, name)
+    def _name(self) -> str:
+        """Which of the two ridges it is."""
+        return "ridge" if self.gram_ridge is None else "gram_ridge"
+
+    @property
+    def _penalty(self) -> Value:
+        """The ridge of either kind of problem."""
+        penalty: Value = getattr(self, self._name)
+        return penalty
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -1176,8 +1180,7 @@ class StoppingTime(_ErrorTable):
         if np.ndim(self.time):
             return str(_first(self.error, "time"))
         best = self.optimal_ridge
-        name, ridge = best._named
-        other = f"total {best.error.total:.6g} at the best {name} {ridge:.6g}"
+        other = f"total {best.error.total:.6g} at the best {best._name} {best._penalty:.6g}"
         return f"best time to stop: {self.time:.6g}\n{self.error}\ntrained to the end: {other}"
 
 

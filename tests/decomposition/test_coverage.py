@@ -80,7 +80,7 @@ def test_intervals_cover_variances_of_one_common_output(model: str, n_data: int)
     expected = {name: np.mean([part.value for part in most[name]]) for name in VARIANCES}
     shares = {name: covered(estimates[name], float(expected[name])) for name in VARIANCES}
     ours, symmetric = zip(*shares.values(), strict=True)
-    assert min(ours) > 0.82, shares  # 0.85, and two standard errors of 400 repeats
-    assert max(ours) < 0.97, shares
+    assert min(ours) > 0.90, shares  # 0.92, and two standard errors of 400 repeats
+    assert max(ours) < 0.99, shares
     if n_data == 5 and model.startswith("linear"):
-        assert np.mean(symmetric) < 0.83 < 0.88 < np.mean(ours), shares
+        assert np.mean(symmetric) < 0.88 < 0.93 < np.mean(ours), shares

@@ -201,7 +201,7 @@ def advise(
     unit = count_unit(problem, dim)
     now = AdviceOption._of(NOW, problem, scheme, measure)
     budget = now.cost(cost) if budget is None else budget
-    best_ridge = scalar(optimal_ridge(problem, scheme, measure)._named[1])
+    best_ridge = scalar(optimal_ridge(problem, scheme, measure)._penalty)
     changes = single_changes(now, best_ridge, unit)
     most = best_features_of_many(problem, measure)
     many = now._moved(MANY_AT_BEST, Ensemble(math.inf), n_features=most)

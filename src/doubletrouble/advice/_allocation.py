@@ -96,7 +96,7 @@ def best_allocation(
         ensemble, there = kind(n_members), changed(problem, n_features=n_features)
         changes: dict[str, Any] = {"n_features": n_features}
         if free_ridge:
-            _, changes["ridge"] = optimal_ridge(there, ensemble, known.measure)._named
+            changes["ridge"] = optimal_ridge(there, ensemble, known.measure)._penalty
         option = known._moved(name, ensemble, **changes)
         return round_to_counts(option, budget, cost, unit, free_ridge=free_ridge)
 
@@ -447,7 +447,7 @@ def round_to_counts(
         n_members, counts = n_members[good], counts[good]
         there = changed(problem, n_features=counts * unit)
         best = optimal_ridge(there, kind(n_members), option.measure)
-        total, ridges = np.asarray(best.error.total), np.asarray(best._named[1])
+        total, ridges = np.asarray(best.error.total), np.asarray(best._penalty)
     i = int(np.argmax(total <= total.min() * (1 + ERROR_TOLERANCE)))  # the fewest models of these
     changes = {"n_features": float(counts[i] * unit), "ridge": float(ridges[i])}
     counted = option._moved(option.name, kind(float(n_members[i])), **changes)

@@ -213,7 +213,7 @@ def decompose(
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
     source = _source(X, y, n_samples=n_samples, noise=noise, groups=groups, n_test=n_test)
     if n_data is None:
-        source, n_data = source._default(seed)
+        source, n_data = source._with_default_sets(seed)
     n_data = whole_number("n_data", n_data, 1)
     fits = Fits.of(
         model,

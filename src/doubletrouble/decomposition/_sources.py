@@ -327,7 +327,7 @@ class GeneratorSource:
         """The number of versions of the labels; labels without noise have one."""
         return 1 if self.is_noiseless else n_noise
 
-    def _default(self, seed: int) -> tuple[Self, int]:
+    def _with_default_sets(self, seed: int) -> tuple[Self, int]:
         """The source, and the number of its training sets, where none is given."""
         return self, _SETS
 
@@ -615,7 +615,7 @@ class PoolSource:
             return 1
         return n_noise + (self.injected is not None)  # and the labels without added noise
 
-    def _default(self, seed: int) -> tuple[Self, int]:
+    def _with_default_sets(self, seed: int) -> tuple[Self, int]:
         """The source, and the number of its training sets, where none is given.
 
         The sets have no common row where three or more fit; else they are random subsets.
