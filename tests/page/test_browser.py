@@ -347,6 +347,7 @@ def test_features_have_one_ratio(opened: Opener) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     axis = page.locator("#set-view-along")
     axis.select_option("features_per_dim")  # of the same number of features
+    settle(page)
     found = page.evaluate(parameters)
     assert (found["along"], found["features_per_dim"]) == ("features_per_dim", "4")
     assert "features_per_sample" not in found
@@ -354,9 +355,11 @@ def test_features_have_one_ratio(opened: Opener) -> None:
         assert page.locator(f"#set-{setting}-features_per_dim-box").input_value() == "4"
         assert page.locator(f"#set-{setting}-features_per_sample-box").is_hidden()
     page.locator("#set-view-ratio").select_option("features_per_sample")
+    settle(page)
     assert axis.input_value() == "features_per_sample"
     assert "features_per_dim" not in page.evaluate(parameters)
     visit(page, "view=explore&features_per_dim=3&second.features_per_sample=1")
+    settle(page)
     assert axis.input_value() == "features_per_dim"
     assert page.locator("#set-second-features_per_dim-box").input_value() == "1"
     visit(page, "view=explore&features_per_dim=3&features_per_sample=1")
@@ -364,6 +367,7 @@ def test_features_have_one_ratio(opened: Opener) -> None:
     page.get_by_role("link", name="Story").click()
     page.locator("#story-causes-first-features_per_sample-box").fill("3")
     page.locator("#story-causes-first-features_per_sample-box").press("Enter")
+    settle(page)
     assert page.evaluate(parameters)["features_per_sample"] == "3"
 
 
