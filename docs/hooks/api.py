@@ -3,10 +3,11 @@
 In the text of every page, `dt.exact_error` in code links to the page that describes it.
 """
 
-import inspect
 import re
+from functools import cache
 from typing import Any
 
+import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 
@@ -23,18 +24,30 @@ _tables: list[str] = []
 _described: set[str] = set()
 
 
+@cache
+def package() -> griffe.Object | griffe.Alias:
+    """The package, read and not imported: a page of networks is made without torch."""
+    return griffe.load("doubletrouble", search_paths=["src"])
+
+
 def summary(name: str) -> str:
     """The first paragraph of the description of a public name."""
-    value: Any = dt
-    for part in name.split("."):
-        value = getattr(value, part)
-    return (inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " ").replace("|", r"\|")
+    described = package()[name].docstring
+    return described.value.partition("\n\n")[0].replace("\n", " ").replace("|", r"\|")
 
 
 def shown(name: str) -> str:
     """The name as users import it: results are in `doubletrouble.results`."""
-    last = name.rpartition(".")[2]
-    return f"results.{last}" if "." in name and hasattr(dt.results, last) else name
+    home, _, last = name.rpartition(".")
+    return f"results.{last}" if home and is_result(last) else name
+
+
+def is_result(name: str) -> bool:
+    """Whether a name is in `doubletrouble.results`, with or without its extra."""
+    try:
+        return hasattr(dt.results, name)
+    except dt.MissingExtraError:
+        return True
 
 
 def on_nav(nav: Any, *, files: Files, config: MkDocsConfig) -> None:
