@@ -10,25 +10,35 @@ import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from html import escape
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.errors import import_name, is_available, require
-from doubletrouble.palette import BLACK, CAUSES, EFFECTS, HATCHES, YELLOW
+from doubletrouble import _plots
+from doubletrouble._display import (
+    ROWS,
+    Column,
+    Content,
+    Shown,
+    Table,
+    percent,
+    plain,
+    whole,
+    with_error,
+)
+from doubletrouble.errors import import_name, is_available
 from doubletrouble.parameters import FloatArray, Value, whole_number
 
 _RESULTS = {
-    "advice": "Advice AdviceOption FrontierExponents MarginalValue ScalingFrontier",
+    "advice": "FrontierExponents MarginalValue ScalingFrontier",
     "convex": "OrderParameters",
     "decomposition": "Decomposition Design LearnerDecomposition RepeatPlan",
-    "diagnosis": "Diagnosis DiagnosisAdvice DiagnosisOption LearnerComparison LearningCurve",
+    "diagnosis": "Diagnosis LearnerComparison LearningCurve",
     "estimators": "RidgePath",
-    "forecasting": "Forecast ForecastAdvice ForecastCheck ForecastChecks ForecastOption "
-    "ForecastTerms LabelNoise",
+    "forecasting": "Forecast ForecastCheck ForecastChecks LabelNoise",
     "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
+    "options": "Advice Option",
     "runs": "Cell",
     "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation",
     "sweep": "SweepResult SweepRow SweepStatus",
@@ -50,7 +60,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    kinds = (_Result, ConfidenceInterval)
+    kinds = (_ByValue, Shown, ConfidenceInterval)
     own = [k for k, v in globals().items() if isinstance(v, type) and issubclass(v, kinds)]
     others = [name for name, home in _HOMES.items() if is_available(home)]
     return sorted([*(name for name in own if name[0].isupper()), *others])
@@ -62,11 +72,12 @@ Choice = TypeVar("Choice")
 NOISE_FLOOR = "noise floor"
 """The name of the part `bayes` where it is printed."""
 
-_ROWS = 12  # of a printed table: longer ones show their first and last rows
+EXTRAPOLATED = "extrapolated"
+"""The status of an error beyond what was measured."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Result:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _ByValue:
     """Compare by value, arrays included."""
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +90,7 @@ class _Result:
 
 
 def _same(a: Any, b: Any) -> bool:
-    return bool(a == b) if isinstance(a, _Result) else np.array_equal(a, b)
+    return bool(a == b) if isinstance(a, _ByValue) else np.array_equal(a, b)
 
 
 # --- estimates -----------------------------------------------------------------------------------
@@ -192,7 +203,7 @@ class _KnownError:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate(_Result):
+class Estimate(_ByValue):
     """An estimate with its standard error, 0 of a divergence; numbers, or arrays of one shape.
 
     Estimates add, subtract, multiply and divide, with numbers and with each other. Two estimates
@@ -409,17 +420,25 @@ class Estimate(_Result):
     def __format__(self, spec: str) -> str:
         if np.ndim(self.value):
             raise TypeError(f"estimate must be one number, got shape {np.shape(self.value)}")
-        return _with_error(float(self.value), float(self.standard_error), spec)
+        match = _FORMAT.fullmatch(spec)
+        value, error = float(self.value), float(self.standard_error)
+        if match is None:  # fixed or scientific, for both alike
+            return f"{format(value, spec)} ± {format(error, spec)}"
+        sign = "" if value < 0 or math.isnan(value) else match["sign"]
+        text = sign + with_error(value, error, int(match["digits"] or 0))
+        return format(text, match["pad"] + match["width"])
 
     def __str__(self) -> str:
-        """Value ± standard error, with matching digits; of arrays, the first and last ones."""
+        """Value ± standard error, with matching digits; of long arrays, the first and last ones."""
         if not np.ndim(self.value):
             return format(self, "")
-        values, errors = np.ravel(self.value), np.ravel(self.standard_error)
-        shown = [_with_error(float(v), float(e), "") for v, e in zip(values, errors, strict=True)]
-        half = _ROWS // 2
-        few = shown if len(shown) <= _ROWS else [*shown[:half], "…", *shown[-half:]]
-        return "[" + ", ".join(few) + "]"
+        pairs = np.stack(np.broadcast_arrays(self.value, self.standard_error), axis=-1)
+        texts = np.empty(pairs.shape[:-1], dtype=object)
+        for index in np.ndindex(texts.shape):
+            texts[index] = with_error(*map(float, pairs[index]))
+        return np.array2string(
+            texts, formatter={"all": str}, separator=", ", threshold=ROWS, edgeitems=3
+        )
 
     def __getitem__(self, index: Any) -> Estimate:
         """Some of the points of an array of estimates."""
@@ -464,45 +483,6 @@ def _welch(errors: Sequence[FloatArray], counts: Sequence[int]) -> int:
 _FORMAT = re.compile(
     r"(?P<pad>(?:.?[<>^])?)(?P<sign>[+ ]?)(?P<width>\d*)(?:\.(?P<digits>[1-9]\d?))?g?"
 )
-_DIGITS = 15  # that a float holds
-
-
-def _with_error(value: float, error: float, spec: str) -> str:
-    """A value and its standard error, rounded to the same decimal place.
-
-    The error has two digits, or one where a precision ".3g" in `spec` leaves fewer to the value.
-
-    >>> _with_error(3453.12, 183.0, ""), _with_error(0.012345, 0.00167, ".2g")
-    ('3450 ± 180', '0.012 ± 0.002')
-    """
-    match = _FORMAT.fullmatch(spec)
-    if match is None:  # fixed or scientific, for both alike
-        return f"{format(value, spec)} ± {format(error, spec)}"
-    sign = "" if value < 0 or math.isnan(value) else match["sign"]
-    text = sign + _matched(value, error, int(match["digits"] or 0))
-    return format(text, match["pad"] + match["width"])
-
-
-def _matched(value: float, error: float, digits: int) -> str:
-    largest = max(abs(value), error)
-    certain = error <= largest * 10.0**-_DIGITS  # no digit of the value is in doubt
-    if certain or not 1e-300 < largest < math.inf:
-        return f"{value:.{digits or 6}g} ± {error:.2g}"
-    first = _first_digit(float(f"{error:.1e}"))
-    place = first - 1  # of the last digit shown
-    if digits and value:
-        place = min(max(place, _first_digit(value) - digits + 1), first)
-    if 1e-4 <= largest < 1e7 and place <= 3:
-        decimals = max(0, -place)
-        return f"{round(value, -place):.{decimals}f} ± {round(error, -place):.{decimals}f}"
-    power = _first_digit(round(largest, -place))
-    scale, decimals = 10.0**-power, max(0, power - place)
-    return f"({value * scale:.{decimals}f} ± {error * scale:.{decimals}f})e{power:+03d}"
-
-
-def _first_digit(number: float) -> int:
-    """The decimal place of the first digit."""
-    return math.floor(math.log10(abs(number)))
 
 
 def check_level(name: str, level: float) -> None:
@@ -530,7 +510,7 @@ def _about() -> Any:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _Terms(_Result, Generic[Term]):
+class _Terms(_ByValue, Shown, Generic[Term]):
     """Parts that add up to a total; they subtract, print as a table, plot, and convert to pandas.
 
     A part that a design does not identify is None, and `reasons` has the reason by its name.
@@ -543,8 +523,7 @@ class _Terms(_Result, Generic[Term]):
     separate_total: Term | None = field(  # the total, where it is not the sum of the parts
         default=None, repr=False, compare=False
     )
-
-    _colors: ClassVar[Mapping[str, str]]
+    is_difference: bool = field(default=False, repr=False, compare=False)  # of two errors
 
     @classmethod
     def _of_total(cls, total: Term, reason: str, **about: Any) -> Self:
@@ -607,6 +586,7 @@ class _Terms(_Result, Generic[Term]):
             coordinates=_common(self.coordinates, other.coordinates),
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
+            is_difference=True,
         )
         return terms
 
@@ -625,10 +605,13 @@ class _Terms(_Result, Generic[Term]):
 
     __hash__ = None
 
-    def __repr__(self) -> str:
-        shown = self.parts or self._columns()  # the total, if no part is identified
-        parts = ", ".join(f"{name}={part!r}" for name, part in shown.items())
-        return f"{type(self).__name__}({parts})"
+    @property
+    def extrapolated(self) -> bool | npt.NDArray[np.bool_]:
+        """Whether the total is beyond what was measured; an array for several points."""
+        known = self.status.get("total", "")
+        if isinstance(known, str):
+            return known == EXTRAPOLATED
+        return np.array([one == EXTRAPOLATED for one in known]).reshape(self.shape)
 
     # --- presentation ---
 
@@ -664,185 +647,169 @@ class _Terms(_Result, Generic[Term]):
                 names.setdefault(how, []).append(printed_name(name))
         return "; ".join([total, *(f"{', '.join(some)}: {how}" for how, some in names.items())])
 
-    def _cells(self) -> tuple[list[str], list[list[str]]]:
-        """The head and the rows of the printed table; "…" marks omitted rows."""
-        columns, shape = self._columns(), self.shape
-        if not shape:
-            total = float(_number(columns["total"])) if "total" in columns else math.nan
-            rows = []
-            for name, part in columns.items():
-                share = (
-                    float(_number(part)) / total
-                    if name != "total" and 0 < total < math.inf
-                    else None
-                )
-                shown = str(part) if isinstance(part, Estimate) else f"{part:.6g}"
-                row = [self._label(name), shown, "" if share is None else f"{share:z.1%}"]
-                rows.append([*row, str(self.status.get(name, ""))] if self.status else row)
-            return ["part", "value", "share", *(["status"] if self.status else [])], rows
-        flat = {
-            name: np.broadcast_to(value, shape).reshape(-1)
-            for name, value in self._coordinates().items()
-        }
-        head = [*(flat or ["point"]), *map(self._label, columns)]
-        head += ["status"] if self.status else []
-        count, half = math.prod(shape), _ROWS // 2
-        few = [k for k in range(count) if count <= _ROWS or not half <= k < count - half]
-        rows = []
-        for k in few:
-            own = [f"{values[k]:.6g}" for values in flat.values()] or [str(k)]
-            own += [_entry(part, shape, k) for part in columns.values()]
-            rows.append([*own, self._status_at(k)] if self.status else own)
-        if count > _ROWS:
-            rows.insert(half, ["…"] * len(head))
-        return head, rows
-
-    def __str__(self) -> str:
-        """One line per part with its share of the total; for arrays, one line per point."""
-        head, rows = self._cells()
-        if not self.shape:
-            wide = max((len(row[0]) for row in rows), default=0) + 2
-            most = max([12, *(len(row[1]) for row in rows)])
-            return "\n".join(
-                f"{label:<{wide}} {value:>{most}} {share:>7}   {' '.join(status)}".rstrip()
-                for label, value, share, *status in rows
-            )
-        sides = ">" * (len(head) - 1) + ("<" if self.status else ">")
-        count = math.prod(self.shape)
-        return aligned([head, *rows], sides) + (f"\n{count} points" if count > _ROWS else "")
-
-    def _repr_html_(self) -> str:
-        head, rows = self._cells()
-        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-        )
-        count = math.prod(self.shape)
-        foot = f"<p>{count} points</p>" if count > _ROWS else ""
-        return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{foot}"
-
-    def to_frame(self) -> Any:
-        """Return the table of all points.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row per point, and a column per part and for the total. Varying parameters come
-            first; estimates have a second column `<part>_standard_error`, and parts of a known
-            status a column `<part>_status`.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        pandas = require("pandas", "tables")
-        shape = self.shape
-        table: dict[str, FloatArray | Sequence[str]] = {}
-        for name, value in (*self._coordinates().items(), *self._columns().items()):
-            table[name] = np.broadcast_to(_number(value), shape).reshape(-1)
-            if isinstance(value, Estimate):
-                error = np.broadcast_to(value.standard_error, shape).reshape(-1)
-                table[f"{name}_standard_error"] = error
-            if name in self.status:
-                how = self.status[name]
-                table[f"{name}_status"] = [how] * math.prod(shape) if isinstance(how, str) else how
-        return pandas.DataFrame(table)
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the parts.
-
-        A single point is drawn as bars, an array as curves along the varying parameter. For a
-        two-dimensional array the totals are drawn, one curve per row.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; those of a new figure unless given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        ValueError
-            If the terms have more than two axes.
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        if len(self.shape) > 2:
-            raise ValueError(f"plot must be of at most two axes, got shape {self.shape}")
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(figsize=(6.0, 3.4), layout="constrained").add_subplot()
-        draw = (self._draw_bars, self._draw_curves, self._draw_family)[len(self.shape)]
-        draw(axes)
-        axes.spines[["top", "right"]].set_visible(False)
-        return axes
-
-    def _draw_bars(self, axes: Any) -> None:
+    def _part_table(self, confidence: float | None = None) -> Table:
+        """A row for each part of one point, and for the total."""
         columns = self._columns()
-        for index, (name, part) in enumerate(columns.items()):
-            value, error = float(_number(part)), float(getattr(part, "standard_error", 0.0))
-            if not math.isfinite(value):
-                axes.text(0.0, index, f" {value}", va="center", fontsize="small")
-                continue
-            whisker = {"xerr": error, "error_kw": {"capsize": 3}} if 0 < error < math.inf else {}
-            axes.barh(index, value, height=0.7, color=self._colors.get(name, "#999999"), **whisker)
-        axes.set_yticks(range(len(columns)), list(map(self._label, columns)))
-        axes.invert_yaxis()
-        axes.set_xlabel("squared error")
-        if any(isinstance(part, Estimate) for part in columns.values()):
-            axes.set_title("whiskers: standard errors", fontsize="small", loc="right")
+        total = float(_number(columns["total"])) if "total" in columns else math.nan
+        split = 0 < total < math.inf and not self.is_difference
+        rows = [
+            [
+                self._label(name),
+                part,
+                float(_number(part)) / total if split and name != "total" else None,
+                str(self.status.get(name, "")),
+            ]
+            for name, part in columns.items()
+        ]
+        return Table(
+            name="parts",
+            columns=(
+                Column(name="part", form="words"),
+                Column(name="error", interval=confidence is not None),
+                Column(name="share", form="share"),
+                Column(name="status", heading="how it is known", form="words"),
+            ),
+            rows=rows,
+            confidence=confidence,
+            parts={} if self.is_difference else dict(enumerate(columns)),
+        )
 
-    def _draw_family(self, axes: Any) -> None:
+    def _point_table(self, confidence: float | None = None) -> Table:
+        """A row for each point: the varying parameters, every part, and the total."""
+        columns, shape = self._columns(), self.shape
+        varying = self._coordinates()
+        count = math.prod(shape)
+        cells: list[list[Any]] = [
+            np.broadcast_to(value, shape).reshape(-1).tolist() for value in varying.values()
+        ]
+        if shape and not varying:
+            cells.append(list(range(count)))
+        cells += [_points(part, shape) for part in columns.values()]
+        head = [Column(name=name, form="count") for name in varying or (["point"] if shape else [])]
+        head += [
+            Column(
+                name=name,
+                heading=self._label(name),
+                interval=confidence is not None and name == "total",
+                alone=name != "total",
+            )
+            for name in columns
+        ]
+        if self.status:
+            head.append(Column(name="status", heading="how it is known", form="words"))
+            cells.append([self._status_at(k) for k in range(count)])
+        return Table(
+            name="points",
+            columns=head,
+            rows=list(zip(*cells, strict=True)),
+            confidence=confidence,
+            omitted="points",
+        )
+
+    def _tables(self) -> tuple[Table, ...]:
+        return (self._point_table(),)
+
+    def _content(self) -> Content:
+        table = self._point_table() if self.shape else self._part_table()
+        return Content(tables=[table], verdict=self._verdict())
+
+    def _verdict(self) -> str:
+        """The largest part of the total, or the point of least total."""
+        if "total" in self.reasons:
+            return ""
+        total, shape = self.total, self.shape
+        if self.is_difference and not shape:
+            value = total if isinstance(total, Estimate) else plain(float(_number(total)))
+            return f"The difference of the totals is {value}."
+        values = np.broadcast_to(_number(total), shape)
+        if shape and self.is_difference:
+            return (
+                f"The differences of the totals are {plain(values.min())} to {plain(values.max())}."
+            )
+        if shape:
+            if not values.size or np.isnan(values).all():
+                return ""
+            k = int(np.nanargmin(values))
+            where = [
+                f"{name.replace('_', ' ')} = {whole(float(np.broadcast_to(v, shape).flat[k]))}"
+                for name, v in self._coordinates().items()
+            ]
+            place = ", ".join(where) or f"point {k}"
+            return f"The least total is {plain(float(values.flat[k]))}, at {place}."
+        number, parts = float(values), {n: float(_number(p)) for n, p in self.parts.items()}
+        infinite = [self._label(name) for name, part in parts.items() if math.isinf(part)]
+        if infinite:
+            return f"The error is infinite: {', '.join(infinite)}."
+        if not parts or not 0 < number < math.inf:
+            return f"The total is {plain(number)}."
+        largest = max(parts, key=parts.__getitem__)
+        return f"{percent(parts[largest] / number)} of the error is {self._label(largest)}."
+
+    def _picture(self) -> Any:
+        shape = self.shape
+        if len(shape) > 2:
+            raise ValueError(f"plot must be of at most two axes, got shape {shape}")
+        columns, label = self._columns(), "squared error"
+        if not shape:
+            bars = [_plots.Bar(label=self._label(n), value=p, part=n) for n, p in columns.items()]
+            return _plots.Bars(rows=bars, xlabel=label, confidence=None)
+        varying = {k: np.broadcast_to(v, shape) for k, v in self._coordinates().items()}
+        if len(shape) == 2:
+            return self._family(varying)
+        name, x = next(iter(varying.items()), ("point", np.arange(shape[0])))
+        extrapolated = np.broadcast_to(self.extrapolated, shape)
+        lines = [
+            _plots.Line(
+                label=self._label(part),
+                y=np.broadcast_to(_number(value), shape),
+                part=part,
+                error=_broadcast_error(value, shape),
+                extrapolated=extrapolated,
+            )
+            for part, value in columns.items()
+        ]
+        title = " and ".join(varying or [name]).replace("_", " ")
+        return _plots.Curves(x=x, xlabel=title, lines=lines, ylabel=label)
+
+    def _family(self, varying: Mapping[str, Value]) -> Any:
+        """The totals of a two-dimensional array, a curve for each row."""
         rows, columns = self.shape
-        varying = {k: np.broadcast_to(v, self.shape) for k, v in self._coordinates().items()}
         along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
         across = {k: v[:, 0] for k, v in varying.items() if k not in along}
         name, x = next(iter(along.items()), ("point", np.arange(columns)))
+        labels = [
+            ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
+            for row in range(rows)
+        ]
         total = self.total
-        for row in range(rows):
-            labels = (f"{k.replace('_', ' ')} = {v[row]:.4g}" for k, v in across.items())
-            values, label = np.broadcast_to(_number(total), self.shape)[row], ", ".join(labels)
-            if isinstance(total, Estimate):
-                error = np.broadcast_to(total.standard_error, self.shape)[row]
-                axes.errorbar(x, values, error, fmt="o", markersize=3, capsize=2, label=label)
-            else:
-                axes.plot(x, values, label=label or str(row))
-        scaled_axes(axes, name, x, "total squared error")
-
-    def _draw_curves(self, axes: Any) -> None:
-        (count,) = self.shape
-        varying = {k: v for k, v in self._coordinates().items() if np.shape(v) == (count,)}
-        name, x = next(iter(varying.items()), ("point", np.arange(count)))
-        for part, value in self._columns().items():
-            style = {"color": self._colors.get(part, "#999999"), "label": self._label(part)}
-            y = np.broadcast_to(_number(value), (count,))
-            if not np.any(y):  # zeros are not visible on a logarithmic axis
-                continue
-            if isinstance(value, Estimate):
-                error = np.broadcast_to(value.standard_error, (count,))
-                axes.errorbar(x, y, error, fmt="o", markersize=3, capsize=2, **style)
-            else:
-                axes.plot(x, y, **style)
-        scaled_axes(axes, " and ".join(varying or [name]), x, "squared error")
+        return _plots.Family(
+            x=x,
+            xlabel=name.replace("_", " "),
+            labels=[label or str(row) for row, label in enumerate(labels)],
+            y=np.broadcast_to(_number(total), self.shape),
+            error=_broadcast_error(total, self.shape),
+            extrapolated=np.broadcast_to(self.extrapolated, self.shape),
+            ylabel="total squared error",
+        )
 
 
-def scaled_axes(axes: Any, name: str, x: npt.ArrayLike, ylabel: str) -> None:
-    """Logarithmic axes where numbers are positive and span more than a factor of 20; labels."""
-    finite = np.asarray(x)[np.isfinite(x)]
-    if finite.size and finite.min() > 0 and finite.max() > 20 * finite.min():
-        axes.set_xscale("log")
-    missing = "" if finite.size == np.size(x) else " (inf not shown)"
-    axes.set_xlabel(name.replace("_", " ") + missing)
-    axes.set_ylabel(ylabel)
-    if axes.get_legend_handles_labels()[1]:
-        axes.set_yscale("log")
-        outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        axes.legend(frameon=False, fontsize="small", **outside)
+def _points(part: Value | Estimate, shape: tuple[int, ...]) -> list[Any]:
+    """A part at every point."""
+    values = np.broadcast_to(_number(part), shape).reshape(-1)
+    if not isinstance(part, Estimate):
+        return values.tolist()  # type: ignore[no-any-return]
+    if not np.ndim(part.value):
+        return [part] * values.size
+    indices = np.broadcast_to(np.arange(np.size(part.value)).reshape(np.shape(part.value)), shape)
+    flat = [part[index] for index in np.ndindex(np.shape(part.value))]
+    return [flat[k] for k in indices.reshape(-1)]
+
+
+def _broadcast_error(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | None:
+    """The standard errors of a part; None of an exact one."""
+    if not isinstance(part, Estimate):
+        return None
+    return np.broadcast_to(np.asarray(part.standard_error), shape)
 
 
 def _common(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
@@ -881,15 +848,6 @@ def _number(part: Value | Estimate) -> Value:
     return part.value if isinstance(part, Estimate) else part
 
 
-def _entry(part: Value | Estimate, shape: tuple[int, ...], k: int) -> str:
-    """One point of a part as text."""
-    value = np.broadcast_to(_number(part), shape).reshape(-1)[k]
-    if not isinstance(part, Estimate):
-        return f"{value:.6g}"
-    error = np.broadcast_to(part.standard_error, shape).reshape(-1)[k]
-    return _with_error(float(value), float(error), "")
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ErrorTerms(_Terms[Term]):
     """The test error by cause, in the paper's sequential order; the parts add up to `total`.
@@ -917,8 +875,6 @@ class ErrorTerms(_Terms[Term]):
     bayes: Term = _part()  # label noise of the test set: the noise floor
     resampling: Term = _part()  # the members' own choices
 
-    _colors = CAUSES["light"] | {"bayes": YELLOW}
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
@@ -931,23 +887,19 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
     index: Sequence[Hashable] = field(default=(), compare=False)  # of the rows of the data
     label: str = field(default="squared error", compare=False)  # of the axis of a plot
 
-    def to_frame(self) -> Any:
-        """Return the table of all rows.
+    def _point_table(self, confidence: float | None = None) -> Table:
+        table = super()._point_table(confidence)
+        columns = [Column(name="row", form="words"), *table.columns[1:]]
+        rows = [[index, *row[1:]] for index, row in zip(self.index, table.rows, strict=True)]
+        return replace(table, columns=columns, rows=rows, omitted="rows", index="row")
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each row of the data, with its index, and a column for each part and for the
-            total.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        pandas = require("pandas", "tables")
-        columns = {**self.parts, "total": self.total}
-        return pandas.DataFrame(columns, index=self.index)
+    def _verdict(self) -> str:
+        total = np.sort(np.asarray(self.total))[::-1]
+        count = max(1, len(total) // 10)
+        if not total.sum() > 0:
+            return ""
+        share = total[:count].sum() / total.sum()
+        return f"The {count} worst rows have {percent(share)} of the error."
 
     def worst(self, count: int = 20) -> Any:
         """Return the rows of largest error.
@@ -969,12 +921,12 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
         """
         return self.to_frame().nlargest(count, "total")
 
-    def plot(self, axes: Any = None, count: int = 20) -> Any:
+    def plot(self, ax: Any = None, count: int = 20) -> Any:
         """Draw the parts of the rows of largest error as bars.
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes or None, default: None
+        ax : matplotlib.axes.Axes or None, default: None
             The axes to draw on; those of a new figure unless given.
         count : int, default: 20
             The number of rows.
@@ -989,35 +941,16 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
         MissingExtraError
             If matplotlib is not installed.
         """
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(
-                figsize=(6.4, 0.22 * count + 1.2), layout="constrained"
-            ).add_subplot()
         order = np.argsort(-np.asarray(self.total))[:count]
-        below = {True: np.zeros(len(order)), False: np.zeros(len(order))}
-        for name, part in self.parts.items():
-            values = np.asarray(part)[order]
-            for positive in (True, False):  # estimates of single rows may be negative
-                width = np.where((values >= 0) == positive, values, 0.0)
-                label = self._label(name) if positive else None
-                style: dict[str, Any] = {
-                    "color": self._colors[name],
-                    "hatch": HATCHES.get(name, ""),
-                }
-                left = below[positive]
-                style |= {"label": label, "left": left, "edgecolor": "white", "lw": 0}
-                axes.barh(range(len(order)), width, **style)
-                below[positive] = left + width
-        axes.set_yticks(range(len(order)), [str(self.index[k]) for k in order], fontsize="small")
-        axes.invert_yaxis()
-        axes.axvline(0.0, color=BLACK, linewidth=0.8)
-        axes.set_xlabel(self.label)
-        axes.set_ylabel("row")
-        axes.set_title(f"The {len(order)} rows of largest error", loc="left", fontsize="medium")
-        axes.legend(frameon=False, fontsize="small", loc="lower right")
-        axes.spines[["top", "right"]].set_visible(False)
-        return axes
+        rows = [
+            _plots.StackRow(
+                label=str(self.index[k]),
+                parts={name: float(part[k]) for name, part in self.parts.items()},
+                total=float(np.asarray(self.total)[k]),
+            )
+            for k in order
+        ]
+        return _plots.draw(_plots.Stack(rows=rows, xlabel=self.label, confidence=None), ax)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1048,15 +981,13 @@ class AnovaTerms(_Terms[Term]):
     bayes: Term = _part()  # label noise of the test set
     resampling: Term = _part()  # the members' own choices
 
-    _colors = EFFECTS["light"] | {"bayes": YELLOW}
-
 
 def _psi(symbol: str, tex: str, meaning: str) -> Any:
     return field(metadata={"symbol": symbol, "tex": tex, "meaning": meaning})
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PsiTerms(_Result, Generic[Term]):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PsiTerms(_ByValue, Shown, Generic[Term]):
     """The dimensionless terms of [dascoli2020] Eqs. (12)-(17), and one the paper lacks."""
 
     psi1: Term = _psi("Ψ₁", r"\Psi_1", "overlap of teacher and student")
@@ -1073,54 +1004,87 @@ class PsiTerms(_Result, Generic[Term]):
         "Ψ₂ᵖ", r"\Psi_2^p", "overlap of two students: fresh data, same features"
     )
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _ErrorTable(_Result):
-    """A result with an error by cause, shown in notebooks as text around the error's table."""
-
-    def _repr_html_(self) -> str:
-        error: ErrorTerms[Value] = self.__dict__["error"]
-        before, table, after = str(self).partition(str(error))
-        if not table:  # the text of an array has another table
-            return f"<pre>{escape(str(self))}</pre>"
-        lines = [
-            f"<pre>{escape(text.strip())}</pre>" if text.strip() else "" for text in (before, after)
+    def _content(self) -> Content:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        shape = np.broadcast_shapes(*(np.shape(_number(value)) for value in values.values()))
+        if shape:
+            head = [Column(name=f.name, heading=f.metadata["symbol"]) for f in fields(self)]
+            cells = zip(*(_points(value, shape) for value in values.values()), strict=True)
+            return Content(
+                tables=[Table(name="terms", columns=head, rows=list(cells), omitted="points")]
+            )
+        rows = [[f.metadata["symbol"], values[f.name], f.metadata["meaning"]] for f in fields(self)]
+        head = [
+            Column(name="term", form="words"),
+            Column(name="value"),
+            Column(name="meaning", form="words"),
         ]
-        return f"{lines[0]}{error._repr_html_()}{lines[1]}"
+        return Content(tables=[Table(name="terms", columns=head, rows=rows)])
+
+    def _picture(self) -> Any:
+        bars = [
+            _plots.Bar(label=f.metadata["symbol"], value=getattr(self, f.name))
+            for f in fields(self)
+        ]
+        return _plots.Bars(rows=bars, xlabel="value", confidence=None)
 
 
-def _first(error: ErrorTerms[Value], name: str) -> ErrorTerms[Value]:
-    """The same terms with one coordinate in the first column."""
-    varying = {name: error.coordinates[name], **error.coordinates}
-    return replace(error, coordinates=varying)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _ShownByError(_ByValue, Shown):
+    """A result with an error by cause, which it shows under a title."""
+
+    def _error(self) -> ErrorTerms[Value]:
+        """The error shown."""
+        error: ErrorTerms[Value] = self.__dict__["error"]
+        return error
+
+    def _tables(self) -> tuple[Table, ...]:
+        return self._error()._tables()
+
+    def _picture(self) -> Any:
+        return self._error()._picture()
+
+    def _content_with(
+        self, title: str, first: str, verdict: str, lines: Sequence[str] = ()
+    ) -> Content:
+        """The error's table; of arrays, with the coordinate `first` in the first column."""
+        error = self._error()
+        if not error.shape:
+            table = error._part_table()
+            return Content(title=title, tables=[table], lines=lines, verdict=verdict)
+        varying = {first: error.coordinates[first], **error.coordinates}
+        return replace(error, coordinates=varying)._content()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OptimalRidge(_ErrorTable):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class OptimalRidge(_ShownByError):
     """The ridge of least total test error, and the error there.
 
     Examples
     --------
     >>> import doubletrouble as dt
     >>> print(dt.optimal_ridge(dt.Problem(features_per_dim=10.0, noise=0.5)))
-    best ridge: 0.0153784
-    noise                0.116856   24.7%
-    initialization      0.0443651    9.4%
-    sampling            0.0858023   18.1%
-    bias                 0.226132   47.8%
-    noise floor                 0    0.0%
-    total                0.473155
+    part             error  share
+    noise           0.117     25%
+    initialization  0.0444     9%
+    sampling        0.0858    18%
+    bias            0.226     48%
+    noise floor     0          0%
+    total           0.473
+    The best ridge is 0.0154. 48% of the error is bias.
     """
 
     error: ErrorTerms[Value]  # at this ridge
     ridge: Value = _part()  # λ of a `Problem`, 0 and inf are possible; None of a `SpectralProblem`
     gram_ridge: Value = _part()  # of a `SpectralProblem`; None of a `Problem`
 
-    def __str__(self) -> str:
-        """The ridge, and the error there by cause; of arrays, a table."""
-        if np.ndim(self._penalty):
-            return str(_first(self.error, self._name))
-        return f"best {self._name}: {self._penalty:.6g}\n{self.error}"
+    def _content(self) -> Content:
+        name, error = self._name, self.error
+        verdict = ""
+        if not error.shape:
+            best = whole(float(np.asarray(self._penalty)))
+            verdict = f"The best {name} is {best}. {error._verdict()}"
+        return self._content_with(name, verdict)
 
     @property
     def _name(self) -> str:
@@ -1134,8 +1098,8 @@ class OptimalRidge(_ErrorTable):
         return penalty
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Committee(_ErrorTable):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Committee(_ShownByError):
     """The exact test error of members averaged with weights, and the matrix behind it.
 
     With R the matrix `pair_errors`, at test points without noise, and weights w the total error is
@@ -1157,41 +1121,47 @@ class Committee(_ErrorTable):
     shared_features: FloatArray  # (K, K), the members' own sizes on the diagonal
     shared_samples: FloatArray  # (K, K)
 
-    def __str__(self) -> str:
-        """The error by cause, and for each member its weight and its products with the others."""
-        rows = zip(self.weights, self.pair_errors, strict=True)
-        lines = [
-            f"{member:>6} {weight:>10.4g}   " + " ".join(f"{value:>9.4g}" for value in row)
-            for member, (weight, row) in enumerate(rows, start=1)
+    def _content(self) -> Content:
+        count = len(self.weights)
+        columns = [Column(name="member", form="count"), Column(name="weight")]
+        columns += [
+            Column(name=f"error_with_{k}", heading=f"with {k}") for k in range(1, count + 1)
         ]
-        return "\n".join([str(self.error), "", "member     weight   error with each", *lines])
+        pairs = zip(self.weights, self.pair_errors, strict=True)
+        rows = [[k, weight, *row] for k, (weight, row) in enumerate(pairs, start=1)]
+        members = Table(
+            name="members",
+            title="Members: weight, and mean product of the errors of every two",
+            columns=columns,
+            rows=rows,
+        )
+        return Content(tables=[self.error._part_table(), members], verdict=self.error._verdict())
+
+    def _tables(self) -> tuple[Table, ...]:
+        return tuple(self._content().tables)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StoppingTime(_ErrorTable):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StoppingTime(_ShownByError):
     """The time of least total test error along gradient flow, and the error there."""
 
     time: Value  # 0 and inf are possible
     error: ErrorTerms[Value]  # at this time
     optimal_ridge: OptimalRidge  # the best ridge fit, trained to convergence
 
-    def __str__(self) -> str:
-        """The time, the error there by cause, and the best ridge; of arrays, a table."""
-        if np.ndim(self.time):
-            return str(_first(self.error, "time"))
-        best = self.optimal_ridge
-        other = f"total {best.error.total:.6g} at the best {best._name} {best._penalty:.6g}"
-        return f"best time to stop: {self.time:.6g}\n{self.error}\ntrained to the end: {other}"
+    def _content(self) -> Content:
+        verdict, best, error = "", self.optimal_ridge, self.error
+        if not error.shape:
+            time, total = (float(np.asarray(value)) for value in (self.time, best.error.total))
+            verdict = (
+                f"The best time to stop is {whole(time)}, with error "
+                f"{plain(float(np.asarray(error.total)))}; trained to the end at the best "
+                f"{best._name}, {whole(float(np.asarray(best._penalty)))}, it is {plain(total)}."
+            )
+        return self._content_with("time", verdict)
 
 
-# --- options of a choice -------------------------------------------------------------------------
-
-WORTHWHILE = 0.01
-"""The least gain of a change that is recommended.
-
-The gain is the share of the error that the change removes, 1 - error/error now: positive if the
-error falls.
-"""
+# --- choices -------------------------------------------------------------------------------------
 
 
 def by_name(kind: str, known: Mapping[str, Choice], name: str) -> Choice:
@@ -1201,31 +1171,16 @@ def by_name(kind: str, known: Mapping[str, Choice], name: str) -> Choice:
     return known[name]
 
 
-# --- text and JSON -------------------------------------------------------------------------------
+# TRANSITION: deleted with the printers that import them
+
+WORTHWHILE = 0.01
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
-    """Rows of cells as lines; `sides` has "<" or ">" for each column.
-
-    >>> print(aligned([["option", "error"], ["now", "1.25"]], "<>"))
-    option  error
-    now      1.25
-    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     columns = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
     return "\n".join("  ".join(map(format, row, columns)).rstrip() for row in rows)
 
 
-def strict_json(value: Any) -> Any:
-    """A value as strict JSON has it: infinities are "inf" and "-inf", NaN is None.
-
-    >>> strict_json({"error": [1.5, math.inf, math.nan]})
-    {'error': [1.5, 'inf', None]}
-    """
-    if isinstance(value, Mapping):
-        return {name: strict_json(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [strict_json(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
+def scaled_axes(axes: Any, name: str, x: npt.ArrayLike, ylabel: str) -> None:
+    pass

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble._display import strict_json
 from doubletrouble.advice._options import (
     DATA,
     DIVIDED,
@@ -31,7 +32,7 @@ from doubletrouble.decomposition import COLORS
 from doubletrouble.errors import require
 from doubletrouble.palette import LABELS
 from doubletrouble.problems import SpectralProblem, ridge_name
-from doubletrouble.results import WORTHWHILE, aligned, by_name, strict_json
+from doubletrouble.results import WORTHWHILE, aligned, by_name
 from doubletrouble.theory import error_slopes
 
 _FIGURE_SIZE = (7.5, 4.4)  # in inches

@@ -30,7 +30,7 @@ def note(message: str) -> None:
 
 def show_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
     """Print strict JSON: infinities are "inf" and "-inf", NaN is null."""
-    from doubletrouble.results import strict_json  # not for --help
+    from doubletrouble._display import strict_json  # not for --help
 
     strict = strict_json(value)
     text = json_format.dumps(strict, indent=2, ensure_ascii=False, allow_nan=False)

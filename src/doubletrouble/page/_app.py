@@ -13,6 +13,7 @@ from typing import Any
 from flask import Flask, Response, abort, jsonify, request, send_from_directory
 from werkzeug.exceptions import HTTPException
 
+from doubletrouble._display import strict_json
 from doubletrouble.advice import advise
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.page._declarations import STATIC, served_declarations
@@ -21,7 +22,6 @@ from doubletrouble.page._forecasts import Forecasts
 from doubletrouble.page._losses import LossRequest, loss_curve
 from doubletrouble.page._settings import PageSetting, view_value
 from doubletrouble.page._simulations import SimulationRequest, Simulations
-from doubletrouble.results import strict_json
 
 _SERVED = STATIC.with_name("served")  # files that need the server
 _MOST_BYTES = 64 * 1024  # of a request other than a table

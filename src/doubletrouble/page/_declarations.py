@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from doubletrouble import __version__, glossary
+from doubletrouble._display import strict_json
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.losses import LOSSES
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS
 from doubletrouble.parameters import Parameter
 from doubletrouble.parameters import declarations as declared_by
-from doubletrouble.results import strict_json
 
 STATIC = Path(__file__).with_name("static")
 FILE = STATIC / "declarations.json"

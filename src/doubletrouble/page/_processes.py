@@ -15,7 +15,7 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from doubletrouble.results import strict_json
+from doubletrouble._display import strict_json
 
 # --- in the server -------------------------------------------------------------------------------
 

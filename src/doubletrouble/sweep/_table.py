@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble._display import strict_json
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
 from doubletrouble.parameters import Value
-from doubletrouble.results import ErrorTerms, Estimate, PsiTerms, strict_json
+from doubletrouble.results import ErrorTerms, Estimate, PsiTerms
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
 from doubletrouble.sweep._simulated import OTHER_LOSSES, PROBLEM, ensemble_axis, from_record
 

@@ -1,0 +1,766 @@
+"""Results as text, HTML, tables and JSON.
+
+A result declares its `Content`: a title, tables, remarks and a verdict. A `Table` has columns,
+and rows of numbers, estimates, intervals, words, or mappings of them; the same rows are printed
+with three significant digits, drawn in notebooks, and exported without rounding:
+
+    text    at most 80 columns wide; numbers are aligned at their decimal points
+    HTML    the verdict, a bar of the causes in their colours, and tables with bars for intervals
+    frame   a row for each row; an estimate has further columns for its error and interval
+    JSON    strict: infinities are "inf" and "-inf", NaN is null
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from textwrap import wrap
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from doubletrouble.errors import require
+from doubletrouble.palette import CAUSES, EFFECTS, LABELS
+
+WIDTH = 80
+"""Columns of printed text."""
+
+ROWS = 12
+"""Rows of a printed table: longer ones show their first and last rows."""
+
+_LEAST, _MOST = 1e-4, 1e7  # plain notation in between
+_EXACT = 1e-15  # relative error of a number without doubtful digits
+_NARROWEST = 14  # columns of wrapped words
+_GAP = "  "
+_SMALL_SHARE = 0.0005
+
+
+@runtime_checkable
+class Uncertain(Protocol):
+    """A number with its uncertainty, as an `Estimate`."""
+
+    @property
+    def value(self) -> Any:
+        """The number."""
+
+    @property
+    def standard_error(self) -> Any:
+        """Its standard error."""
+
+    def confidence_interval(self, confidence: float = ...) -> tuple[Any, Any]:
+        """The ends of its interval."""
+
+
+Form: TypeAlias = Literal["words", "number", "count", "share", "gain", "multiples", "settings"]
+"""What the cells of a column are, and how they are printed:
+
+words       text
+number      a quantity: three significant digits, with the standard error of an estimate
+count       a parameter: whole numbers with all digits, others with three
+share       a part of a whole, in percent
+gain        a change, in percent with a sign
+multiples   costs by name in multiples of the present ones: "features ×2"
+settings    parameters by name: "λ = 0.0154"
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """The name of a column in tables and JSON, its heading where it is printed, and its form."""
+
+    name: str
+    heading: str | None = None  # None: the name, with spaces
+    form: Form = "number"
+    printed: bool = True
+    interval: bool = False  # estimates are printed with their interval, not their standard error
+    alone: bool = False  # estimates are printed without either
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return self.name.replace("_", " ") if self.heading is None else self.heading
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Columns, and rows with a cell for each of them."""
+
+    name: str  # in JSON
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    title: str = ""
+    confidence: float | None = None  # of intervals
+    parts: Mapping[int, str] = field(default_factory=dict)  # rows that are causes of an error
+    omitted: str = ""  # the name of the rows, of which only some are printed
+    index: str = ""  # the column that is the index of a frame
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows for programs: a mapping from names to numbers and words for each."""
+        entries: dict[str, list[Any]] = {}
+        for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False):
+            entries |= _entries(column, cells, self.confidence)
+        return [
+            dict(zip(entries, values, strict=True))
+            for values in zip(*entries.values(), strict=True)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """All that a result shows."""
+
+    title: str = ""
+    lead: str = ""  # a warning that comes first
+    tables: Sequence[Table] = ()
+    lines: Sequence[str] = ()  # below the tables
+    notes: Sequence[str] = ()  # remarks
+    verdict: str = ""  # the last line
+    facts: Mapping[str, Any] = field(default_factory=dict)  # further entries of the JSON
+
+
+class Shown:
+    """A result: it prints, shows itself in notebooks, converts to pandas and JSON, and plots."""
+
+    def _content(self) -> Content:
+        """What is shown."""
+        raise NotImplementedError
+
+    def _picture(self) -> Any:
+        """What is drawn: one of the pictures of `_plots`."""
+        raise NotImplementedError
+
+    def _tables(self) -> Sequence[Table]:
+        """The tables that are exported."""
+        return self._content().tables
+
+    def __str__(self) -> str:
+        """The tables as text, and the verdict as its last line."""
+        return as_text(self._content())
+
+    def __repr__(self) -> str:
+        """The numbers of the first table, on one line."""
+        return one_line(type(self).__name__, self._content())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._content())
+
+    def to_frame(self) -> Any:
+        """Return the numbers as a table, without rounding.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each row that is printed. An estimate has further columns for its standard
+            error and the ends of its interval. Where the result has several tables, the column
+            `table` has their names.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        pandas = require("pandas", "tables")
+        tables = self._tables()
+        if len(tables) == 1:
+            frame = pandas.DataFrame(tables[0].records())
+            index = tables[0].index
+            return frame.set_index(index).rename_axis(None) if index else frame
+        return pandas.DataFrame(
+            [{"table": table.name, **row} for table in tables for row in table.records()]
+        )
+
+    def to_json(self) -> str:
+        """Return the numbers, the remarks and the verdict as JSON, without rounding.
+
+        Returns
+        -------
+        str
+            The text, indented. Infinities are "inf" and "-inf", NaN is null.
+        """
+        content = self._content()
+        document = {
+            **content.facts,
+            **{table.name: table.records() for table in self._tables()},
+            **({"notes": list(content.notes)} if content.notes else {}),
+            **({"verdict": content.verdict} if content.verdict else {}),
+        }
+        return as_json(document)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the result.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; those of a new figure unless given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        ValueError
+            If the result has too many axes to be drawn.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from doubletrouble import _plots  # matplotlib is imported where it is used
+
+        return _plots.draw(self._picture(), ax)
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """A number with some significant digits, in plain notation from 1e-4 to 1e7.
+
+    >>> plain(4816.2), plain(0.5), plain(1.23456e-9), plain(1e9), plain(0.0)
+    ('4,820', '0.500', '1.23e-09', '1.00e+09', '0')
+    >>> plain(-0.00012345), plain(float("inf")), plain(float("nan"))
+    ('-0.000123', '∞', '–')
+    """
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    near = float(f"{value:.{digits - 1}e}")
+    if not _LEAST <= abs(near) < _MOST:
+        return f"{value:.{digits - 1}e}"
+    place = _first_place(near) - digits + 1  # of the last digit shown
+    return f"{round(near, -place):,.{max(0, -place)}f}"
+
+
+def whole(value: float) -> str:
+    """A parameter: a whole number with all its digits, another one with three.
+
+    >>> whole(2.0), whole(12345), whole(0.0153784), whole(2.5), whole(1e-5), whole(math.inf)
+    ('2', '12,345', '0.0154', '2.5', '1e-05', '∞')
+    """
+    if math.isfinite(value) and abs(value) < _MOST and value == round(value):
+        return f"{round(value):,}"
+    if not math.isfinite(value):
+        return plain(value)
+    text = f"{value:.3g}"
+    near = float(text)
+    return text if "e" in text and not _LEAST <= abs(near) < _MOST else f"{near:,.10g}"
+
+
+def with_error(value: float, error: float, digits: int = 0) -> str:
+    """A value and its standard error, rounded to the same decimal place.
+
+    The error has two digits, or one where `digits` leaves fewer to the value.
+
+    >>> with_error(3453.12, 183.0), with_error(32.5, 950.0), with_error(0.012345, 0.00167, 2)
+    ('3,450 ± 180', '30 ± 950', '0.012 ± 0.002')
+    >>> with_error(4.82e-9, 3.1e-10), with_error(1.5, 0.0), with_error(1.5, math.inf)
+    ('4.82e-09 ± 0.31e-09', '1.50 ± 0', '1.50 ± ∞')
+    """
+    largest = max(abs(value), error)
+    if error <= abs(value) * _EXACT or not 1e-300 < largest < math.inf:
+        return f"{plain(value, digits or 3)} ± {plain(error, 2)}"
+    first = _first_place(float(f"{error:.1e}"))
+    place = first - 1  # of the last digit shown
+    if digits and value:
+        place = min(max(place, _first_place(value) - digits + 1), first)
+    return " ± ".join(_at_place((value, error), place))
+
+
+def between(low: float, high: float) -> str:
+    """An interval, rounded to two digits of its half width.
+
+    >>> between(38.7, 741.2), between(3123.0, 3871.0), between(-0.0312, 0.4)
+    ('40 to 740', '3,120 to 3,870', '-0.03 to 0.40')
+    >>> between(1.0, 1.0), between(0.5, math.inf)
+    ('1.00 to 1.00', '0.500 to ∞')
+    """
+    half = (high - low) / 2
+    largest = max(abs(low), abs(high))
+    if not half > largest * _EXACT or not 1e-300 < largest < math.inf:
+        return f"{plain(low)} to {plain(high)}"
+    return " to ".join(_at_place((low, high), _first_place(float(f"{half:.1e}")) - 1))
+
+
+def percent(share: float, sign: str = "") -> str:
+    """A share in percent; below 1 % with one decimal.
+
+    >>> percent(0.478), percent(0.004), percent(0.0001), percent(0.0), percent(-24.2, "+")
+    ('48%', '0.4%', '<0.1%', '0%', '-2,420%')
+    >>> percent(0.2, "+"), percent(0.0, "+"), percent(0.9999)
+    ('+20%', '0%', '100%')
+    """
+    if not math.isfinite(share):
+        return "–" if math.isnan(share) else f"{plain(share)}%"
+    if share == 0:
+        return "0%"
+    if abs(share) < _SMALL_SHARE:
+        return "<0.1%" if not sign else "0%"
+    if abs(share) < 0.00995:
+        return f"{100 * share:{sign}.1f}%"
+    near = float(f"{100 * share:.2e}") if abs(share) >= 10 else 100 * share
+    return f"{near:{sign},.0f}%"
+
+
+def _first_place(number: float) -> int:
+    """The decimal place of the first digit."""
+    return math.floor(math.log10(abs(number)))
+
+
+def _at_place(numbers: Sequence[float], place: int) -> list[str]:
+    """Numbers rounded to one decimal place, in one notation."""
+    largest = max(map(abs, numbers))
+    near = round(largest, -place)
+    if _LEAST <= near < _MOST:
+        return [f"{round(x, -place) + 0.0:,.{max(0, -place)}f}" for x in numbers]
+    power = _first_place(near or largest)
+    scale, decimals = 10.0**-power, max(0, power - place)
+    return [f"{round(x * scale, decimals) + 0.0:.{decimals}f}e{power:+03d}" for x in numbers]
+
+
+def strict_json(value: Any) -> Any:
+    """A value as strict JSON has it: infinities are "inf" and "-inf", NaN is None.
+
+    >>> strict_json({"error": [1.5, math.inf, math.nan]})
+    {'error': [1.5, 'inf', None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): strict_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [strict_json(one) for one in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return strict_json(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def as_json(value: Any) -> str:
+    """Strict JSON, indented."""
+    return json.dumps(strict_json(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def _entries(
+    column: Column, cells: Sequence[Any], confidence: float | None
+) -> dict[str, list[Any]]:
+    """The columns of a frame that one column makes."""
+    name = column.name
+    if column.form in ("multiples", "settings"):
+        keys = dict.fromkeys(key for cell in cells for key in cell or ())
+        prefix = f"{name}_" if column.form == "multiples" else ""
+        return {f"{prefix}{key}": [(cell or {}).get(key) for cell in cells] for key in keys}
+    if not any(isinstance(cell, Uncertain) for cell in cells):
+        blank = "" if column.form == "words" else math.nan
+        return {name: [blank if cell is None else cell for cell in cells]}
+    entries: dict[str, list[Any]] = {
+        name: [_number(cell) for cell in cells],
+        f"{name}_standard_error": [
+            float(cell.standard_error) if isinstance(cell, Uncertain) else math.nan
+            for cell in cells
+        ],
+    }
+    if confidence is not None:
+        ends = [_ends(cell, confidence) for cell in cells]
+        entries[f"{name}_low"] = [low for low, _ in ends]
+        entries[f"{name}_high"] = [high for _, high in ends]
+    return entries
+
+
+def _number(cell: Any) -> float:
+    """The number in a cell, NaN where there is none."""
+    if cell is None:
+        return math.nan
+    return float(cell.value if isinstance(cell, Uncertain) else cell)
+
+
+def _ends(cell: Any, confidence: float | None) -> tuple[float, float]:
+    """The interval of a cell, NaN where there is none."""
+    if not isinstance(cell, Uncertain) or confidence is None:
+        return math.nan, math.nan
+    low, high = cell.confidence_interval(confidence)
+    return float(low), float(high)
+
+
+def _brief(pairs: Mapping[str, Any], form: Form) -> str:
+    """Costs or parameters on one line.
+
+    >>> _brief({"features": 2.0, "data": 1.0}, "multiples"), _brief({"λ": 0.0154}, "settings")
+    ('features ×2', 'λ = 0.0154')
+    """
+    if form == "multiples":
+        shown = [f"{name} ×{whole(value)}" for name, value in pairs.items() if value != 1]
+        return ", ".join(shown) or "none"
+    return ", ".join(f"{name} = {_word(value)}" for name, value in pairs.items())
+
+
+def _word(value: Any) -> str:
+    return whole(float(value)) if isinstance(value, int | float) else str(value)
+
+
+@dataclass(frozen=True)
+class _Printed:
+    """A column as text, before its width is known."""
+
+    heading: str
+    cells: list[str]
+    numeric: bool
+
+
+def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> list[_Printed]:
+    """The columns of text that one column makes: an interval has its own."""
+    form = column.form
+    if form == "words":
+        return [_Printed(column.title, ["" if c is None else str(c) for c in cells], False)]
+    if form in ("multiples", "settings"):
+        texts = ["" if cell is None else _brief(cell, form) for cell in cells]
+        return [_Printed(column.title, texts, False)]
+    uncertain = any(isinstance(cell, Uncertain) for cell in cells)
+    split = uncertain and column.interval and confidence is not None
+    alone = split or column.alone
+    texts = ["" if cell is None else _text(cell, form, alone=alone) for cell in cells]
+    printed = [_Printed(column.title, decimal_aligned(texts), True)]
+    if split:
+        ends = [_ends(cell, confidence) for cell in cells]
+        texts = ["" if math.isnan(low) else _interval(low, high, form) for low, high in ends]
+        heading = f"{confidence:.0%} interval"
+        printed.append(_Printed(heading, decimal_aligned(texts), True))
+    return printed
+
+
+def _text(cell: Any, form: Form, *, alone: bool) -> str:
+    """One cell; `alone` is without its standard error."""
+    value = _number(cell)
+    if form == "share":
+        return percent(value)
+    if form == "gain":
+        return percent(value, "+")
+    if form == "count":
+        return whole(value)
+    if isinstance(cell, Uncertain) and not alone:
+        return with_error(value, float(cell.standard_error))
+    return plain(value)
+
+
+def _interval(low: float, high: float, form: Form) -> str:
+    if form == "gain":
+        return f"{percent(low, '+')} to {percent(high, '+')}"
+    return f"{percent(low)} to {percent(high)}" if form == "share" else between(low, high)
+
+
+_SEPARATOR = re.compile(r" (?:±|to) ")
+
+
+def decimal_aligned(texts: Sequence[str]) -> list[str]:
+    """Numbers of one width, with their decimal points, and the second ones of pairs, aligned.
+
+    >>> decimal_aligned(["12.5 ± 0.8", "4 ± 1", "–"])
+    ['12.5 ± 0.8', ' 4   ± 1  ', ' –        ']
+    """
+    pairs = [_SEPARATOR.split(text) for text in texts]
+    separator = next((found[0] for text in texts if (found := _SEPARATOR.search(text))), "")
+    firsts = _at_points([pair[0] for pair in pairs])
+    if not separator:
+        return firsts
+    seconds = _at_points([pair[1] if len(pair) > 1 else "" for pair in pairs])
+    blank = " " * len(separator)
+    return [
+        f"{first}{separator if len(pair) > 1 else blank}{second}"
+        for first, second, pair in zip(firsts, seconds, pairs, strict=True)
+    ]
+
+
+def _at_points(numbers: Sequence[str]) -> list[str]:
+    """Numbers padded on both sides, so that their points are below each other."""
+    halves = [re.fullmatch(r"([^.e%]*)(.*)", number) for number in numbers]
+    before = [match[1] if match else "" for match in halves]
+    after = [match[2] if match else "" for match in halves]
+    left, right = max(map(len, before), default=0), max(map(len, after), default=0)
+    return [f"{a:>{left}}{b:<{right}}" for a, b in zip(before, after, strict=True)]
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def as_text(content: Content) -> str:
+    """A result as text."""
+    blocks = [
+        "\n".join(line for text in (content.title, content.lead) for line in paragraph(text)),
+        *("\n".join([*paragraph(t.title), *_table_lines(t)]) for t in content.tables if t.rows),
+        "\n".join(line for text in content.lines for line in paragraph(text)),
+        "\n".join(line for text in content.notes for line in paragraph(f"note: {text}", "  ")),
+        "\n".join(paragraph(content.verdict)),
+    ]
+    shown = [block for block in blocks if block]
+    if len(content.tables) < 2 and not content.lines and not content.notes:
+        return "\n".join(shown)  # short ones without empty lines
+    return "\n\n".join(shown)
+
+
+def one_line(name: str, content: Content) -> str:
+    """A result on one line: the rows of its first table, or its title."""
+    shown = [content.title] if content.title else []
+    for table in content.tables[:1]:
+        texts = [
+            each
+            for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
+            for each in _printed(column, cells, None)
+        ]
+        label, number = (
+            next((each.cells for each in texts if each.numeric == numeric), [])
+            for numeric in (False, True)
+        )
+        if label and number and len(label) <= ROWS:
+            shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]
+    text = f"{name}({', '.join(shown)})"
+    return text if shown else f"{name}({content.verdict})"
+
+
+def paragraph(text: str, indent: str = "") -> list[str]:
+    """Lines of at most 80 columns; line breaks stay."""
+    return [
+        line
+        for one in text.split("\n")
+        for line in wrap(one, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
+        if text
+    ]
+
+
+def _table_lines(table: Table) -> list[str]:
+    """A table as lines; one that is too wide continues below, with its first column again."""
+    count = len(table.rows)
+    rows = list(table.rows)
+    if table.omitted and count > ROWS:
+        rows = [*rows[: ROWS // 2], *rows[-ROWS // 2 :]]
+    columns = [
+        each
+        for column, cells in zip(table.columns, zip(*rows, strict=True), strict=True)
+        if column.printed
+        for each in _printed(column, cells, table.confidence)
+    ]
+    columns = [each for each in columns if any(cell.strip() for cell in each.cells)]
+    if len(rows) < count:
+        half = ROWS // 2
+        columns = [
+            _Printed(each.heading, [*each.cells[:half], "…", *each.cells[half:]], each.numeric)
+            for each in columns
+        ]
+    lines: list[str] = []
+    for panel in _panels(columns):
+        lines += ([""] if lines else []) + _panel_lines(panel)
+    return [*lines, f"{count:,} {table.omitted}"] if len(rows) < count else lines
+
+
+def _least_width(column: _Printed) -> int:
+    """The width of a column with its words wrapped."""
+    longest = max((len(word) for word in column.heading.split()), default=0)
+    if column.numeric:
+        return max([longest, *map(len, column.cells)])
+    words = [len(word) for cell in column.cells for word in cell.split()]
+    return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
+
+
+def _panels(columns: Sequence[_Printed]) -> Iterable[list[_Printed]]:
+    """Columns that fit into the width together; the first one is in every panel."""
+    if not columns:
+        return
+    first, *others = columns
+    panel, used = [first], _least_width(first)
+    for column in others:
+        width = len(_GAP) + _least_width(column)
+        if used + width > WIDTH and len(panel) > 1:
+            yield panel
+            panel, used = [first], _least_width(first)
+        panel.append(column)
+        used += width
+    yield panel
+
+
+def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
+    """Columns side by side: words wrap, and headings above numbers do."""
+    widths = [max([len(c.heading), *map(len, c.cells)]) for c in columns]
+    least = [_least_width(c) for c in columns]
+    room = WIDTH - len(_GAP) * (len(columns) - 1)
+    while sum(widths) > room:
+        excess = [width - low for width, low in zip(widths, least, strict=True)]
+        if max(excess) <= 0:
+            break
+        # headings first, then the widest words
+        of_heads = [e if c.numeric else 0 for e, c in zip(excess, columns, strict=True)]
+        of_words = [
+            0 if c.numeric or not e else w for e, c, w in zip(excess, columns, widths, strict=True)
+        ]
+        widest = of_heads if max(of_heads) > 0 else of_words
+        widths[widest.index(max(widest))] -= 1
+    heads = [wrap(c.heading, w) or [""] for c, w in zip(columns, widths, strict=True)]
+    depth = max(map(len, heads))
+    blocks = [[[""] * (depth - len(head)) + head for head in heads]]
+    for cells in zip(*(c.cells for c in columns), strict=True):
+        wrapped = [
+            [cell]
+            if c.numeric
+            else wrap(cell, w, subsequent_indent=" " if k == 0 else "", break_on_hyphens=False)
+            or [""]
+            for k, (c, cell, w) in enumerate(zip(columns, cells, widths, strict=True))
+        ]
+        depth = max(map(len, wrapped))
+        blocks.append([one + [""] * (depth - len(one)) for one in wrapped])
+    return [
+        _GAP.join(
+            f"{cell:>{w}}" if c.numeric else f"{cell:<{w}}"
+            for c, cell, w in zip(columns, line, widths, strict=True)
+        ).rstrip()
+        for block in blocks
+        for line in zip(*block, strict=True)
+    ]
+
+
+# --- HTML -----------------------------------------------------------------------------------------
+
+_RULE = "1px solid color-mix(in srgb, currentColor 25%, transparent)"
+_SOFT = "opacity:.75"
+_NUMBERS = "text-align:right;font-variant-numeric:tabular-nums;white-space:pre"
+_STRIPES = {  # what distinguishes causes without their colours
+    "initialization": "repeating-linear-gradient(45deg,#fff6 0 1px,#0000 1px 5px)",
+    "sampling": "radial-gradient(#fff8 20%,#0000 22%) 0 0/5px 5px",
+    "bias": "repeating-linear-gradient(-45deg,#fff6 0 1px,#0000 1px 5px)",
+    "bayes": "repeating-linear-gradient(0deg,#fff6 0 1px,#0000 1px 4px)",
+}
+
+
+def as_html(content: Content) -> str:
+    """A result for a notebook: the verdict, a bar of the causes, and tables."""
+    blocks = [
+        _html("div", content.verdict, "font-weight:600;font-size:1.08em;margin-bottom:.3em"),
+        _html("div", content.lead, "font-weight:600"),
+        _html("div", content.title, _SOFT),
+        *(_table_html(table) for table in content.tables if table.rows),
+        *(_html("div", line) for line in content.lines),
+        *(_html("div", f"note: {note}", f"{_SOFT};font-size:.9em") for note in content.notes),
+    ]
+    style = "max-width:60em;line-height:1.45;color:inherit;background:transparent"
+    return f'<div style="{style}">{"".join(blocks)}</div>'
+
+
+def _html(tag: str, text: str, style: str = "") -> str:
+    """An element with escaped text; nothing for an empty one."""
+    return f'<{tag} style="{style}">{escape(text)}</{tag}>' if text else ""
+
+
+def _filling(part: str) -> str:
+    """The background of a cause: its colour under its pattern."""
+    color = {**EFFECTS["light"], **CAUSES["light"]}.get(part, "#8A8F98")
+    return f"background:{_STRIPES[part]},{color}" if part in _STRIPES else f"background:{color}"
+
+
+def _table_html(table: Table) -> str:
+    columns = [column for column in table.columns if column.printed]
+    count, rows = len(table.rows), list(table.rows)
+    if table.omitted and count > ROWS:
+        rows = [*rows[: ROWS // 2], *rows[-ROWS // 2 :]]
+    head, body = [], [[] for _ in rows]  # type: ignore[var-annotated]
+    indices = [table.columns.index(column) for column in columns]
+    for index, column in zip(indices, columns, strict=True):
+        cells = [row[index] for row in rows]
+        printed = _printed(column, cells, table.confidence)
+        if not any(cell.strip() for each in printed for cell in each.cells):
+            continue
+        for each in printed:
+            side = "right" if each.numeric else "left"
+            head.append(_html("th", each.heading or " ", f"text-align:{side};padding:2px 8px"))
+            for k, cell in enumerate(each.cells):
+                swatch = _swatch(table.parts.get(k, "")) if index == 0 else ""
+                style = f"{_NUMBERS if each.numeric else 'text-align:left'};padding:2px 8px"
+                body[k].append(f'<td style="{style}">{swatch}{escape(cell)}</td>')
+        bars = _interval_bars(cells, column, table.confidence)
+        if bars:
+            head.append("<th></th>")
+            for cells_of_row, bar in zip(body, bars, strict=True):
+                cells_of_row.append(f'<td style="padding:2px 8px">{bar}</td>')
+    lines = [f'<tr style="border-top:{_RULE}">{"".join(cells)}</tr>' for cells in body]
+    if len(rows) < count:
+        lines.insert(ROWS // 2, f'<tr><td colspan="{len(head)}">…</td></tr>')
+    foot = _html("div", f"{count:,} {table.omitted}", _SOFT) if len(rows) < count else ""
+    style = "border-collapse:collapse;margin:.5em 0;border:none"
+    return (
+        f"{_html('div', table.title, 'margin-top:.6em')}{_stacked_bar(table)}"
+        f'<table style="{style}"><thead><tr>{"".join(head)}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>{foot}"
+    )
+
+
+def _swatch(part: str) -> str:
+    """A small square in the colour of a cause."""
+    if not part:
+        return ""
+    size = "display:inline-block;width:.8em;height:.8em;margin-right:.5em;vertical-align:-.05em"
+    color = "background:currentColor" if part == "total" else _filling(part)
+    return f'<span style="{size};{color}"></span>'
+
+
+def _stacked_bar(table: Table) -> str:
+    """The shares of the causes as one bar in their colours."""
+    index = next((k for k, c in enumerate(table.columns) if c.form == "number"), None)
+    if index is None:
+        return ""
+    values = {
+        part: max(_number(table.rows[k][index]), 0.0)
+        for k, part in table.parts.items()
+        if part != "total"
+    }
+    total = sum(values.values())
+    if len(values) < 2 or not 0 < total < math.inf:
+        return ""
+    pieces = "".join(
+        f'<span title="{escape(LABELS.get(part, part))} {percent(value / total)}" '
+        f'style="display:inline-block;height:100%;width:{100 * value / total:.2f}%;'
+        f'{_filling(part)}"></span>'
+        for part, value in values.items()
+        if value > 0
+    )
+    style = "height:1.1em;width:30em;max-width:100%;margin:.5em 0;white-space:nowrap;font-size:1em"
+    return f'<div role="img" aria-label="shares of the causes" style="{style}">{pieces}</div>'
+
+
+def _interval_bars(
+    cells: Sequence[Any], column: Column, confidence: float | None
+) -> list[str] | None:
+    """Every interval of a column as a line with a dot at its estimate, on one scale from 0."""
+    if column.form == "share" or not any(isinstance(cell, Uncertain) for cell in cells):
+        return None
+    ends = []
+    for cell in cells:
+        low, high = _ends(cell, confidence)
+        if confidence is None and isinstance(cell, Uncertain):
+            low, high = (_number(cell) + side * float(cell.standard_error) for side in (-1, 1))
+        ends.append((low, _number(cell), high))
+    finite = [x for triple in ends for x in triple if math.isfinite(x)]
+    if not finite or max(finite) == min(finite):
+        return None
+    least, most = min(0.0, *finite), max(0.0, *finite)
+
+    def at(x: float) -> float:
+        return 100 * (x - least) / (most - least)
+
+    bars = []
+    for low, value, high in ends:
+        marks = f'<span style="position:absolute;left:{at(0.0):.1f}%;top:0;bottom:0;width:1px;'
+        marks += 'background:currentColor;opacity:.35"></span>'
+        if all(map(math.isfinite, (low, value, high))):
+            line = f"left:{at(low):.1f}%;width:{at(high) - at(low):.1f}%;top:45%;height:2px"
+            dot = f"left:calc({at(value):.1f}% - 3px);top:calc(50% - 3px);width:6px;height:6px"
+            marks += f'<span style="position:absolute;{line};background:currentColor"></span>'
+            marks += (
+                f'<span style="position:absolute;{dot};border-radius:3px;'
+                'background:currentColor"></span>'
+            )
+        style = "position:relative;display:inline-block;width:9em;height:1em;vertical-align:middle"
+        bars.append(f'<span style="{style}">{marks}</span>')
+    return bars

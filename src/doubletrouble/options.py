@@ -1,0 +1,320 @@
+"""Advice: the error now, after every change, and which change to make.
+
+An `Option` is a change with the error after it; its gain is the share of the present error that it
+removes, 1 - error/error now, positive if the error falls. Errors are exact for a problem, and
+estimates with intervals for forecasts, diagnoses, comparisons and decompositions.
+
+The best change is the one of largest gain among those that are finite, and whose gain is at least
+1 % (`WORTHWHILE`): of estimates, whose interval lies above 1 %. Of equal gains it is the first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from doubletrouble import _plots
+from doubletrouble._display import (
+    Column,
+    Content,
+    Shown,
+    Table,
+    one_line,
+    percent,
+    plain,
+    whole,
+)
+from doubletrouble.parameters import Value
+from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
+
+if TYPE_CHECKING:
+    from doubletrouble.ensembles import Scheme
+    from doubletrouble.problems import Problem, SpectralProblem
+
+WORTHWHILE = 0.01
+"""The least gain of a change that is recommended."""
+
+NOW, RIDGE, DATA, MORE_DATA = "now", "best ridge", "2x data", "4x data"
+FEATURES, SLIGHTLY, MODELS = "2x features", "slightly more features", "2x models"
+DIVIDED, MANY, TEN, BAG = "divided data", "∞ models", "10 models", "bag of 10"
+MANY_AT_BEST = "∞ models at the best P"
+BEST, BEST_AT_THIS_RIDGE, FRONTIER = "best allocation", "best at this ridge", "frontier"
+"""Names of options."""
+
+EXACT, WITHHELD = "exact", "withheld"
+"""Two ways in which errors are known."""
+
+_EQUAL = 1e-10  # relative difference of equal errors
+_SYMBOLS = {
+    "features_per_dim": "P/D",
+    "samples_per_dim": "N/D",
+    "n_features": "P",
+    "n_samples": "N",
+    "n_members": "K",
+    "ridge": "λ",
+    "gram_ridge": "gram_ridge",
+    "scheme": "scheme",
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Option(Shown):
+    """One change: the error after it, the gain, what it costs, and how the error is known."""
+
+    name: str  # "2x features"
+    error: ErrorTerms[Any] | None  # after the change; None where it is withheld
+    gain: float | Estimate | None = None  # 1 - error/error now
+    interval: ConfidenceInterval | None = None  # of the gain, where it is estimated
+    status: str = EXACT  # how the error is known
+    cost: Mapping[str, float] = field(default_factory=dict)  # in multiples of the present ones
+    reason: str = ""  # why the error is withheld
+    setting: Mapping[str, Any] = field(default_factory=dict)  # sizes and ridge after the change
+    problem: Problem | SpectralProblem | None = None  # of an exact error
+    ensemble: Scheme | None = None  # of an exact error
+
+    @property
+    def total(self) -> float:
+        """The total error after the change; NaN where it is withheld."""
+        return math.nan if self.error is None else _value(self.error.total)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the change can be made: infinitely many models cannot."""
+        return all(map(math.isfinite, self.cost.values()))
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the gain is worth the change; of an estimate, all of its interval."""
+        if self.gain is None:
+            return False
+        least = _value(self.gain) if self.interval is None else _value(self.interval.low)
+        return least >= WORTHWHILE
+
+    def _row(self, now: Option | None) -> list[Any]:
+        """The cells of the table."""
+        changed = {
+            name: value
+            for name, value in self.setting.items()
+            if now is None or now is self or now.setting.get(name) != value
+        }
+        return [
+            self.name,
+            None if self.error is None else self.error.total,
+            self.gain,
+            {_SYMBOLS.get(name, name): value for name, value in changed.items()},
+            dict(self.setting),
+            self.cost if now is not self else None,
+            self.status,
+            self.reason,
+        ]
+
+    def _content(self) -> Content:
+        table = _table("options", [self], None, None)
+        return Content(title="", tables=[table], verdict=self._sentence())
+
+    def _sentence(self) -> str:
+        """The change, the error after it, and its gain."""
+        if self.error is None:
+            return f"{self.name}: withheld, {self.reason}"
+        return f"{_described(self, None)}: error {plain(self.total)}{_gain(self, None)}"
+
+    def _picture(self) -> Any:
+        return _plots.Stack(rows=[_bar(self)], xlabel="test error", confidence=None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Advice(Shown):
+    """The error now and after every change; `advice["2x data"]` is one of them.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> advice = dt.advise(dt.Problem(features_per_dim=1.2, samples_per_dim=1.0, ridge=1e-5))
+    >>> advice.choice.name, round(float(advice["2x models"].gain), 2)
+    ('best ridge', 0.5)
+    """
+
+    now: Option  # the present error
+    changes: tuple[Option, ...]  # every single change
+    allocations: tuple[Option, ...] = ()  # the best sizes under a budget
+    confidence: float | None = None  # of intervals; None for exact errors
+    label: str = "test error"  # the name of the error
+    baseline: float | None = None  # the error of predicting the mean
+    notes: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)  # further numbers, for programs
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """All options in the order of the table: now, the changes, the best allocations."""
+        return (self.now, *self.changes, *self.allocations)
+
+    def __getitem__(self, name: str) -> Option:
+        """An option by its name."""
+        return by_name("option", {one.name: one for one in self.options}, name)
+
+    def __iter__(self) -> Iterator[Option]:
+        """All changes, without the present state."""
+        return iter((*self.changes, *self.allocations))
+
+    def __len__(self) -> int:
+        return len(self.changes) + len(self.allocations)
+
+    @property
+    def choice(self) -> Option:
+        """The best change; `now` if none is worth it."""
+        best = self.now
+        for option in self.changes:
+            if option.is_finite and option.is_sure and option.total < best.total * (1 - _EQUAL):
+                best = option
+        return best
+
+    @property
+    def verdict(self) -> str:
+        """The best change, its error and its gain, as text."""
+        choice = self.choice
+        if choice is self.now:
+            if self.confidence is None:
+                return "No single change reduces the error by 1% or more."
+            return (
+                f"No single change reduces the error by 1% or more with {self.confidence:.0%} "
+                "confidence."
+            )
+        cost = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
+        paid = f"{', '.join(cost)}" if cost else "no cost"
+        return (
+            f"Best change: {_described(choice, self.now)}, error {plain(self.now.total)} to "
+            f"{plain(choice.total)}{_gain(choice, self.confidence)}; {paid}."
+        )
+
+    def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
+        """Draw the way from the present error to the error after a change, by cause.
+
+        Parameters
+        ----------
+        name : str or None, default: None
+            The option; None for the best change.
+        ax : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; those of a new figure unless given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        KeyError
+            If there is no option of this name.
+        ValueError
+            If the error after the change is withheld or infinite.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        option = self.choice if name is None else self[name]
+        before, after = self.now.error, option.error
+        if before is None or after is None or not math.isfinite(self.now.total + option.total):
+            why = option.reason or "the error is not finite"
+            raise ValueError(
+                f"name must be an option with a finite error, got {option.name!r}: {why}"
+            )
+        steps: list[tuple[str, str, float]] = []
+        if all(before.includes.get(k) == after.includes.get(k) for k in before.parts) and (
+            before.parts.keys() == after.parts.keys()
+        ):
+            for part, value in before.parts.items():
+                change = _value(after.parts[part]) - _value(value)
+                steps.append((before._label(part), part, change))
+        else:
+            steps.append(("all causes", "total", option.total - self.now.total))
+        picture = _plots.Waterfall(
+            start_label=self.now.name,
+            start=self.now.total,
+            steps=steps,
+            end_label=option.name,
+            end=option.total,
+            xlabel=self.label,
+        )
+        return _plots.draw(picture, ax)
+
+    def _content(self) -> Content:
+        known = {one.status for one in self.options if one is not self.now}
+        title = self.label[:1].upper() + self.label[1:]
+        if len(known) == 1 and EXACT in known:
+            title += ": exact"
+        return Content(
+            title=title,
+            tables=[_table("options", self.options, self.now, self.confidence)],
+            notes=self.notes,
+            verdict=self.verdict,
+            facts={"error": self.label, "choice": self.choice.name, **self.facts},
+        )
+
+    def _picture(self) -> Any:
+        rows = [_bar(option) for option in self.options]
+        for first in {1, 1 + len(self.changes)}:
+            if first < len(rows):
+                rows[first] = _bar(self.options[first], new_group=True)
+        return _plots.Stack(rows=rows, xlabel=self.label, confidence=self.confidence)
+
+    def __repr__(self) -> str:
+        return one_line(type(self).__name__, self._content())
+
+
+def _table(
+    name: str,
+    options: tuple[Option, ...] | list[Option],
+    now: Option | None,
+    confidence: float | None,
+) -> Table:
+    """The table of options; what is the same for all of them is not printed."""
+    statuses = {one.status for one in options if one is not now}
+    columns = (
+        Column(name="option", form="words"),
+        Column(name="error"),
+        Column(name="gain", form="gain", interval=True),
+        Column(name="changed", heading="with", form="settings"),
+        Column(name="setting", form="settings", printed=False),
+        Column(name="cost", form="multiples"),
+        Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
+        Column(name="reason", heading="", form="words"),
+    )
+    rows = [one._row(now) for one in options]
+    return Table(name=name, columns=columns, rows=rows, confidence=confidence)
+
+
+def _bar(option: Option, *, new_group: bool = False) -> Any:
+    """An option in a plot."""
+    error = option.error
+    note = f"withheld: {option.reason}" if error is None else ""
+    return _plots.StackRow(
+        label=option.name,
+        parts={} if error is None else error.parts,
+        total=None if error is None else error.total,
+        note=note,
+        new_group=new_group,
+    )
+
+
+def _described(option: Option, now: Option | None) -> str:
+    """The name, with the ridge where that is the change."""
+    for name in ("ridge", "gram_ridge"):
+        if option.name == RIDGE and name in option.setting:
+            return f"{option.name} ({_SYMBOLS[name]} = {whole(option.setting[name])})"
+    return option.name
+
+
+def _gain(option: Option, confidence: float | None) -> str:
+    """The gain in brackets, with its interval."""
+    if option.gain is None:
+        return ""
+    text = percent(_value(option.gain), "+")
+    if option.interval is None or confidence is None:
+        return f" ({text})"
+    low, high = (percent(_value(end), "+") for end in option.interval)
+    return f" ({text}, {confidence:.0%} interval {low} to {high}, {option.status})"
+
+
+def _value(number: Value | Estimate) -> float:
+    return float(number.value if isinstance(number, Estimate) else number)
