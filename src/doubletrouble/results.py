@@ -761,9 +761,8 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         lines = [
             _plots.Line(
                 label=self._label(part),
-                y=np.broadcast_to(_number(value), shape),
+                y=_spread(value, shape),
                 part=part,
-                error=_broadcast_error(value, shape),
                 extrapolated=extrapolated,
             )
             for part, value in columns.items()
@@ -781,13 +780,14 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
             for row in range(rows)
         ]
-        total = self.total
+        (levels_name, levels) = next(iter(across.items()), ("", None))
         return _plots.Family(
             x=x,
             xlabel=name.replace("_", " "),
-            labels=[label or str(row) for row, label in enumerate(labels)],
-            y=np.broadcast_to(_number(total), self.shape),
-            error=_broadcast_error(total, self.shape),
+            names=[label or str(row) for row, label in enumerate(labels)],
+            totals=_spread(self.total, self.shape),
+            levels=levels if len(across) == 1 else None,
+            levels_label=levels_name.replace("_", " "),
             extrapolated=np.broadcast_to(self.extrapolated, self.shape),
             ylabel="total squared error",
         )
@@ -805,11 +805,14 @@ def _points(part: Value | Estimate, shape: tuple[int, ...]) -> list[Any]:
     return [flat[k] for k in indices.reshape(-1)]
 
 
-def _broadcast_error(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | None:
-    """The standard errors of a part; None of an exact one."""
+def _spread(part: Value | Estimate, shape: tuple[int, ...]) -> Any:
+    """A part at all points of a shape."""
     if not isinstance(part, Estimate):
-        return None
-    return np.broadcast_to(np.asarray(part.standard_error), shape)
+        return np.broadcast_to(part, shape)
+    if np.shape(part.value) == shape:
+        return part
+    value, error = (np.broadcast_to(x, shape) for x in (part.value, part.standard_error))
+    return replace(part, value=value, standard_error=error, sources=())
 
 
 def _common(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
@@ -1045,7 +1048,7 @@ class _ShownByError(_ByValue, Shown):
         return self._error()._picture()
 
     def _content_with(
-        self, title: str, first: str, verdict: str, lines: Sequence[str] = ()
+        self, first: str, verdict: str, title: str = "", lines: Sequence[str] = ()
     ) -> Content:
         """The error's table; of arrays, with the coordinate `first` in the first column."""
         error = self._error()
