@@ -1036,7 +1036,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _ShownByError(_ByValue, Shown):
+class _WithTerms(_ByValue, Shown):
     """A result with an error by cause, which it shows under a title."""
 
     def _error(self) -> ErrorTerms[Value]:
@@ -1060,7 +1060,7 @@ class _ShownByError(_ByValue, Shown):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class OptimalRidge(_ShownByError):
+class OptimalRidge(_WithTerms):
     """The ridge of least total test error, and the error there.
 
     Examples
@@ -1102,7 +1102,7 @@ class OptimalRidge(_ShownByError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Committee(_ShownByError):
+class Committee(_WithTerms):
     """The exact test error of members averaged with weights, and the matrix behind it.
 
     With R the matrix `pair_errors`, at test points without noise, and weights w the total error is
@@ -1145,7 +1145,7 @@ class Committee(_ShownByError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class StoppingTime(_ShownByError):
+class StoppingTime(_WithTerms):
     """The time of least total test error along gradient flow, and the error there."""
 
     time: Value  # 0 and inf are possible
@@ -1175,6 +1175,7 @@ def by_name(kind: str, known: Mapping[str, Choice], name: str) -> Choice:
 
 
 # TRANSITION: deleted with the printers that import them
+from doubletrouble._display import strict_json as strict_json  # noqa: E402
 
 WORTHWHILE = 0.01
 
