@@ -76,6 +76,7 @@ class Column:
     heading: str | None = None  # None: the name, with spaces
     form: Form = "number"
     printed: bool = True
+    exported: bool = True  # to frames and JSON
     interval: bool = False  # estimates are printed with their interval, not their standard error
     alone: bool = False  # estimates are printed without either
 
@@ -102,7 +103,8 @@ class Table:
         """The rows for programs: a mapping from names to numbers and words for each."""
         entries: dict[str, list[Any]] = {}
         for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False):
-            entries |= _entries(column, cells, self.confidence)
+            if column.exported:
+                entries |= _entries(column, cells, self.confidence)
         return [
             dict(zip(entries, values, strict=True))
             for values in zip(*entries.values(), strict=True)
