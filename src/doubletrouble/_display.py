@@ -98,6 +98,7 @@ class Table:
     parts: Mapping[int, str] = field(default_factory=dict)  # rows that are causes of an error
     omitted: str = ""  # the name of the rows, of which only some are printed
     index: str = ""  # the column that is the index of a frame
+    keys: int = 1  # first columns, which are repeated where a wide table continues below
 
     def records(self) -> list[dict[str, Any]]:
         """The rows for programs: a mapping from names to numbers and words for each."""
@@ -511,18 +512,16 @@ def one_line(name: str, content: Content) -> str:
     shown = [content.title] if content.title else []
     for table in content.tables[:1]:
         texts = [
-            each
+            (each, column.form == "count")
             for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
             for each in _printed(column, cells, None)
         ]
-        label, number = (
-            next((each.cells for each in texts if each.numeric == numeric), [])
-            for numeric in (False, True)
-        )
+        label = next((each.cells for each, _ in texts if not each.numeric), [])
+        number = next((each.cells for each, is_count in texts if each.numeric > is_count), [])
         if label and number and len(label) <= ROWS:
             shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]
-    text = f"{name}({', '.join(shown)})"
-    return text if shown else f"{name}({content.verdict})"
+    text = ", ".join(shown) or content.verdict
+    return f"{name}({'; '.join(text.splitlines())})"
 
 
 def paragraph(text: str, indent: str = "") -> list[str]:
@@ -536,7 +535,7 @@ def paragraph(text: str, indent: str = "") -> list[str]:
 
 
 def _table_lines(table: Table) -> list[str]:
-    """A table as lines; one that is too wide continues below, with its first column again."""
+    """A table as lines; one that is too wide continues below, with its keys again."""
     count = len(table.rows)
     rows = list(table.rows)
     if table.omitted and count > ROWS:
@@ -555,7 +554,7 @@ def _table_lines(table: Table) -> list[str]:
             for each in columns
         ]
     lines: list[str] = []
-    for panel in _panels(columns):
+    for panel in _panels(columns, table.keys):
         lines += ([""] if lines else []) + _panel_lines(panel)
     return [*lines, f"{count:,} {table.omitted}"] if len(rows) < count else lines
 
@@ -569,19 +568,18 @@ def _least_width(column: _Printed) -> int:
     return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
 
 
-def _panels(columns: Sequence[_Printed]) -> Iterable[list[_Printed]]:
-    """Columns that fit into the width together; the first one is in every panel."""
-    if not columns:
-        return
-    first, *others = columns
-    panel, used = [first], _least_width(first)
+def _panels(columns: Sequence[_Printed], keys: int) -> Iterable[list[_Printed]]:
+    """Columns that fit into the width together; the first ones are in every panel."""
+    first, others = list(columns[:keys]), columns[keys:]
+    width = sum(len(_GAP) + _least_width(column) for column in first) - len(_GAP)
+    panel, used = first, width
     for column in others:
-        width = len(_GAP) + _least_width(column)
-        if used + width > WIDTH and len(panel) > 1:
+        more = len(_GAP) + _least_width(column)
+        if used + more > WIDTH and len(panel) > len(first):
             yield panel
-            panel, used = [first], _least_width(first)
-        panel.append(column)
-        used += width
+            panel, used = first, width
+        panel = [*panel, column]
+        used += more
     yield panel
 
 
@@ -653,7 +651,8 @@ def as_html(content: Content) -> str:
 
 def _html(tag: str, text: str, style: str = "") -> str:
     """An element with escaped text; nothing for an empty one."""
-    return f'<{tag} style="{style}">{escape(text)}</{tag}>' if text else ""
+    lines = escape(text).replace("\n", "<br/>")
+    return f'<{tag} style="{style}">{lines}</{tag}>' if text else ""
 
 
 def _filling(part: str) -> str:
@@ -750,7 +749,8 @@ def _interval_bars(
     cells: Sequence[Any], column: Column, confidence: float | None
 ) -> list[str] | None:
     """Every interval of a column as a line with a dot at its estimate, on one scale from 0."""
-    if column.form == "share" or not any(isinstance(cell, Uncertain) for cell in cells):
+    drawn = column.form != "share" and not column.alone
+    if not drawn or not any(isinstance(cell, Uncertain) for cell in cells):
         return None
     ends = []
     for cell in cells:
