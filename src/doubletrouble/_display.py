@@ -98,7 +98,6 @@ class Table:
     parts: Mapping[int, str] = field(default_factory=dict)  # rows that are causes of an error
     omitted: str = ""  # the name of the rows, of which only some are printed
     index: str = ""  # the column that is the index of a frame
-    keys: int = 1  # first columns, which are repeated where a wide table continues below
 
     def records(self) -> list[dict[str, Any]]:
         """The rows for programs: a mapping from names to numbers and words for each."""
@@ -535,7 +534,7 @@ def paragraph(text: str, indent: str = "") -> list[str]:
 
 
 def _table_lines(table: Table) -> list[str]:
-    """A table as lines; one that is too wide continues below, with its keys again."""
+    """A table as lines; one that is too wide continues below, with its first column again."""
     count = len(table.rows)
     rows = list(table.rows)
     if table.omitted and count > ROWS:
@@ -554,7 +553,7 @@ def _table_lines(table: Table) -> list[str]:
             for each in columns
         ]
     lines: list[str] = []
-    for panel in _panels(columns, table.keys):
+    for panel in _panels(columns):
         lines += ([""] if lines else []) + _panel_lines(panel)
     return [*lines, f"{count:,} {table.omitted}"] if len(rows) < count else lines
 
@@ -568,18 +567,19 @@ def _least_width(column: _Printed) -> int:
     return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
 
 
-def _panels(columns: Sequence[_Printed], keys: int) -> Iterable[list[_Printed]]:
-    """Columns that fit into the width together; the first ones are in every panel."""
-    first, others = list(columns[:keys]), columns[keys:]
-    width = sum(len(_GAP) + _least_width(column) for column in first) - len(_GAP)
-    panel, used = first, width
+def _panels(columns: Sequence[_Printed]) -> Iterable[list[_Printed]]:
+    """Columns that fit into the width together; the first one is in every panel."""
+    if not columns:
+        return
+    first, *others = columns
+    panel, used = [first], _least_width(first)
     for column in others:
-        more = len(_GAP) + _least_width(column)
-        if used + more > WIDTH and len(panel) > len(first):
+        width = len(_GAP) + _least_width(column)
+        if used + width > WIDTH and len(panel) > 1:
             yield panel
-            panel, used = first, width
-        panel = [*panel, column]
-        used += more
+            panel, used = [first], _least_width(first)
+        panel.append(column)
+        used += width
     yield panel
 
 

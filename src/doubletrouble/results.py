@@ -711,7 +711,6 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             rows=list(zip(*cells, strict=True)),
             confidence=confidence,
             omitted="points",
-            keys=max(1, len(varying)),
         )
 
     def _tables(self) -> tuple[Table, ...]:
