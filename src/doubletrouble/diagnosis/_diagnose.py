@@ -416,6 +416,7 @@ class _Learners:
             notes=tuple(notes),
             classes=table.classes,
             floor=self.floor,
+            baseline=float(table.target.var(axis=0).sum()),
             index=table.index,
             design=design,
             measured=measured,
