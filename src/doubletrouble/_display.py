@@ -76,6 +76,7 @@ class Column:
     heading: str | None = None  # None: the name, with spaces
     form: Form = "number"
     printed: bool = True
+    exported: bool = True  # to frames and JSON
     interval: bool = False  # estimates are printed with their interval, not their standard error
     alone: bool = False  # estimates are printed without either
 
@@ -102,7 +103,8 @@ class Table:
         """The rows for programs: a mapping from names to numbers and words for each."""
         entries: dict[str, list[Any]] = {}
         for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False):
-            entries |= _entries(column, cells, self.confidence)
+            if column.exported:
+                entries |= _entries(column, cells, self.confidence)
         return [
             dict(zip(entries, values, strict=True))
             for values in zip(*entries.values(), strict=True)
@@ -678,7 +680,8 @@ def _table_html(table: Table) -> str:
             for k, cell in enumerate(each.cells):
                 swatch = _swatch(table.parts.get(k, "")) if index == 0 else ""
                 style = f"{_NUMBERS if each.numeric else 'text-align:left'};padding:2px 8px"
-                body[k].append(f'<td style="{style}">{swatch}{escape(cell)}</td>')
+                text = _figure_spaces(cell) if each.numeric else cell
+                body[k].append(f'<td style="{style}">{swatch}{escape(text)}</td>')
         bars = _interval_bars(cells, column, table.confidence)
         if bars:
             head.append("<th></th>")
@@ -688,12 +691,26 @@ def _table_html(table: Table) -> str:
     if len(rows) < count:
         lines.insert(ROWS // 2, f'<tr><td colspan="{len(head)}">…</td></tr>')
     foot = _html("div", f"{count:,} {table.omitted}", _SOFT) if len(rows) < count else ""
-    style = "border-collapse:collapse;margin:.5em 0;border:none"
+    style = "border-collapse:collapse;margin:.5em 0;border:none;color:inherit;font-size:inherit"
     return (
         f"{_html('div', table.title, 'margin-top:.6em')}{_stacked_bar(table)}"
         f'<table style="{style}"><thead><tr>{"".join(head)}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table>{foot}"
     )
+
+
+_FIGURE, _POINT = "\u2007", "\u2008"  # spaces as wide as a digit, and as a point
+
+
+def _figure_spaces(text: str) -> str:
+    """A number with spaces behind it that are as wide as the digits of others."""
+
+    def padded(match: re.Match[str]) -> str:
+        number, blank = match.groups()
+        point = "" if "." in number else _POINT
+        return f"{number}{point}{_FIGURE * (len(blank) - len(point))}"
+
+    return re.sub(r"([^\s±]+)( +)(?= ± | to |$)", padded, text.lstrip())
 
 
 def _swatch(part: str) -> str:

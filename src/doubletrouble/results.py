@@ -75,6 +75,8 @@ NOISE_FLOOR = "noise floor"
 EXTRAPOLATED = "extrapolated"
 """The status of an error beyond what was measured."""
 
+_FEW_POINTS = 25  # estimates at more are drawn as curves with bands
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _ByValue:
@@ -435,7 +437,8 @@ class Estimate(_ByValue):
         pairs = np.stack(np.broadcast_arrays(self.value, self.standard_error), axis=-1)
         texts = np.empty(pairs.shape[:-1], dtype=object)
         for index in np.ndindex(texts.shape):
-            texts[index] = with_error(*map(float, pairs[index]))
+            value, error = map(float, pairs[index])
+            texts[index] = with_error(value, error)
         return np.array2string(
             texts, formatter={"all": str}, separator=", ", threshold=ROWS, edgeitems=3
         )
@@ -603,7 +606,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         mine, theirs = self._columns(), other._columns()
         return mine.keys() == theirs.keys() and all(_same(mine[k], theirs[k]) for k in mine)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def extrapolated(self) -> bool | npt.NDArray[np.bool_]:
@@ -753,25 +756,27 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         if not shape:
             bars = [_plots.Bar(label=self._label(n), value=p, part=n) for n, p in columns.items()]
             return _plots.Bars(rows=bars, xlabel=label, confidence=None)
-        varying = {k: np.broadcast_to(v, shape) for k, v in self._coordinates().items()}
+        varying: dict[str, FloatArray] = {
+            k: np.broadcast_to(v, shape) for k, v in self._coordinates().items()
+        }
         if len(shape) == 2:
             return self._family(varying)
         name, x = next(iter(varying.items()), ("point", np.arange(shape[0])))
-        extrapolated = np.broadcast_to(self.extrapolated, shape)
         lines = [
             _plots.Line(
                 label=self._label(part),
-                y=np.broadcast_to(_number(value), shape),
+                y=_broadcast(value, shape),
                 part=part,
-                error=_broadcast_error(value, shape),
-                extrapolated=extrapolated,
+                points=isinstance(value, Estimate) and shape[0] <= _FEW_POINTS,
+                extrapolated=np.broadcast_to(self.extrapolated, shape),
             )
             for part, value in columns.items()
         ]
         title = " and ".join(varying or [name]).replace("_", " ")
-        return _plots.Curves(x=x, xlabel=title, lines=lines, ylabel=label)
+        signed = self.is_difference
+        return _plots.Curves(x=x, xlabel=title, lines=lines, ylabel=label, signed=signed)
 
-    def _family(self, varying: Mapping[str, Value]) -> Any:
+    def _family(self, varying: Mapping[str, FloatArray]) -> _plots.Family:
         """The totals of a two-dimensional array, a curve for each row."""
         rows, columns = self.shape
         along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
@@ -781,15 +786,16 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
             for row in range(rows)
         ]
-        total = self.total
+        levels = next(iter(across.items()), None) if len(across) == 1 else None
         return _plots.Family(
             x=x,
             xlabel=name.replace("_", " "),
-            labels=[label or str(row) for row, label in enumerate(labels)],
-            y=np.broadcast_to(_number(total), self.shape),
-            error=_broadcast_error(total, self.shape),
-            extrapolated=np.broadcast_to(self.extrapolated, self.shape),
+            names=[label or str(row) for row, label in enumerate(labels)],
+            totals=_broadcast(self.total, self.shape),
             ylabel="total squared error",
+            levels=None if levels is None else levels[1],
+            levels_label="" if levels is None else levels[0].replace("_", " "),
+            extrapolated=np.broadcast_to(self.extrapolated, self.shape),
         )
 
 
@@ -797,7 +803,7 @@ def _points(part: Value | Estimate, shape: tuple[int, ...]) -> list[Any]:
     """A part at every point."""
     values = np.broadcast_to(_number(part), shape).reshape(-1)
     if not isinstance(part, Estimate):
-        return values.tolist()  # type: ignore[no-any-return]
+        return list(values.tolist())
     if not np.ndim(part.value):
         return [part] * values.size
     indices = np.broadcast_to(np.arange(np.size(part.value)).reshape(np.shape(part.value)), shape)
@@ -805,11 +811,11 @@ def _points(part: Value | Estimate, shape: tuple[int, ...]) -> list[Any]:
     return [flat[k] for k in indices.reshape(-1)]
 
 
-def _broadcast_error(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | None:
-    """The standard errors of a part; None of an exact one."""
-    if not isinstance(part, Estimate):
-        return None
-    return np.broadcast_to(np.asarray(part.standard_error), shape)
+def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | Estimate:
+    """A part as an array over the points."""
+    if isinstance(part, Estimate):
+        return part if np.shape(part.value) == shape else part + np.zeros(shape)
+    return np.broadcast_to(part, shape)
 
 
 def _common(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
@@ -1030,7 +1036,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _ShownByError(_ByValue, Shown):
+class _WithTerms(_ByValue, Shown):
     """A result with an error by cause, which it shows under a title."""
 
     def _error(self) -> ErrorTerms[Value]:
@@ -1044,20 +1050,17 @@ class _ShownByError(_ByValue, Shown):
     def _picture(self) -> Any:
         return self._error()._picture()
 
-    def _content_with(
-        self, title: str, first: str, verdict: str, lines: Sequence[str] = ()
-    ) -> Content:
+    def _content_with(self, first: str, verdict: str) -> Content:
         """The error's table; of arrays, with the coordinate `first` in the first column."""
         error = self._error()
         if not error.shape:
-            table = error._part_table()
-            return Content(title=title, tables=[table], lines=lines, verdict=verdict)
+            return Content(tables=[error._part_table()], verdict=verdict)
         varying = {first: error.coordinates[first], **error.coordinates}
         return replace(error, coordinates=varying)._content()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class OptimalRidge(_ShownByError):
+class OptimalRidge(_WithTerms):
     """The ridge of least total test error, and the error there.
 
     Examples
@@ -1099,7 +1102,7 @@ class OptimalRidge(_ShownByError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Committee(_ShownByError):
+class Committee(_WithTerms):
     """The exact test error of members averaged with weights, and the matrix behind it.
 
     With R the matrix `pair_errors`, at test points without noise, and weights w the total error is
@@ -1142,7 +1145,7 @@ class Committee(_ShownByError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class StoppingTime(_ShownByError):
+class StoppingTime(_WithTerms):
     """The time of least total test error along gradient flow, and the error there."""
 
     time: Value  # 0 and inf are possible
@@ -1172,6 +1175,7 @@ def by_name(kind: str, known: Mapping[str, Choice], name: str) -> Choice:
 
 
 # TRANSITION: deleted with the printers that import them
+from doubletrouble._display import strict_json as strict_json  # noqa: E402
 
 WORTHWHILE = 0.01
 
