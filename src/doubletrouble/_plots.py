@@ -122,6 +122,8 @@ class Stack:
     confidence: float | None = None
     ylabel: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)  # of parts, if not those of the palette
+    baseline: float | None = None
+    baseline_label: str = "predicting the mean"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -511,7 +513,8 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
     colors = _colors(names)
     totals = {y: row.total for y, row in enumerate(rows) if row.total is not None}
     limit = _bar_limit(np.array([float(_number(total)) for total in totals.values()]))
-    right = max([limit, *(min(_end(t, confidence), 1.3 * limit) for t in totals.values())])
+    near = 0.0 if picture.baseline is None or picture.baseline > 1.6 * limit else picture.baseline
+    right = max([limit, near, *(min(_end(t, confidence), 1.3 * limit) for t in totals.values())])
     occurring: dict[str, Any] = {}
     whiskers = cut = False
     for y, row in enumerate(rows):
@@ -553,6 +556,13 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
     ax.set_xlim(1.05 * left, 1.13 * right)
     _plain_ticks(ax.xaxis)
     notes = [_meaning(confidence) if whiskers else "", "bars with a gap are cut" if cut else ""]
+    if picture.baseline is not None:
+        dashed = picture.baseline <= 1.13 * right
+        if dashed:
+            ax.axvline(picture.baseline, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+        notes.append(
+            f"{'dashed: ' if dashed else ''}{picture.baseline_label}, {plain(picture.baseline)}"
+        )
     _label_x(ax, picture.xlabel, notes)
     if occurring:
         handles = [occurring[name] for name in names if name in occurring]

@@ -21,6 +21,7 @@ from doubletrouble._display import (
     Content,
     Shown,
     Table,
+    between,
     one_line,
     percent,
     plain,
@@ -105,7 +106,7 @@ class Option(Shown):
             _gain_cell(self),
             {_SYMBOLS.get(name, name): value for name, value in changed.items()},
             dict(self.setting),
-            self.cost if now is not self else None,
+            (self.cost or None) if now is not self else None,
             self.status,
             self.reason,
         ]
@@ -155,6 +156,7 @@ class Advice(Shown):
     confidence: float | None = None  # of intervals; None for exact errors
     label: str = "test error"  # the name of the error
     baseline: float | None = None  # the error of predicting the mean
+    baseline_name: str = "the mean"  # of classes, their frequencies
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # further numbers, for programs
 
@@ -195,10 +197,10 @@ class Advice(Shown):
                 "confidence."
             )
         cost = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
-        paid = f"{', '.join(cost)}" if cost else "no cost"
+        paid = f"; {', '.join(cost) or 'no cost'}" if choice.cost else ""
         return (
             f"Best change: {_described(choice, self.now)}, error {plain(self.now.total)} to "
-            f"{plain(choice.total)}{_gain(choice, self.confidence)}; {paid}."
+            f"{plain(choice.total)}{_gain(choice, self.confidence)}{paid}."
         )
 
     def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
@@ -260,7 +262,10 @@ class Advice(Shown):
         lead, line = "", ""
         if self.baseline is not None:
             facts["baseline"] = self.baseline
-            lead, line = against_mean(self.now.total, self.baseline)
+            now = math.nan if self.now.error is None else self.now.error.total
+            lead, line = against_mean(
+                now, self.baseline, name=self.baseline_name, confidence=self.confidence
+            )
         return Content(
             title=title,
             lead=lead,
@@ -282,8 +287,20 @@ class Advice(Shown):
         return one_line(type(self).__name__, self._content())
 
 
-def against_mean(error: float, baseline: float, *, where: str = "now") -> tuple[str, str]:
-    """A warning if an error is larger than that of predicting the mean, and a line with both.
+MEAN = "the mean"
+
+
+def against_mean(
+    error: Value | Estimate,
+    baseline: float,
+    *,
+    name: str = MEAN,
+    where: str = "now",
+    confidence: float | None = None,
+) -> tuple[str, str]:
+    """A warning if an error is not less than that of predicting the mean, and a line with both.
+
+    For classes `name` is "the class frequencies", and the skill is what R² is for numbers.
 
     >>> against_mean(6880.0, 5930.0)
     ('Worse than predicting the mean: error 6,880, and 5,930 of the mean.',
@@ -291,17 +308,25 @@ def against_mean(error: float, baseline: float, *, where: str = "now") -> tuple[
     >>> against_mean(3084.0, 5930.0, where="there")
     ('', 'Predicting the mean: 5,930 (R² 0.48 there).')
     """
-    lead = ""
-    if error > baseline:
+    total, lead, interval = _value(error), "", ""
+    least = total
+    if isinstance(error, Estimate) and confidence is not None:
+        least, high = map(_value, error.confidence_interval(confidence))
+        if baseline > 0:
+            skills = (1 - high / baseline, 1 - least / baseline)
+            interval = f", {confidence:.0%} interval {between(*skills)}"
+    if total > baseline > 0:
+        word = "Worse" if least > baseline else "Not better"
         lead = (
-            f"Worse than predicting the mean: error {plain(error)}, and {plain(baseline)} of the "
-            "mean."
+            f"{word} than predicting {name}: error {plain(total)}, and {plain(baseline)} of {name}."
         )
-    if not baseline > 0 or not math.isfinite(error):
-        return lead, f"Predicting the mean: {plain(baseline)}."
-    share = 1 - error / baseline
+    if not baseline > 0 or not math.isfinite(total):
+        return lead, f"Predicting {name}: {plain(baseline)}."
+    share = 1 - total / baseline
     text = f"{share:.2f}" if abs(share) < 10 else plain(share)
-    return lead, f"Predicting the mean: {plain(baseline)} (R² {text} {where})."
+    kind = "R²" if name == MEAN else "skill"
+    place = f" {where}" if where else ""
+    return lead, f"Predicting {name}: {plain(baseline)} ({kind} {text}{place}{interval})."
 
 
 def _table(

@@ -25,7 +25,7 @@ from doubletrouble.diagnosis._extrapolation import (
 from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.options import BAG, DATA, MORE_DATA, NOW, TEN, WITHHELD, Advice, Option
+from doubletrouble.options import BAG, DATA, MEAN, MORE_DATA, NOW, TEN, WITHHELD, Advice, Option, against_mean
 from doubletrouble.parameters import FloatArray, Numeric, number
 from doubletrouble.results import (
     EXTRAPOLATED,
@@ -103,7 +103,7 @@ class LearningCurve(Shown):
         )
 
     def _picture(self) -> Any:
-        known = np.array([status == EXTRAPOLATED for status in self.status])
+        dashed = np.array([status == EXTRAPOLATED for status in self.status])
         parts = {name: np.asarray(part.value) for name, part in self.error.parts.items()}
         clipped = [
             self.error._label(name)
@@ -115,7 +115,7 @@ class LearningCurve(Shown):
             notes.append(f"more rows withheld: {self.withheld}")
         lines = [
             _plots.Line(
-                label="total", y=self.error.total, part="total", extrapolated=known, joined=True,
+                label="total", y=self.error.total, part="total", extrapolated=dashed, joined=True,
                 points=True,
             ),
             *(
@@ -123,7 +123,7 @@ class LearningCurve(Shown):
                     label=self.error._label(name),
                     y=np.where(values > 0, values, np.nan),
                     part=name,
-                    extrapolated=known,
+                    extrapolated=dashed,
                 )
                 for name, values in parts.items()
             ),
@@ -459,6 +459,7 @@ class Diagnosis(Shown):
             confidence=self.confidence,
             label=self._label_of(measure),
             baseline=self.baseline if measure == "squared" else None,
+            baseline_name=self._baseline_name,
         )
 
     def _changes(
@@ -639,23 +640,20 @@ class Diagnosis(Shown):
 
     @property
     def _baseline_name(self) -> str:
-        return "the mean" if self.classes is None else "the class frequencies"
+        return MEAN if self.classes is None else "the class frequencies"
 
     @property
     def _skill_name(self) -> str:
         return "R²" if self.classes is None else "skill"
 
-    def _lead(self) -> str:
-        """A warning if the error is not less than that of predicting the mean."""
-        total = self.error().total
-        if not float(total) > self.baseline > 0:
-            return ""
-        low, high = total.confidence_interval(self.confidence)
-        word = "Worse" if low > self.baseline else "Not better"
-        interval = f"{self.confidence:.0%} interval {between(float(low), float(high))}"
-        return (
-            f"{word} than predicting {self._baseline_name}: error {plain(float(total))} "
-            f"({interval}), that of {self._baseline_name} {plain(self.baseline)}."
+    def _against_baseline(self) -> tuple[str, str]:
+        """A warning if the error is not less than that of predicting the mean, and a line."""
+        return against_mean(
+            self.error().total,
+            self.baseline,
+            name=self._baseline_name,
+            where="",
+            confidence=self.confidence,
         )
 
     def _part_table(self) -> Table:
@@ -677,20 +675,15 @@ class Diagnosis(Shown):
 
     def _content(self) -> Content:
         advice = self.advise()
-        skill = self.skill
-        lines = []
-        if self.baseline > 0:
-            lines.append(
-                f"Predicting {self._baseline_name}: {plain(self.baseline)}; {self._skill_name} "
-                f"{_with_interval(skill, self.confidence)}."
-            )
+        lead, line = self._against_baseline()
+        lines = [line]
         if self.floor is None:
             bound = self.largest_noise.confidence_interval(self.confidence).high
             lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
         return Content(
             title=f"{_sentence_case(self._label)}, trained on all {self.n_samples:,} rows "
             f"({self.n_fits} fits, {self.confidence:.0%} intervals)",
-            lead=self._lead(),
+            lead=lead,
             tables=[
                 replace(self._part_table(), title="Where the error comes from"),
                 replace(advice._content().tables[0], title="What would change it"),
@@ -703,7 +696,7 @@ class Diagnosis(Shown):
                 "n_fits": self.n_fits,
                 "confidence": self.confidence,
                 "baseline": self.baseline,
-                "skill": float(skill),
+                "skill": float(self.skill),
                 "withheld": self.withheld,
             },
         )
@@ -755,12 +748,6 @@ def _no_gain(present: Option) -> str:
     if not present.total > 0:
         return "the measured error is 0"
     return "the present error is infinite" if math.isinf(present.total) else ""
-
-
-def _with_interval(estimate: Estimate, confidence: float) -> str:
-    """An estimate, and its interval in brackets."""
-    low, high = map(float, estimate.confidence_interval(confidence))
-    return f"{plain(float(estimate))} ({confidence:.0%} interval {between(low, high)})"
 
 
 def _sentence_case(text: str) -> str:
@@ -871,6 +858,7 @@ class LearnerComparison(Shown):
             confidence=first.confidence,
             label=first._label_of(measure),
             baseline=self.baseline if measure == "squared" else None,
+            baseline_name=first._baseline_name,
             notes=(f"now: {self.reference}",),
         )
 
@@ -922,10 +910,8 @@ class LearnerComparison(Shown):
 
     def _content(self) -> Content:
         first = self[self.reference]
-        worse = [name for name, one in self.diagnoses.items() if one._lead()]
-        lines = []
-        if self.baseline > 0:
-            lines.append(f"Predicting {first._baseline_name}: {plain(self.baseline)}.")
+        leads = {name: one._against_baseline()[0] for name, one in self.diagnoses.items()}
+        lines = [f"Predicting {first._baseline_name}: {plain(self.baseline)}."]
         if first.floor is None:
             bound = self.largest_noise.confidence_interval(first.confidence).high
             lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
@@ -936,9 +922,7 @@ class LearnerComparison(Shown):
         return Content(
             title=f"{_sentence_case(first._label)}, trained on all {first.n_samples:,} rows "
             f"({first.confidence:.0%} intervals)",
-            lead=f"Not better than predicting {first._baseline_name}: {', '.join(worse)}."
-            if worse
-            else "",
+            lead="\n".join(f"{name}: {lead}" for name, lead in leads.items() if lead),
             tables=[self._learner_table(), self._difference_table()],
             lines=lines,
             notes=[f"{', '.join(names)}: {note}" for note, names in notes.items()],
