@@ -431,7 +431,7 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     printed = [_Printed(column.title, decimal_aligned(texts), True)]
     if split:
         ends = [_ends(cell, confidence) for cell in cells]
-        texts = ["" if math.isnan(low) else _interval(low, high, form) for low, high in ends]
+        texts = [_interval(low, high, form) if low < high else "" for low, high in ends]
         heading = f"{confidence:.0%} interval"
         printed.append(_Printed(heading, decimal_aligned(texts), True))
     return printed

@@ -21,7 +21,6 @@ from doubletrouble._display import (
     Content,
     Shown,
     Table,
-    between,
     one_line,
     percent,
     plain,
@@ -58,6 +57,7 @@ _SYMBOLS = {
     "gram_ridge": "gram_ridge",
     "scheme": "scheme",
 }
+_COSTS = {"n_samples": "data", "n_members": "fits"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -99,6 +99,7 @@ class Option(Shown):
             name: value
             for name, value in self.setting.items()
             if now is None or now is self or now.setting.get(name) != value
+            if _COSTS.get(name) not in self.cost  # which states the multiple
         }
         return [
             self.name,
@@ -270,7 +271,7 @@ class Advice(Shown):
             title=title,
             lead=lead,
             tables=[_table("options", self.options, self.now, self.confidence)],
-            lines=[line] if line else [],
+            lines=[*([line] if line else []), *_withheld(self)],
             notes=self.notes,
             verdict=self.verdict,
             facts={**facts, **self.facts},
@@ -285,6 +286,15 @@ class Advice(Shown):
 
     def __repr__(self) -> str:
         return one_line(type(self).__name__, self._content())
+
+
+def _withheld(advice: Advice) -> list[str]:
+    """Why errors are withheld, in one line for each reason."""
+    names: dict[str, list[str]] = {}
+    for option in advice.options:
+        if option.error is None:
+            names.setdefault(option.reason, []).append(option.name)
+    return [f"Withheld: {', '.join(some)} ({reason})." for reason, some in names.items()]
 
 
 MEAN = "the mean"
@@ -303,30 +313,29 @@ def against_mean(
     For classes `name` is "the class frequencies", and the skill is what R² is for numbers.
 
     >>> against_mean(6880.0, 5930.0)
-    ('Worse than predicting the mean: error 6,880, and 5,930 of the mean.',
+    ('Worse than predicting the mean: error 6,880 against 5,930.',
      'Predicting the mean: 5,930 (R² -0.16 now).')
     >>> against_mean(3084.0, 5930.0, where="there")
     ('', 'Predicting the mean: 5,930 (R² 0.48 there).')
     """
     total, lead, interval = _value(error), "", ""
     least = total
-    if isinstance(error, Estimate) and confidence is not None:
-        least, high = map(_value, error.confidence_interval(confidence))
-        if baseline > 0:
-            skills = (1 - high / baseline, 1 - least / baseline)
-            interval = f", {confidence:.0%} interval {between(*skills)}"
-    if total > baseline > 0:
-        word = "Worse" if least > baseline else "Not better"
-        lead = (
-            f"{word} than predicting {name}: error {plain(total)}, and {plain(baseline)} of {name}."
-        )
     if not baseline > 0 or not math.isfinite(total):
         return lead, f"Predicting {name}: {plain(baseline)}."
-    share = 1 - total / baseline
-    text = f"{share:.2f}" if abs(share) < 10 else plain(share)
+    if isinstance(error, Estimate) and confidence is not None:
+        least, high = map(_value, error.confidence_interval(confidence))
+        ends = (_skill(1 - end / baseline) for end in (high, least))
+        interval = f", {confidence:.0%} interval {' to '.join(ends)}"
+    if total > baseline:
+        word = "Worse" if least > baseline else "Not better"
+        lead = f"{word} than predicting {name}: error {plain(total)} against {plain(baseline)}."
     kind = "R²" if name == MEAN else "skill"
-    place = f" {where}" if where else ""
-    return lead, f"Predicting {name}: {plain(baseline)} ({kind} {text}{place}{interval})."
+    skill = f"{kind} {_skill(1 - total / baseline)} {where}{interval}"
+    return lead, f"Predicting {name}: {plain(baseline)} ({skill})."
+
+
+def _skill(share: float) -> str:
+    return f"{share:z.2f}" if abs(share) < 10 else plain(share)
 
 
 def _table(
@@ -345,7 +354,7 @@ def _table(
         Column(name="setting", form="settings", printed=False),
         Column(name="cost", form="multiples"),
         Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
-        Column(name="reason", heading="", form="words"),
+        Column(name="reason", form="words", printed=False),
     )
     rows = [one._row(now) for one in options]
     return Table(name=name, columns=columns, rows=rows, confidence=confidence)

@@ -535,8 +535,8 @@ def _notes(
         notes.append(f"Fits on {_percent(lost)} of the rows failed and are left out: {reason}")
     if extrapolation.withheld:
         notes.append(
-            f"More data is withheld: {extrapolation.withheld}. For the same reason the error on "
-            "all rows may differ from that on 90% of them, where it is measured."
+            "The error on all rows may differ from that on 90% of them, where it is measured: "
+            f"{extrapolation.withheld}."
         )
     if dropped := extrapolation.total.dropped:
         notes.append(

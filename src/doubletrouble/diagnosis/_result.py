@@ -25,7 +25,18 @@ from doubletrouble.diagnosis._extrapolation import (
 from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.options import BAG, DATA, MEAN, MORE_DATA, NOW, TEN, WITHHELD, Advice, Option, against_mean
+from doubletrouble.options import (
+    BAG,
+    DATA,
+    MEAN,
+    MORE_DATA,
+    NOW,
+    TEN,
+    WITHHELD,
+    Advice,
+    Option,
+    against_mean,
+)
 from doubletrouble.parameters import FloatArray, Numeric, number
 from doubletrouble.results import (
     EXTRAPOLATED,
@@ -88,16 +99,40 @@ class LearningCurve(Shown):
         )
 
     def _table(self) -> Table:
-        table = self.error._point_table(self.confidence)
-        head = replace(table.columns[0], heading="rows")
-        return replace(
-            table, name="learning_curve", columns=[head, *table.columns[1:]], omitted="sizes"
+        table, parts, known = (
+            self.error._point_table(self.confidence),
+            self.error.parts,
+            self.error.status,
         )
+        columns = [
+            replace(column, heading="rows")
+            if column.name == "n_samples"
+            else replace(column, printed=bool(np.any(parts[column.name].value)))
+            if column.name in parts
+            else column
+            for column in table.columns
+        ]
+        columns += [Column(name=f"{one}_status", form="words", printed=False) for one in parts]
+        rows = [
+            [*row[:-1], known["total"][k], *(known[name][k] for name in parts)]
+            for k, row in enumerate(table.rows)
+        ]
+        return replace(table, name="learning_curve", columns=columns, rows=rows, omitted="")
+
+    @property
+    def _notes(self) -> list[str]:
+        """The sizes at which parts are known otherwise than the total."""
+        sizes = self.n_samples.tolist()
+        law = [n for n, how in zip(sizes, self.error.status["sampling"], strict=True) if how == LAW]
+        if not law:
+            return []
+        return [f"sampling and bias are by the overlap law at {law[0]:,.0f} to {law[-1]:,.0f} rows"]
 
     def _content(self) -> Content:
         return Content(
             title=f"{_sentence_case(self.label)} by the number of training rows",
             tables=[self._table()],
+            notes=self._notes,
             verdict=self.verdict,
             facts={"confidence": self.confidence, "withheld": self.withheld},
         )
@@ -417,9 +452,7 @@ class Diagnosis(Shown):
 
     # --- options, curves, rows ---
 
-    def advise(
-        self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared"
-    ) -> Advice:
+    def advise(self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared") -> Advice:
         """The error now and after each change, and its gain; measured ones first.
 
         A gain is 1 less the ratio to the error now: the noise of the labels cancels in it.
@@ -451,7 +484,7 @@ class Diagnosis(Shown):
             error=now,
             status=str(now.status["total"]),
             cost={"fits": 1.0, "data": 1.0},
-            setting={"n_samples": self.n_samples, "n_members": scheme.n_members},
+            setting={"n_samples": float(self.n_samples), "n_members": scheme.n_members},
         )
         return Advice(
             now=present,
@@ -466,17 +499,21 @@ class Diagnosis(Shown):
         self, scheme: Scheme, measure: LearnerMeasure, present: Option
     ) -> Iterable[Option]:
         """The options: alternatives, averaged seeds, a bag, and more data."""
-        K = float(scheme.n_members)
+        K = number("ensemble", scheme.n_members, N_MEMBERS)
         no_total = _no_gain(present)
         alone = no_total or (
             "" if measure == "squared" else f"measure={measure!r} is measured for one fit alone"
         )
         for name, other in self.alternatives.items():
-            error = None if alone else self._of_total(self._total_now * self._measured_ratio(other.total))
+            error = (
+                None
+                if alone
+                else self._of_total(self._total_now * self._measured_ratio(other.total))
+            )
             yield self._option(name, error, present, PAIRED, reason=alone)
         more: dict[str, Any] = {
             "cost": {"fits": _MEMBERS / K, "data": 1.0},
-            "setting": present.setting | {"n_members": _MEMBERS},
+            "setting": {**present.setting, "n_members": _MEMBERS},
             "reason": alone,
         }
         averaged: dict[str, tuple[Scheme, str]] = {BAG: (Bootstrap(_MEMBERS), PAIRED)}
@@ -495,7 +532,7 @@ class Diagnosis(Shown):
                 present,
                 EXTRAPOLATED,
                 cost={"fits": 1.0, "data": growth},
-                setting=present.setting | {"n_samples": size},
+                setting={**present.setting, "n_samples": size},
                 reason=reason,
             )
 
@@ -629,13 +666,15 @@ class Diagnosis(Shown):
         variance = share["initialization"] + share["sampling"]
         if variance > max(share["bias"], share.get("bayes", 0.0)):
             by_rows = f"{percent(share['sampling'])} by training rows"
-            by_seeds = f"{percent(share['initialization'])} by seeds, " if self.design.seeded else ""
+            by_seeds = (
+                f"{percent(share['initialization'])} by seeds, " if self.design.seeded else ""
+            )
             cause = f"variance ({by_seeds}{by_rows})" if by_seeds else "variance over training rows"
             return f"Overfitting: {percent(variance)} of the error is {cause}."
         name = max(("bias", "bayes"), key=lambda one: share.get(one, 0.0))
         kind = "Underfitting" if self.floor is not None else "Underfitting or label noise"
         if name == "bayes":
-            kind = "Label noise"
+            return f"Label noise: {percent(share[name])} of the error is the noise floor."
         return f"{kind}: {percent(share[name])} of the error is {error._label(name)}."
 
     @property
@@ -646,19 +685,8 @@ class Diagnosis(Shown):
     def _skill_name(self) -> str:
         return "R²" if self.classes is None else "skill"
 
-    def _against_baseline(self) -> tuple[str, str]:
-        """A warning if the error is not less than that of predicting the mean, and a line."""
-        return against_mean(
-            self.error().total,
-            self.baseline,
-            name=self._baseline_name,
-            where="",
-            confidence=self.confidence,
-        )
-
     def _part_table(self) -> Table:
         """The parts, with intervals, and how each is known in words."""
-        table = self.error()._part_table(self.confidence)
         known = {
             "total": f"measured ({N_BLOCKS}-fold)",
             "initialization": MEASURED if self.design.seeded else "seeds have no effect",
@@ -666,27 +694,25 @@ class Diagnosis(Shown):
             "bias": "the rest",
             "bayes": GIVEN,
         }
-        names = (*self.error().parts, "total")
-        rows = [[*row[:-1], known[name]] for name, row in zip(names, table.rows, strict=True)]
-        return replace(table, rows=rows)
+        return replace(self.error(), status=known)._part_table(self.confidence)
 
     def _tables(self) -> tuple[Table, ...]:
         return tuple(self._content().tables)
 
     def _content(self) -> Content:
         advice = self.advise()
-        lead, line = self._against_baseline()
-        lines = [line]
+        shown = advice._content()
+        lines = [*shown.lines]
         if self.floor is None:
             bound = self.largest_noise.confidence_interval(self.confidence).high
             lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
         return Content(
             title=f"{_sentence_case(self._label)}, trained on all {self.n_samples:,} rows "
             f"({self.n_fits} fits, {self.confidence:.0%} intervals)",
-            lead=lead,
+            lead=shown.lead,
             tables=[
                 replace(self._part_table(), title="Where the error comes from"),
-                replace(advice._content().tables[0], title="What would change it"),
+                replace(shown.tables[0], title="What would change it (± standard error)"),
             ],
             lines=lines,
             notes=self.notes,
@@ -698,6 +724,7 @@ class Diagnosis(Shown):
                 "baseline": self.baseline,
                 "skill": float(self.skill),
                 "withheld": self.withheld,
+                "learning_curve": self.learning_curve()._table().records(),
             },
         )
 
@@ -705,14 +732,14 @@ class Diagnosis(Shown):
         error = self.error()
         changes = []
         for option in self.advise():
-            ends = option.interval or (None, None)
+            low, high = (None, None) if option.interval is None else map(float, option.interval)
             changes.append(
                 _plots.Change(
                     label=option.name,
                     after=None if option.error is None else option.error.total,
                     gain=None if option.gain is None else float(option.gain),
-                    low=ends[0],
-                    high=ends[1],
+                    low=low,
+                    high=high,
                     note=f"withheld: {option.reason}",
                     extrapolated=option.status == EXTRAPOLATED,
                 )
@@ -810,9 +837,7 @@ class LearnerComparison(Shown):
         } | {"total": PAIRED}
         return replace(own - other, status=status)
 
-    def advise(
-        self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared"
-    ) -> Advice:
+    def advise(self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared") -> Advice:
         """The other learners as options beside the first: their errors, paired by rows.
 
         Those of one learner are `comparison["forest"].advise()`.
@@ -872,9 +897,9 @@ class LearnerComparison(Shown):
         low, high = map(float, difference.confidence_interval(first.confidence))
         word = "significant" if low > 0 else "not significant"
         return (
-            f"Least error: {best}, {plain(totals[best])}. That of the next one, {second}, is larger "
-            f"by {plain(float(difference))} ({first.confidence:.0%} interval {between(low, high)}): "
-            f"{word}."
+            f"Least error: {best}, {plain(totals[best])}. That of the next one, {second}, is "
+            f"larger by {plain(float(difference))} ({first.confidence:.0%} interval "
+            f"{between(low, high)}): {word}."
         )
 
     def _learner_table(self) -> Table:
@@ -910,7 +935,15 @@ class LearnerComparison(Shown):
 
     def _content(self) -> Content:
         first = self[self.reference]
-        leads = {name: one._against_baseline()[0] for name, one in self.diagnoses.items()}
+        leads = {
+            name: against_mean(
+                one.error().total,
+                self.baseline,
+                name=first._baseline_name,
+                confidence=first.confidence,
+            )[0]
+            for name, one in self.diagnoses.items()
+        }
         lines = [f"Predicting {first._baseline_name}: {plain(self.baseline)}."]
         if first.floor is None:
             bound = self.largest_noise.confidence_interval(first.confidence).high
