@@ -638,7 +638,7 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
     for y, heading in headings.items():
         look = {"fontsize": "small", "fontweight": "bold", "va": "center"}
         ax.text(0.005, y, heading, transform=ax.get_yaxis_transform(), **look)
-    ax.set_xlim(min(0.0, ax.dataLim.x0), 1.18 * right)
+    ax.set_xlim(min(0.0, ax.dataLim.x0), 1.18 * right or 1.0)
     _plain_ticks(ax.xaxis)
     _label_x(ax, picture.xlabel, [_meaning(confidence) if whiskers else "", *notes])
 

@@ -960,7 +960,7 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
             )
             for k in order
         ]
-        return _plots.draw(_plots.Stack(rows=rows, xlabel=self.label, confidence=None), ax)
+        return _plots.draw(_plots.Stack(rows=rows, xlabel=self.label, ylabel="row"), ax)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -327,7 +327,7 @@ class Diagnosis(Shown):
             parts[name] = self._estimate(values.reshape(len(values), *sizes.shape))
         return self._terms(parts, sizes)
 
-    def _terms(self, parts: dict[str, Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
+    def _terms(self, parts: dict[str, Any], sizes: FloatArray) -> ErrorTerms[Estimate]:
         missing, includes = {"noise": _NO_NOISE, "bayes": _NO_NOISE}, dict(_INCLUDES)
         if self.floor is not None:
             del missing["bayes"], includes["bias"]
@@ -477,7 +477,7 @@ class Diagnosis(Shown):
         TypeError
             If `ensemble` is not a number.
         """
-        scheme = as_ensemble(ensemble, "Diagnosis.advise")
+        scheme = as_ensemble(ensemble, "Diagnosis.error")
         now = self.error(scheme, measure=measure)
         present = Option(
             name=NOW,
