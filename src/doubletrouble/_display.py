@@ -643,7 +643,11 @@ def as_html(content: Content) -> str:
         _html("div", content.verdict, "font-weight:600;font-size:1.08em;margin-bottom:.3em"),
         _html("div", content.lead, "font-weight:600"),
         _html("div", content.title, _SOFT),
-        *(_table_html(table) for table in content.tables if table.rows),
+        *(
+            _table_html(table)
+            for table in content.tables
+            if table.rows and any(column.printed for column in table.columns)
+        ),
         *(_html("div", line) for line in content.lines),
         *(_html("div", f"note: {note}", f"{_SOFT};font-size:.9em") for note in content.notes),
     ]
