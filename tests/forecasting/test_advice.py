@@ -61,8 +61,8 @@ def test_choice_is_the_least_error_of_sure_and_finite_changes() -> None:
 
 def test_changes_that_change_nothing_are_left_out() -> None:
     f = forecast()
-    assert [one.name for one in dt.advise(f)] == ["best ridge", "2x data", "best allocation"]
-    assert dt.advise(f).now.total == float(f.error().total)
+    assert [one.name for one in f.advise()] == ["best ridge", "2x data", "best allocation"]
+    assert f.advise().now.total == float(f.error().total)
     assert [one.name for one in f.advise(50, ensemble=math.inf).changes] == [
         "2x features",
         "best ridge",

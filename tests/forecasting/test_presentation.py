@@ -64,8 +64,7 @@ def test_noise_that_is_given_has_no_bounds() -> None:
 def test_extrapolated_points_are_marked() -> None:
     error = forecast().error(**BEYOND)
     assert error.extrapolated.tolist() == [False, False, True, True]
-    lines = str(error).splitlines()[1:5]
-    assert [line.endswith("extrapolated") for line in lines] == [False, False, True, True]
+    assert str(error).count("extrapolated") == 2
     assert list(error.to_frame()["status"]) == ["forecast"] * 2 + ["extrapolated"] * 2
     single = forecast().error(**{**BEYOND, "n_features": 2000})
     assert single.extrapolated is True
