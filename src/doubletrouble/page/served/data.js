@@ -576,7 +576,7 @@ function trustPanel({ summary: { checks, noise, notes }, notes: own }) {
     "Can it be trusted?",
     html("p", {}, verdict),
     html("ul", { class: "checks" }, ...items),
-    html("p", {}, `${sentence(noise.text)} These are standard deviations.`),
+    html("p", {}, noise.text),
     ...[...own, ...notes].map((note) => html("p", { class: "note" }, sentence(note))),
   );
 }
