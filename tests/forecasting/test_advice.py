@@ -44,7 +44,7 @@ def test_intervals_of_gains_end_at_the_whole_error() -> None:
     X = np.random.default_rng(0).standard_normal((30, 5))
     advice = dt.forecast(X, X[:, 0]).advise(math.inf, 1e-4)
     gain = advice["2x data"].gain
-    assert gain is not None
+    assert isinstance(gain, dt.Estimate)
     assert gain.confidence_interval(0.9).high > 1
     assert advice["2x data"].interval is not None
     row = advice.to_frame().set_index("option").loc["2x data"]
@@ -104,9 +104,7 @@ def test_infinite_budget_is_kernel_ridge_regression() -> None:
     for advice in (f.advise(50, 1e-3, budget=math.inf), f.advise(math.inf, 1e-3)):
         best = advice["best allocation"]
         assert best.setting["n_features"] == math.inf
-        assert best.total == pytest.approx(
-            f.error(math.inf, f.best_ridge()).total.value, rel=1e-3
-        )
+        assert best.total == pytest.approx(f.error(math.inf, f.best_ridge()).total.value, rel=1e-3)
 
 
 def test_best_ridge_is_the_least_error() -> None:
