@@ -1,0 +1,1040 @@
+"""Pictures of results: what a result declares of its plot, and how that is drawn.
+
+A result declares one of the pictures below, numbers and words only, and `draw` draws it with
+matplotlib, on the given axes or on those of a new figure. A value is a number, an array, or an
+estimate: an object with `value`, `standard_error` and `confidence_interval`. Its whisker or band is
+the interval at the picture's `confidence`, one standard error on each side where that is None.
+
+Errors are not negative: whiskers and bands of values from 0 end at 0, unless the picture is
+`signed`, as that of a difference. On a logarithmic axis a curve has a gap where its value is 0 or
+less, and a note lists these curves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import fill
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble.errors import require
+from doubletrouble.palette import (
+    BLACK,
+    BLUE,
+    CAUSES,
+    EFFECTS,
+    GREEN,
+    HATCHES,
+    LABELS,
+    ORANGE,
+    PAPER,
+    PURPLE,
+    SKY,
+    VERMILION,
+)
+from doubletrouble.parameters import FloatArray, Value
+
+
+class EstimateLike(Protocol):
+    """A value with its uncertainty: an `Estimate`."""
+
+    @property
+    def value(self) -> Value:
+        """The estimate itself."""
+
+    @property
+    def standard_error(self) -> Value:
+        """Its standard error."""
+
+    def confidence_interval(self, confidence: float = ...) -> tuple[Value, Value]:
+        """The lower and the upper end of an interval."""
+
+
+Cell: TypeAlias = float | FloatArray | EstimateLike
+"""A number, an array, or an estimate of either."""
+
+_SOFT = PAPER["light"]["soft"]
+_TOTAL = "#555555"  # bars of totals
+_NEUTRAL = "#C3C8CF"  # bars without parts
+_BETTER, _WORSE = SKY, VERMILION
+_CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # lines that are no part
+_DASHES = (0, (3, 2))  # extrapolated
+_DOTS = (0, (1, 1.4))
+_GUIDE = (0, (4, 3))  # separators and marks
+_WHISKER = {"fmt": "none", "ecolor": BLACK, "elinewidth": 1.1, "capsize": 2.5, "capthick": 1.1}
+
+_WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
+_LIMIT = 4.0  # bars are cut at this multiple of the median
+_LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
+_FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
+_NOTE_WIDTH = 84  # letters
+_SEQUENTIAL = "viridis"
+_DARKEST, _LIGHTEST = 0.0, 0.86  # of these colours, for lines: its yellow is too light on white
+
+
+# --- pictures ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bar:
+    """A horizontal bar; without a value, the label with a note."""
+
+    label: str
+    value: Cell | None
+    part: str = ""  # the part of the error that determines colour and hatch
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bars:
+    """Horizontal bars with intervals, the first one on top."""
+
+    rows: Sequence[Bar]
+    xlabel: str
+    confidence: float | None = None
+    signed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StackRow:
+    """A bar of parts; without parts in grey, without a total the label with a note."""
+
+    label: str
+    total: Cell | None
+    parts: Mapping[str, Cell] | None = None  # by name: "noise", "bias"
+    note: str = ""
+    new_group: bool = False  # a separator above
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stack:
+    """Horizontal bars stacked by part, with the total at their ends, the first one on top.
+
+    Bars much longer than the median are cut by a slanted gap. Negative parts are left of 0.
+    """
+
+    rows: Sequence[StackRow]
+    xlabel: str
+    confidence: float | None = None
+    ylabel: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)  # of parts, if not those of the palette
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Change:
+    """An option of a diagnosis: the error after it, and the share of the error it removes."""
+
+    label: str
+    after: Cell | None = None  # None if withheld
+    gain: float | None = None
+    low: float | None = None  # of the interval of the gain
+    high: float | None = None
+    note: str = ""
+    extrapolated: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Breakdown:
+    """The causes of an error, each bar beginning where the last one ends, and what changes it.
+
+    The bar of a change ends at the error after it. Its whisker is the interval of the gain, which
+    is paired with the error now, and that of the error after the change where there is none.
+    """
+
+    parts: Mapping[str, tuple[str, Cell]]  # by label: name of the part, value
+    total: Cell
+    xlabel: str
+    changes: Sequence[Change] = ()
+    confidence: float | None = None
+    baseline: float | None = None
+    baseline_label: str = "predicting the mean"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mark:
+    """A vertical line at x, or the line y = slope · x of a map, with a label."""
+
+    label: str
+    x: float | None = None
+    slope: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Line:
+    """A curve, or points with whiskers; its band is from `low` to `high`, or that of an estimate.
+
+    It is dashed (points: open) where `extrapolated`.
+    """
+
+    label: str  # without one, it is not in the legend
+    y: Cell
+    part: str = ""
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    points: bool = False
+    joined: bool = False  # points with a line through them
+    extrapolated: npt.NDArray[np.bool_] | None = None
+    dotted: bool = False
+    color: str = ""  # that of the part unless given
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curves:
+    """Curves and points along one number. Axes are logarithmic where that fits, unless given."""
+
+    x: npt.ArrayLike
+    xlabel: str
+    lines: Sequence[Line]
+    ylabel: str
+    marks: Sequence[Mark] = ()  # those in sight are drawn
+    note: str = ""
+    confidence: float | None = None
+    logx: bool | None = None
+    logy: bool | None = None
+    signed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Family:
+    """One curve for each row of a two-dimensional array, coloured in order.
+
+    Up to six rows are in a legend; more have a colour bar if `levels` are given.
+    """
+
+    x: npt.ArrayLike
+    xlabel: str
+    names: Sequence[str]  # of the rows
+    totals: Cell  # (rows, columns)
+    ylabel: str
+    levels: npt.ArrayLike | None = None  # the number that varies over the rows
+    levels_label: str = ""
+    extrapolated: npt.NDArray[np.bool_] | None = None  # (rows, columns)
+    marks: Sequence[Mark] = ()
+    note: str = ""
+    confidence: float | None = None
+    logx: bool | None = None
+    logy: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MapPoint:
+    """A labelled point of a map."""
+
+    x: float
+    y: float
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Map:
+    """A quantity over two numbers, in colours with contour lines."""
+
+    x: npt.ArrayLike  # (columns,)
+    y: npt.ArrayLike  # (rows,)
+    z: npt.ArrayLike  # (rows, columns)
+    xlabel: str
+    ylabel: str
+    zlabel: str
+    points: Sequence[MapPoint] = ()
+    marks: Sequence[Mark] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Waterfall:
+    """From one error to another, by cause."""
+
+    start_label: str
+    start: float
+    steps: Sequence[tuple[str, str, float]]  # label, name of the part, signed change
+    end_label: str
+    end: float
+    xlabel: str
+    note: str = ""
+
+
+Picture: TypeAlias = Bars | Stack | Breakdown | Curves | Family | Map | Waterfall
+
+
+def draw(picture: Picture, ax: Any = None) -> Any:
+    """Draw a picture.
+
+    Parameters
+    ----------
+    picture : Bars, Stack, Breakdown, Curves, Family, Map or Waterfall
+        What is drawn.
+    ax : matplotlib.axes.Axes or None, default: None
+        The axes to draw on; those of a new figure unless given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
+    pyplot = require("matplotlib.pyplot", "figures")
+    if ax is None:
+        ax = pyplot.figure(figsize=_size(picture), layout="constrained").add_subplot()
+    match picture:
+        case Bars():
+            _draw_bars(picture, ax)
+        case Stack():
+            _draw_stack(picture, ax)
+        case Breakdown():
+            _draw_breakdown(picture, ax)
+        case Curves():
+            _draw_curves(picture, ax)
+        case Family():
+            _draw_family(picture, ax)
+        case Map():
+            _draw_map(picture, ax)
+        case Waterfall():
+            _draw_waterfall(picture, ax)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _size(picture: Picture) -> tuple[float, float]:
+    """Width and height of a new figure, in inches."""
+    match picture:
+        case Bars(rows=rows):
+            return 6.0, 0.9 + 0.34 * max(len(rows), 3)
+        case Stack(rows=rows):
+            return 6.8, 1.2 + (0.34 if len(rows) < 16 else 0.24) * max(len(rows), 3)
+        case Breakdown(parts=parts, changes=changes):
+            return 6.8, 1.4 + 0.3 * (len(parts) + len(changes) + 2 + bool(changes))
+        case Waterfall(steps=steps):
+            return 6.0, 1.0 + 0.36 * (len(steps) + 2)
+        case Map():
+            return 6.0, 4.0
+        case _:
+            return 6.4, 3.6
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def plain(value: float) -> str:
+    """A number with three significant digits and thousands separators.
+
+    >>> plain(4823.4), plain(0.98765), plain(2.5e-9), plain(float("inf"))
+    ('4,820', '0.988', '2.5e-09', '∞')
+    """
+    if not math.isfinite(value):
+        return "?" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(float(f"{value:.2e}"))))
+    if not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.3g}"
+    return f"{round(value, digits):,.{max(digits, 0)}f}"
+
+
+def _signed(value: float) -> str:
+    return f"{'−' if value < 0 else '+'}{plain(abs(value))}"
+
+
+def _percent(share: float) -> str:
+    sign = "−" if round(100 * share) < 0 else "+"
+    return f"{sign}{abs(share):.0%}".replace("%", " %")
+
+
+def _number(cell: Cell) -> FloatArray:
+    return np.asarray(getattr(cell, "value", cell), dtype=np.float64)
+
+
+def _interval(
+    cell: Cell, confidence: float | None, signed: bool = False
+) -> tuple[FloatArray, FloatArray] | None:
+    """The ends of the interval, NaN where it is unknown; None of a cell without error.
+
+    Those of values from 0 end at 0 unless `signed`.
+    """
+    if isinstance(cell, int | float | np.ndarray | np.number):
+        return None
+    value, error = _number(cell), np.asarray(cell.standard_error, dtype=np.float64)
+    if not np.any(error > 0):
+        return None
+    if confidence is None:
+        low, high = value - error, value + error
+    else:
+        with np.errstate(invalid="ignore"):
+            low, high = map(np.asarray, cell.confidence_interval(confidence))
+    if not signed:
+        low = np.where(value >= 0, np.maximum(low, 0.0), low)
+    known = np.isfinite(value) & np.isfinite(low) & np.isfinite(high)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def _end(cell: Cell, confidence: float | None, signed: bool = False) -> float:
+    """The right end of a bar and its whisker."""
+    value, interval = float(_number(cell)), _interval(cell, confidence, signed)
+    return value if interval is None else float(np.fmax(value, interval[1]))
+
+
+def _meaning(confidence: float | None) -> str:
+    """The meaning of whiskers."""
+    if confidence is None:
+        return "whiskers: standard errors"
+    return f"whiskers: {100 * confidence:.3g} % intervals"
+
+
+# --- looks ---------------------------------------------------------------------------------------
+
+
+def _colors(parts: Iterable[str]) -> Mapping[str, str]:
+    """The colours of parts: those of effects where there are interactions."""
+    return (CAUSES if set(parts) <= {"", *CAUSES["light"]} else EFFECTS)["light"]
+
+
+def _area(colors: Mapping[str, str], part: str) -> dict[str, Any]:
+    """The look of a bar."""
+    color = _TOTAL if part == "total" else colors.get(part, _NEUTRAL)
+    return {"color": color, "hatch": HATCHES.get(part, ""), "edgecolor": "white", "linewidth": 0.0}
+
+
+def _whisker(ax: Any, at: float, row: float, low: float, high: float) -> None:
+    if math.isfinite(low) and math.isfinite(high) and high > low:
+        ax.errorbar(at, row, xerr=[[max(at - low, 0.0)], [max(high - at, 0.0)]], **_WHISKER)
+
+
+def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> None:
+    """A small text to the right of a bar."""
+    style = {"fontsize": "small", "va": "center", "ha": "left", "color": BLACK} | style
+    offset = {"xytext": (4, 0), "textcoords": "offset points"}
+    ax.annotate(text, (x, row), **offset, **style, annotation_clip=False)
+
+
+def _aside(ax: Any, row: float, note: str, width: int = 62) -> None:
+    """A note in the place of a bar."""
+    _beside(ax, 0.0, row, fill(note, width), fontsize="x-small", color=_SOFT)
+
+
+def _finish_rows(ax: Any, labels: Sequence[str], **style: Any) -> None:
+    """Rows from top to bottom, with labels."""
+    ax.set_yticks(range(len(labels)), labels, **style)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+
+
+def _label_x(ax: Any, label: str, notes: Iterable[str]) -> None:
+    """The label of the axis, and notes in small letters below."""
+    ax.set_xlabel(label)
+    text = "; ".join(note for note in notes if note)
+    if text:
+        where = {"xycoords": ax.xaxis.label, "xytext": (0, -2), "textcoords": "offset points"}
+        look = {"ha": "center", "va": "top", "fontsize": "small", "color": _SOFT}
+        ax.annotate(fill(text, _NOTE_WIDTH), (0.5, 0.0), **where, **look, annotation_clip=False)
+
+
+def _plain_ticks(axis: Any) -> None:
+    """Thousands separators on a linear axis, unless its numbers are very large or small."""
+    ticker = require("matplotlib.ticker", "figures")
+    low, high = axis.get_view_interval()
+    if 1e-3 < max(abs(low), abs(high)) < 1e7:
+        axis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:,.6g}".replace("-", "−")))
+    axis.set_major_locator(ticker.MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
+
+
+def _log_ticks(axis: Any) -> None:
+    """Numbers in plain notation where there are few decades, powers of ten where many."""
+    ticker = require("matplotlib.ticker", "figures")
+    low, high = axis.get_view_interval()
+    few = high < 200 * low
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if few else (1,), numticks=12))
+    axis.set_minor_locator(ticker.LogLocator(subs=range(2, 10), numticks=12))
+    axis.set_minor_formatter(ticker.NullFormatter())
+    if low >= 1e-3 and high <= 2e5:
+        axis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:,.6g}"))
+
+
+def _is_wide(values: FloatArray) -> bool:
+    """Whether numbers are positive and span a large factor."""
+    known = values[np.isfinite(values)]
+    return bool(known.size and known.min() > 0 and known.max() > _WIDE * known.min())
+
+
+# --- bars ----------------------------------------------------------------------------------------
+
+
+def _draw_bars(picture: Bars, ax: Any) -> None:
+    colors = _colors(row.part for row in picture.rows)
+    whiskers = False
+    for y, row in enumerate(picture.rows):
+        if row.value is None:
+            _aside(ax, y, row.note)
+            continue
+        value = float(_number(row.value))
+        if not math.isfinite(value):
+            _beside(ax, 0.0, y, plain(value))
+            continue
+        ax.barh(y, value, height=0.68, **_area(colors, row.part))
+        interval = _interval(row.value, picture.confidence, picture.signed)
+        end = max(value, 0.0)
+        text = _signed(value) if picture.signed else plain(value)
+        if interval is not None and np.isfinite(interval[0]):
+            low, high = map(float, interval)
+            _whisker(ax, value, y, low, high)
+            end, whiskers = max(end, high), True
+        elif interval is not None:
+            text += " ± ?"
+        _beside(ax, end, y, text, color=_SOFT)
+    ax.axvline(0.0, color=BLACK, linewidth=0.8)
+    _finish_rows(ax, [row.label for row in picture.rows])
+    ax.margins(x=0.12)
+    if ax.dataLim.x0 >= 0:
+        ax.set_xlim(left=0.0)
+    _plain_ticks(ax.xaxis)
+    _label_x(ax, picture.xlabel, [_meaning(picture.confidence)] if whiskers else [])
+
+
+def _bar_limit(ends: FloatArray) -> float:
+    """The length at which bars are cut, so that the others stay visible."""
+    known = np.sort(ends[np.isfinite(ends)])
+    if not known.size or known[-1] <= 0:
+        return 1.0
+    middle = float(known[known.size // 2])
+    return min(float(known[-1]), _LIMIT * middle) if middle > 0 else float(known[-1])
+
+
+def _draw_stack(picture: Stack, ax: Any) -> None:
+    rows, confidence = picture.rows, picture.confidence
+    names = [name for name in _ORDER if any(name in (row.parts or {}) for row in rows)]
+    colors = _colors(names)
+    totals = {y: row.total for y, row in enumerate(rows) if row.total is not None}
+    limit = _bar_limit(np.array([float(_number(total)) for total in totals.values()]))
+    right = max([limit, *(min(_end(t, confidence), 1.3 * limit) for t in totals.values())])
+    occurring: dict[str, Any] = {}
+    whiskers = cut = False
+    for y, row in enumerate(rows):
+        if row.new_group and y:
+            ax.axhline(y - 0.5, color="#999999", linewidth=0.6, linestyle=_GUIDE)
+        if row.total is None:
+            _aside(ax, y, row.note)
+            continue
+        total, interval = float(_number(row.total)), _interval(row.total, confidence)
+        ends = {True: 0.0, False: 0.0}  # of positive and negative parts
+        parts = {name: float(_number(cell)) for name, cell in (row.parts or {}).items()}
+        for name, value in ({n: parts[n] for n in names if n in parts} or {"": total}).items():
+            start = ends[value >= 0]
+            ends[value >= 0] = stop = min(start + value, limit)
+            if stop == start:
+                continue
+            look = _area(colors, name)
+            bar = ax.barh(y, stop - start, left=start, height=0.7, **look)
+            if name:
+                occurring.setdefault(name, bar)
+        end = ends[True]
+        if total > limit or start + value > limit:  # a slanted gap
+            cut = True
+            gap = limit * np.array([0.96, 0.97, 0.985, 0.975])
+            ax.fill(gap, y + 0.4 * np.array([1, -1, -1, 1]), color=ax.get_facecolor(), zorder=3)
+        elif interval is not None and np.isfinite(interval[0]):
+            whiskers = True
+            low, high = map(float, interval)
+            _whisker(ax, total, y, low, min(high, right))
+            end = max(end, min(high, right))
+        _beside(ax, end, y, plain(total))
+    _finish_rows(
+        ax, [row.label for row in rows], **({"fontsize": "small"} if len(rows) > 15 else {})
+    )
+    ax.set_ylabel(picture.ylabel)
+    left = min(0.0, ax.dataLim.x0)
+    if left < 0:
+        ax.axvline(0.0, color=BLACK, linewidth=0.8)
+    ax.set_xlim(1.05 * left, 1.13 * right)
+    _plain_ticks(ax.xaxis)
+    notes = [_meaning(confidence) if whiskers else "", "bars with a gap are cut" if cut else ""]
+    _label_x(ax, picture.xlabel, notes)
+    if occurring:
+        handles = [occurring[name] for name in names if name in occurring]
+        labels = [_part_label(picture.labels, name) for name in names if name in occurring]
+        columns = len(labels) if len("  ".join(labels)) < 60 else 3
+        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
+        ax.legend(handles, labels, **place, frameon=False, fontsize="small")
+
+
+_ORDER = [name for name in LABELS if name != "total"]  # of stacked parts
+
+
+def _part_label(labels: Mapping[str, str], name: str) -> str:
+    return labels.get(name, LABELS[name].lower())
+
+
+# --- a diagnosis ---------------------------------------------------------------------------------
+
+
+def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
+    confidence, now = picture.confidence, float(_number(picture.total))
+    colors = _colors(name for name, _ in picture.parts.values())
+    labels, headings, notes = [""], {0: "where the error comes from"}, []
+    right = _end(picture.total, confidence)
+    start, whiskers = 0.0, False
+    for label, (name, cell) in picture.parts.items():
+        y, value = len(labels), float(_number(cell))
+        labels.append(label)
+        ax.barh(y, value, left=start, height=0.66, **_area(colors, name))
+        end = max(start, start + value)
+        interval = _interval(cell, confidence)
+        if interval is not None and np.isfinite(interval[0]):
+            low, high = (start + float(one) for one in interval)
+            _whisker(ax, start + value, y, low, high)
+            end, whiskers = max(end, high), True
+        share = f"{value / now:.0%}".replace("%", " %").replace("-", "−") if now > 0 else ""
+        _beside(ax, end, y, f"{plain(value)}  ({share})" if share else plain(value), color=_SOFT)
+        right = max(right, end)
+        start += value
+        _connect(ax, start, y, y + 1)
+    y = len(labels)
+    labels.append("total")
+    ax.barh(y, now, height=0.66, color=_TOTAL)
+    interval = _interval(picture.total, confidence)
+    if interval is not None and np.isfinite(interval[0]):
+        _whisker(ax, now, y, *map(float, interval))
+        whiskers = True
+    _beside(ax, _end(picture.total, confidence), y, plain(now))
+    if picture.changes:
+        headings[len(labels)] = "what would change it"
+        labels.append("")
+    drawn = [change for change in picture.changes if change.after is not None]
+    for change in picture.changes:
+        right = max(right, _draw_change(ax, len(labels), change, now, confidence))
+        labels.append(change.label)
+    if any(change.extrapolated for change in drawn):
+        notes.append("hatched: extrapolated")
+    if any(_is_unclear(change) for change in drawn):
+        notes.append("pale: the interval of the gain includes 0")
+    ax.plot([now, now], [0.5, len(labels) - 0.5], color=BLACK, linewidth=0.7, zorder=0.5)
+    if picture.baseline is not None:
+        if picture.baseline <= 1.6 * right:
+            right = max(right, picture.baseline)
+            ax.axvline(picture.baseline, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+            where = ax.get_xaxis_transform()
+            text = f"{picture.baseline_label}: {plain(picture.baseline)}"
+            side = "center" if picture.baseline < 0.8 * right else "right"
+            look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
+            ax.text(picture.baseline, 1.0, text, transform=where, **look)
+        else:
+            notes.append(f"{picture.baseline_label}: {plain(picture.baseline)}, out of sight")
+    _finish_rows(ax, labels)
+    for y, heading in headings.items():
+        look = {"fontsize": "small", "fontweight": "bold", "va": "center"}
+        ax.text(0.005, y, heading, transform=ax.get_yaxis_transform(), **look)
+    ax.set_xlim(min(0.0, ax.dataLim.x0), 1.18 * right)
+    _plain_ticks(ax.xaxis)
+    _label_x(ax, picture.xlabel, [_meaning(confidence) if whiskers else "", *notes])
+
+
+def _connect(ax: Any, x: float, above: float, below: float) -> None:
+    """A thin line from the end of a bar to the beginning of the next."""
+    ax.plot([x, x], [above, below], color="#999999", linewidth=0.7, zorder=0.4)
+
+
+def _is_unclear(change: Change) -> bool:
+    """Whether the interval of a gain includes 0."""
+    return change.low is not None and change.high is not None and change.low <= 0 <= change.high
+
+
+def _draw_change(ax: Any, y: int, change: Change, now: float, confidence: float | None) -> float:
+    """Draw one change; return the right end of what is drawn."""
+    if change.after is None:
+        _aside(ax, y, change.note)
+        return 0.0
+    after = float(_number(change.after))
+    if not math.isfinite(after):
+        _beside(ax, now, y, plain(after))
+        return now
+    pale = 0.45 if _is_unclear(change) else 1.0
+    look = {"color": _BETTER if after <= now else _WORSE, "alpha": pale, "linewidth": 0.0}
+    look |= {"hatch": "////" if change.extrapolated else "", "edgecolor": "white"}
+    ax.barh(y, after - now, left=now, height=0.66, **look)
+    ends: tuple[float, float] | None = None
+    if change.low is not None and change.high is not None:
+        ends = max(now * (1 - change.high), 0.0), now * (1 - change.low)
+    else:
+        interval = _interval(change.after, confidence)
+        if interval is not None:
+            ends = float(interval[0]), float(interval[1])
+    end = max(now, after)
+    if ends is not None:
+        _whisker(ax, after, y, *ends)
+        end = float(np.fmax(end, ends[1]))
+    gain = change.gain if change.gain is not None else 1 - after / now if now > 0 else math.nan
+    text = "" if math.isnan(gain) else _percent(gain)
+    if change.low is not None and change.high is not None:
+        text += f"  [{_percent(change.low)}, {_percent(change.high)}]"
+    _beside(ax, end, y, text)
+    return end
+
+
+def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
+    colors = _colors(part for _, part, _ in picture.steps)
+    labels = [picture.start_label]
+    ax.barh(0, picture.start, height=0.68, color=_TOTAL)
+    _beside(ax, picture.start, 0, plain(picture.start))
+    at = picture.start
+    _connect(ax, at, 0, 1)
+    for y, (label, part, change) in enumerate(picture.steps, start=1):
+        labels.append(label)
+        ax.barh(y, change, left=at, height=0.68, **_area(colors, part))
+        _beside(ax, max(at, at + change), y, _signed(change) if change else "0")
+        at += change
+        _connect(ax, at, y, y + 1)
+    labels.append(picture.end_label)
+    ax.barh(len(labels) - 1, picture.end, height=0.68, color=_TOTAL)
+    _beside(ax, picture.end, len(labels) - 1, plain(picture.end))
+    _finish_rows(ax, labels)
+    ax.set_xlim(min(0.0, ax.dataLim.x0), 1.13 * ax.dataLim.x1)
+    _plain_ticks(ax.xaxis)
+    _label_x(ax, picture.xlabel, [picture.note])
+
+
+# --- curves --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Shown:
+    """The numbers of a line at the finite x, NaN where it has a gap."""
+
+    line: Line
+    color: str
+    y: FloatArray
+    low: FloatArray | None
+    high: FloatArray | None
+    dashed: npt.NDArray[np.bool_]
+
+
+def _shown(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Shown]:
+    """The lines with their colours; lines that are 0 or unknown everywhere are left out."""
+    colors, cycle = _colors(line.part for line in picture.lines), iter(_CYCLE * len(picture.lines))
+    shown = []
+    for line in picture.lines:
+        color = line.color or colors.get(line.part) or next(cycle)
+        y = np.broadcast_to(_number(line.y), known.shape)[known]
+        if not np.any(np.isfinite(y) & (y != 0)):
+            continue
+        interval = _interval(line.y, picture.confidence, picture.signed)
+        if line.low is not None and line.high is not None:
+            given = np.asarray(line.low, dtype=np.float64)
+            interval = given if picture.signed else np.maximum(given, 0.0), np.asarray(line.high)
+        low, high = interval or (None, None)
+        dashed = np.zeros(known.shape, bool) if line.extrapolated is None else line.extrapolated
+        shown.append(
+            _Shown(
+                line=line,
+                color=color,
+                y=np.where(np.isfinite(y), y, np.nan),
+                low=None if low is None else np.broadcast_to(low, known.shape)[known],
+                high=None if high is None else np.broadcast_to(high, known.shape)[known],
+                dashed=np.broadcast_to(dashed, known.shape)[known],
+            )
+        )
+    return shown
+
+
+def _draw_curves(picture: Curves, ax: Any) -> None:
+    given = np.atleast_1d(np.asarray(picture.x, dtype=np.float64))
+    known = np.isfinite(given)
+    x, shown, notes = given[known], _shown(picture, known), [picture.note]
+    with np.errstate(invalid="ignore"):
+        values = np.concatenate([one.y[one.y > 0] for one in shown]) if shown else np.ones(1)
+    logx = _is_wide(x) if picture.logx is None else picture.logx
+    logy = not picture.signed and _is_wide(values) if picture.logy is None else picture.logy
+    bottom = 0.0
+    if logy:
+        ax.set_yscale("log")
+        bottom, shown, more = _above_bottom(shown)
+        notes += more
+    if logx:
+        ax.set_xscale("log")
+    handles = {id(one): _draw_line(ax, x, one, bottom) for one in shown}
+    if x.size:
+        _limit_axes(ax, x, shown, logx, logy, bottom)
+    for axis, log in ((ax.xaxis, logx), (ax.yaxis, logy)):
+        (_log_ticks if log else _plain_ticks)(axis)
+    _draw_marks(ax, picture.marks)
+    missing = "" if known.all() else " (∞ not shown)"
+    if any(one.line.points and one.low is not None for one in shown):
+        notes.append(_meaning(picture.confidence))
+    if any(one.dashed.any() for one in shown):
+        notes.append("dashed: extrapolated")
+    _label_x(ax, picture.xlabel + missing, notes)
+    ax.set_ylabel(picture.ylabel)
+    named = [one for one in shown if one.line.label]
+    if len(named) > 1 or (named and named[0].line.part != "total"):
+        named.sort(key=_last, reverse=True)  # in the order of their right ends
+        entries = [handles[id(one)] for one in named], [one.line.label for one in named]
+        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        ax.legend(*entries, **place, frameon=False, fontsize="small")
+
+
+def _last(one: _Shown) -> float:
+    """The last number of a line."""
+    return float(one.y[np.isfinite(one.y)][-1])
+
+
+def _above_bottom(shown: list[_Shown]) -> tuple[float, list[_Shown], list[str]]:
+    """The bottom of a logarithmic axis, the lines above with gaps at 0 and below, and notes."""
+    gaps = [np.where(one.y > 0, one.y, np.nan) for one in shown]
+    largest = np.fmax.reduce(gaps) if gaps else np.ones(1)
+    least = np.fmin.reduce([one.y[one.y > 0].min() for one in shown if np.any(one.y > 0)] or [1.0])
+    bottom = max(0.8 * float(least), _LEAST_SHOWN * float(np.nanmin(largest)))
+    visible, negative, tiny = [], [], []
+    for one, y in zip(shown, gaps, strict=True):
+        if np.any(one.y <= 0):
+            negative.append(one.line.label)
+        if np.any(y > bottom):
+            visible.append(_replaced(one, y))
+        elif np.any(y > 0):
+            tiny.append(one.line.label)
+    notes = [f"not shown: {_listed(negative)} at or below 0"] if any(negative) else []
+    notes += [f"not shown: {_listed(tiny)}, below the axis"] if any(tiny) else []
+    return bottom, visible, notes
+
+
+def _replaced(one: _Shown, y: FloatArray) -> _Shown:
+    """A line with gaps."""
+    return _Shown(
+        line=one.line, color=one.color, y=y, low=one.low, high=one.high, dashed=one.dashed
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(name for name in names if name))
+
+
+def _draw_line(ax: Any, x: FloatArray, one: _Shown, bottom: float) -> Any:
+    """Draw a line, or points; return what stands for it in a legend."""
+    line, color, y, marks = one.line, one.color, one.y, one.dashed
+    low = None if one.low is None else np.maximum(one.low, bottom / 2) if bottom else one.low
+    width = 2.0 if line.part == "total" else 1.4
+    if line.points:
+        style = {"fmt": "o", "markersize": 4, "color": color, "elinewidth": 1.0, "capsize": 2}
+        drawn = None
+        for chosen, face in ((~marks, color), (marks, "white")):
+            where = chosen & np.isfinite(y)
+            if not where.any():
+                continue
+            reach = None
+            if low is not None and one.high is not None:
+                reach = np.nan_to_num(
+                    [np.maximum(y - low, 0.0)[where], np.maximum(one.high - y, 0.0)[where]]
+                )
+            new = ax.errorbar(x[where], y[where], reach, markerfacecolor=face, **style)
+            drawn = drawn or new
+        if not line.joined:
+            return drawn
+    elif low is not None and one.high is not None:
+        there = np.isfinite(y)
+        band = {"color": color, "alpha": 0.16, "linewidth": 0}
+        ax.fill_between(x, low, one.high, where=there, **band)
+    dashed = marks.copy()  # with the pieces between marks and their neighbours
+    dashed[1:] |= marks[:-1]
+    dashed[:-1] |= marks[1:]
+    style = {"color": color, "linewidth": width, "solid_capstyle": "round"}
+    pieces = [(~marks, _DOTS if line.dotted else "-"), (dashed, _DASHES)]
+    handles = [
+        ax.plot(x, np.where(chosen, y, np.nan), linestyle=dashes, **style)[0]
+        for chosen, dashes in pieces
+        if chosen.any() and np.isfinite(y[chosen]).any()
+    ]
+    return drawn if line.points else handles[0]
+
+
+def _limit_axes(
+    ax: Any, x: FloatArray, shown: Sequence[_Shown], logx: bool, logy: bool, bottom: float
+) -> None:
+    """Axes that end with the curves, and begin at 0 unless they are logarithmic or signed."""
+    first, last = float(x.min()), float(x.max())
+    space = 0.03 if any(one.line.points for one in shown) else 0.0
+    if last > first:
+        if logx:
+            factor = (last / first) ** space
+            ax.set_xlim(first / factor, last * factor)
+        else:
+            ax.set_xlim(first - space * (last - first), last + space * (last - first))
+    if logy:
+        ax.set_ylim(bottom=bottom)
+    elif all(
+        np.all(~(one.y < 0)) and not np.any(one.low < 0 if one.low is not None else False)
+        for one in shown
+    ):
+        ax.set_ylim(bottom=0.0)
+    else:
+        ax.axhline(0.0, color=BLACK, linewidth=0.7)
+
+
+def _draw_marks(ax: Any, marks: Sequence[Mark]) -> None:
+    """Vertical lines in sight, with labels above the axes; close ones at two heights."""
+    left, right = ax.get_xlim()
+    to_axes = ax.transScale.transform
+    start, stop = (to_axes((x, 1.0))[0] for x in (left, right))
+    last, level = -math.inf, 0
+    for mark in sorted((m for m in marks if m.x is not None), key=lambda m: m.x or 0.0):
+        if mark.x is None or not left <= mark.x <= right:
+            continue
+        at = (to_axes((mark.x, 1.0))[0] - start) / (stop - start)
+        level = 1 - level if at - last < 0.012 * (len(mark.label) + 6) else 0
+        last = at
+        ax.axvline(mark.x, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+        place = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
+        look = {"fontsize": "small", "color": _SOFT, "ha": "center", "va": "bottom"}
+        ax.annotate(mark.label, (mark.x, 1.0), xytext=(0, 2 + 11 * level), **place, **look)
+
+
+def _draw_family(picture: Family, ax: Any) -> None:
+    totals = _number(picture.totals)
+    rows = len(totals)
+    pyplot = require("matplotlib.pyplot", "figures")
+    colors = require("matplotlib.colors", "figures")
+    shades = pyplot.get_cmap(_SEQUENTIAL)(np.linspace(_DARKEST, _LIGHTEST, 256))
+    shading = colors.ListedColormap(shades)
+    levels = None if picture.levels is None else np.asarray(picture.levels, dtype=np.float64)
+    few = rows <= _FEW_ROWS
+    if few or levels is None or not np.isfinite(levels).all():
+        levels, norm = np.arange(rows, dtype=np.float64), colors.Normalize(0, max(rows - 1, 1))
+        bar = False
+    else:
+        norm = (colors.LogNorm if _is_wide(levels) else colors.Normalize)(
+            levels.min(), levels.max()
+        )
+        bar = True
+    named = set(range(rows) if few else np.linspace(0, rows - 1, _FEW_ROWS).round().astype(int))
+    interval = _interval(picture.totals, picture.confidence)
+    masks = picture.extrapolated
+    lines = [
+        Line(
+            label="" if bar or row not in named else picture.names[row],
+            y=totals[row],
+            low=None if interval is None else interval[0][row],
+            high=None if interval is None else interval[1][row],
+            points=interval is not None and masks is None,
+            joined=True,
+            extrapolated=None if masks is None else np.broadcast_to(masks, totals.shape)[row],
+            color=colors.to_hex(shading(norm(levels[row]))),
+        )
+        for row in range(rows)
+    ]
+    common = ("x", "xlabel", "ylabel", "marks", "note", "confidence", "logx", "logy")
+    _draw_curves(Curves(lines=lines, **{name: getattr(picture, name) for name in common}), ax)
+    if bar:
+        mappable = pyplot.cm.ScalarMappable(norm, shading)
+        ax.figure.colorbar(mappable, ax=ax, label=picture.levels_label, pad=0.02)
+
+
+# --- maps ----------------------------------------------------------------------------------------
+
+
+def _edges(centers: FloatArray, log: bool) -> FloatArray:
+    """The boundaries of cells around given centers."""
+    at = np.log(centers) if log else centers
+    if at.size < 2:
+        inner = np.array([at[0] - 0.5, at[0] + 0.5])
+        return np.exp(inner) if log else inner
+    middle = (at[1:] + at[:-1]) / 2
+    ends = np.concatenate([[2 * at[0] - middle[0]], middle, [2 * at[-1] - middle[-1]]])
+    return np.exp(ends) if log else ends
+
+
+def _draw_map(picture: Map, ax: Any) -> None:
+    pyplot = require("matplotlib.pyplot", "figures")
+    colors = require("matplotlib.colors", "figures")
+    x, y, z = (np.asarray(v, dtype=np.float64) for v in (picture.x, picture.y, picture.z))
+    columns, rows = np.isfinite(x), np.isfinite(y)
+    x, y, z = x[columns], y[rows], z[rows][:, columns]
+    known = z[np.isfinite(z)]
+    logs = [_is_wide(x), _is_wide(y)]
+    positive = bool(known.size and known.min() > 0)
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    if positive and high > 1.02 * low:
+        norm = colors.LogNorm(low, high)
+    else:
+        norm = colors.Normalize(low, high)
+    shading = pyplot.get_cmap(_SEQUENTIAL).with_extremes(bad="#DDDDDD")
+    for log, set_scale in zip(logs, (ax.set_xscale, ax.set_yscale), strict=True):
+        if log:
+            set_scale("log")
+    mesh = ax.pcolormesh(
+        _edges(x, logs[0]),
+        _edges(y, logs[1]),
+        np.ma.masked_invalid(np.where(z == np.inf, high * 10 if positive else high + 1, z)),
+        norm=norm,
+        cmap=shading,
+        rasterized=True,
+    )
+    for axis, log in ((ax.xaxis, logs[0]), (ax.yaxis, logs[1])):
+        (_log_ticks if log else _plain_ticks)(axis)
+    bar = ax.figure.colorbar(
+        mesh,
+        ax=ax,
+        label=picture.zlabel,
+        pad=0.02,
+        extend="max" if np.any(z == np.inf) else "neither",
+    )
+    (_log_ticks if positive and high > 1.02 * low else _plain_ticks)(bar.ax.yaxis)
+    if min(z.shape) > 1 and high > 1.02 * low:
+        _draw_contours(ax, x, y, z, norm)
+    _draw_marks(ax, picture.marks)
+    for mark in picture.marks:
+        if mark.slope is not None:
+            _draw_slope(ax, mark, x)
+    _draw_points(ax, picture.points)
+    missing = "" if columns.all() else " (∞ not shown)"
+    _label_x(ax, picture.xlabel + missing, [picture.note])
+    ax.set_ylabel(picture.ylabel + ("" if rows.all() else " (∞ not shown)"))
+
+
+def _outlined(color: str = "white") -> list[Any]:
+    effects = require("matplotlib.patheffects", "figures")
+    return [effects.withStroke(linewidth=2.2, foreground=color)]
+
+
+def _draw_contours(ax: Any, x: FloatArray, y: FloatArray, z: FloatArray, norm: Any) -> None:
+    """A few contour lines, at equal steps of colour."""
+    levels = norm.inverse(np.linspace(0, 1, 8)[1:-1])
+    lines = ax.contour(
+        x, y, np.ma.masked_invalid(z), levels=levels, colors="white", linewidths=0.7, alpha=0.85
+    )
+    texts = ax.clabel(lines, levels[::2], fmt=lambda v: plain(float(v)), fontsize="x-small")
+    for text in texts:
+        text.set(color="white", path_effects=_outlined("#333333"))
+
+
+def _draw_slope(ax: Any, mark: Mark, x: FloatArray) -> None:
+    """The line y = slope · x in sight, with its label at the upper end."""
+    bottom, top = ax.get_ylim()
+    along = (
+        np.geomspace(x.min(), x.max(), 201) if x.min() > 0 else np.linspace(x.min(), x.max(), 201)
+    )
+    y = (mark.slope or 0.0) * along
+    seen = (y >= bottom) & (y <= top)
+    if not seen.any():
+        return
+    ax.plot(along[seen], y[seen], color="white", linewidth=1.2, linestyle=_GUIDE)
+    place = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
+    end = along[seen][-1], y[seen][-1]
+    look = {"fontsize": "small", "path_effects": _outlined()}
+    ax.annotate(mark.label, end, **place, **look)
+
+
+def _draw_points(ax: Any, points: Sequence[MapPoint]) -> None:
+    """Markers with labels, above and below them in turn, inside of the axes."""
+    for k, point in enumerate(points):
+        marker, size = (("o", 7), ("*", 13), ("D", 6))[k % 3]
+        style = {"markerfacecolor": "white", "markeredgecolor": BLACK, "clip_on": False}
+        ax.plot(point.x, point.y, marker, markersize=size, linestyle="none", zorder=5, **style)
+        ax_x, ax_y = ax.transAxes.inverted().transform(ax.transData.transform((point.x, point.y)))
+        side: Literal["left", "right"] = "right" if ax_x > 0.7 else "left"
+        above = ax_y < 0.12 or (ax_y < 0.88 and k % 2 == 0)
+        shift = (-6 if side == "right" else 6, 6 if above else -6)
+        look = {"fontsize": "small", "fontweight": "bold", "path_effects": _outlined(), "zorder": 6}
+        place = {"ha": side, "va": "bottom" if above else "top", "textcoords": "offset points"}
+        ax.annotate(point.label, (point.x, point.y), xytext=shift, **place, **look)
