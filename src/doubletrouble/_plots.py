@@ -69,9 +69,11 @@ _WHISKER = {"fmt": "none", "ecolor": BLACK, "elinewidth": 1.1, "capsize": 2.5, "
 
 _WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
 _LIMIT = 4.0  # bars are cut at this multiple of the median
+_MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
 _NOTE_WIDTH = 84  # letters
+_BRIGHTEST = 20.0  # colours of a map end at this multiple of the median
 _SEQUENTIAL = "viridis"
 _DARKEST, _LIGHTEST = 0.0, 0.86  # of these colours, for lines: its yellow is too light on white
 
@@ -343,8 +345,8 @@ def _signed(value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    sign = "−" if round(100 * share) < 0 else "+"
-    return f"{sign}{abs(share):.0%}".replace("%", " %")
+    whole = round(100 * share)
+    return f"{whole:+d} %".replace("-", "−") if whole else "0 %"
 
 
 def _number(cell: Cell) -> FloatArray:
@@ -409,6 +411,7 @@ def _whisker(ax: Any, at: float, row: float, low: float, high: float) -> None:
 def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> None:
     """A small text to the right of a bar."""
     style = {"fontsize": "small", "va": "center", "ha": "left", "color": BLACK} | style
+    style["bbox"] = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}
     offset = {"xytext": (4, 0), "textcoords": "offset points"}
     ax.annotate(text, (x, row), **offset, **style, annotation_clip=False)
 
@@ -501,8 +504,8 @@ def _bar_limit(ends: FloatArray) -> float:
     known = np.sort(ends[np.isfinite(ends)])
     if not known.size or known[-1] <= 0:
         return 1.0
-    middle = float(known[known.size // 2])
-    return min(float(known[-1]), _LIMIT * middle) if middle > 0 else float(known[-1])
+    longest, limit = float(known[-1]), _LIMIT * float(known[known.size // 2])
+    return limit if 0 < limit < longest / _MUCH else longest
 
 
 def _draw_stack(picture: Stack, ax: Any) -> None:
@@ -611,7 +614,7 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
     if any(change.extrapolated for change in drawn):
         notes.append("hatched: extrapolated")
     if any(_is_unclear(change) for change in drawn):
-        notes.append("pale: the interval of the gain includes 0")
+        notes.append("pale: interval includes 0")
     ax.plot([now, now], [0.5, len(labels) - 0.5], color=BLACK, linewidth=0.7, zorder=0.5)
     if picture.baseline is not None:
         if picture.baseline <= 1.6 * right:
@@ -682,10 +685,13 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     _beside(ax, picture.start, 0, plain(picture.start))
     at = picture.start
     _connect(ax, at, 0, 1)
-    for y, (label, part, change) in enumerate(picture.steps, start=1):
+    for label, part, change in picture.steps:
+        if change == 0:
+            continue
+        y = len(labels)
         labels.append(label)
         ax.barh(y, change, left=at, height=0.68, **_area(colors, part))
-        _beside(ax, max(at, at + change), y, _signed(change) if change else "0")
+        _beside(ax, max(at, at + change), y, _signed(change))
         at += change
         _connect(ax, at, y, y + 1)
     labels.append(picture.end_label)
@@ -740,7 +746,8 @@ def _shown(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Shown]:
     return shown
 
 
-def _draw_curves(picture: Curves, ax: Any) -> None:
+def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
+    """Draw the lines; those of the legend are in the order of their right ends, or as given."""
     given = np.atleast_1d(np.asarray(picture.x, dtype=np.float64))
     known = np.isfinite(given)
     x, shown, notes = given[known], _shown(picture, known), [picture.note]
@@ -770,7 +777,8 @@ def _draw_curves(picture: Curves, ax: Any) -> None:
     ax.set_ylabel(picture.ylabel)
     named = [one for one in shown if one.line.label]
     if len(named) > 1 or (named and named[0].line.part != "total"):
-        named.sort(key=_last, reverse=True)  # in the order of their right ends
+        if by_end:
+            named.sort(key=_last, reverse=True)
         entries = [handles[id(one)] for one in named], [one.line.label for one in named]
         place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
         ax.legend(*entries, **place, frameon=False, fontsize="small")
@@ -795,7 +803,7 @@ def _above_bottom(shown: list[_Shown]) -> tuple[float, list[_Shown], list[str]]:
             visible.append(_replaced(one, y))
         elif np.any(y > 0):
             tiny.append(one.line.label)
-    notes = [f"not shown: {_listed(negative)} at or below 0"] if any(negative) else []
+    notes = [f"not shown: {_listed(negative)} at or below zero"] if any(negative) else []
     notes += [f"not shown: {_listed(tiny)}, below the axis"] if any(tiny) else []
     return bottom, visible, notes
 
@@ -872,22 +880,24 @@ def _limit_axes(
         ax.axhline(0.0, color=BLACK, linewidth=0.7)
 
 
-def _draw_marks(ax: Any, marks: Sequence[Mark]) -> None:
-    """Vertical lines in sight, with labels above the axes; close ones at two heights."""
+def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> None:
+    """Vertical lines in sight, with labels above the axes, on the outer sides of close ones."""
     left, right = ax.get_xlim()
-    to_axes = ax.transScale.transform
-    start, stop = (to_axes((x, 1.0))[0] for x in (left, right))
-    last, level = -math.inf, 0
-    for mark in sorted((m for m in marks if m.x is not None), key=lambda m: m.x or 0.0):
-        if mark.x is None or not left <= mark.x <= right:
-            continue
-        at = (to_axes((mark.x, 1.0))[0] - start) / (stop - start)
-        level = 1 - level if at - last < 0.012 * (len(mark.label) + 6) else 0
-        last = at
-        ax.axvline(mark.x, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+    seen = {m.x: m.label for m in marks if m.x is not None and left <= m.x <= right}
+    places = sorted(seen)
+    to_axes = ax.transData + ax.transAxes.inverted()
+    along = to_axes.transform([(x, 1.0) for x in places]) if places else np.empty((0, 2))
+    for k, x in enumerate(places):
+        room = 0.011 * (len(seen[x]) + 4)
+        before = k > 0 and along[k, 0] - along[k - 1, 0] < room
+        after = k + 1 < len(places) and along[k + 1, 0] - along[k, 0] < room
+        side = "left" if before else "right" if after else "center"
+        ax.axvline(
+            x, **{"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5} | style
+        )
         place = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
-        look = {"fontsize": "small", "color": _SOFT, "ha": "center", "va": "bottom"}
-        ax.annotate(mark.label, (mark.x, 1.0), xytext=(0, 2 + 11 * level), **place, **look)
+        look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
+        ax.annotate(seen[x], (x, 1.0), xytext=(0, 2 + 11 * (before and after)), **place, **look)
 
 
 def _draw_family(picture: Family, ax: Any) -> None:
@@ -924,7 +934,8 @@ def _draw_family(picture: Family, ax: Any) -> None:
         for row in range(rows)
     ]
     common = ("x", "xlabel", "ylabel", "marks", "note", "confidence", "logx", "logy")
-    _draw_curves(Curves(lines=lines, **{name: getattr(picture, name) for name in common}), ax)
+    curves = Curves(lines=lines, **{name: getattr(picture, name) for name in common})
+    _draw_curves(curves, ax, by_end=False)
     if bar:
         mappable = pyplot.cm.ScalarMappable(norm, shading)
         ax.figure.colorbar(mappable, ax=ax, label=picture.levels_label, pad=0.02)
@@ -953,36 +964,24 @@ def _draw_map(picture: Map, ax: Any) -> None:
     known = z[np.isfinite(z)]
     logs = [_is_wide(x), _is_wide(y)]
     positive = bool(known.size and known.min() > 0)
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    if positive and high > 1.02 * low:
-        norm = colors.LogNorm(low, high)
-    else:
-        norm = colors.Normalize(low, high)
+    low, top = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    high = min(top, _BRIGHTEST * float(np.median(known))) if positive else top
+    log = positive and high > 1.02 * low
+    norm = (colors.LogNorm if log else colors.Normalize)(low, high)
     shading = pyplot.get_cmap(_SEQUENTIAL).with_extremes(bad="#DDDDDD")
-    for log, set_scale in zip(logs, (ax.set_xscale, ax.set_yscale), strict=True):
-        if log:
+    for scale, set_scale in zip(logs, (ax.set_xscale, ax.set_yscale), strict=True):
+        if scale:
             set_scale("log")
-    mesh = ax.pcolormesh(
-        _edges(x, logs[0]),
-        _edges(y, logs[1]),
-        np.ma.masked_invalid(np.where(z == np.inf, high * 10 if positive else high + 1, z)),
-        norm=norm,
-        cmap=shading,
-        rasterized=True,
-    )
-    for axis, log in ((ax.xaxis, logs[0]), (ax.yaxis, logs[1])):
-        (_log_ticks if log else _plain_ticks)(axis)
-    bar = ax.figure.colorbar(
-        mesh,
-        ax=ax,
-        label=picture.zlabel,
-        pad=0.02,
-        extend="max" if np.any(z == np.inf) else "neither",
-    )
-    (_log_ticks if positive and high > 1.02 * low else _plain_ticks)(bar.ax.yaxis)
+    edges = [_edges(values, scale) for values, scale in zip((x, y), logs, strict=True)]
+    shown = np.ma.masked_invalid(np.where(z == np.inf, 2 * top + 1, z))
+    mesh = ax.pcolormesh(*edges, shown, norm=norm, cmap=shading, rasterized=True)
+    extend = "max" if top > high or np.any(z == np.inf) else "neither"
+    bar = ax.figure.colorbar(mesh, ax=ax, label=picture.zlabel, pad=0.02, extend=extend)
+    for axis, scale in zip((ax.xaxis, ax.yaxis, bar.ax.yaxis), (*logs, log), strict=True):
+        (_log_ticks if scale else _plain_ticks)(axis)
     if min(z.shape) > 1 and high > 1.02 * low:
-        _draw_contours(ax, x, y, z, norm)
-    _draw_marks(ax, picture.marks)
+        _draw_contours(ax, x, y, z, (low, high))
+    _draw_marks(ax, picture.marks, color="white", zorder=3)
     for mark in picture.marks:
         if mark.slope is not None:
             _draw_slope(ax, mark, x)
@@ -997,32 +996,45 @@ def _outlined(color: str = "white") -> list[Any]:
     return [effects.withStroke(linewidth=2.2, foreground=color)]
 
 
-def _draw_contours(ax: Any, x: FloatArray, y: FloatArray, z: FloatArray, norm: Any) -> None:
-    """A few contour lines, at equal steps of colour."""
-    levels = norm.inverse(np.linspace(0, 1, 8)[1:-1])
-    lines = ax.contour(
-        x, y, np.ma.masked_invalid(z), levels=levels, colors="white", linewidths=0.7, alpha=0.85
-    )
-    texts = ax.clabel(lines, levels[::2], fmt=lambda v: plain(float(v)), fontsize="x-small")
-    for text in texts:
-        text.set(color="white", path_effects=_outlined("#333333"))
+def _draw_contours(
+    ax: Any, x: FloatArray, y: FloatArray, z: FloatArray, ends: tuple[float, float]
+) -> None:
+    """A few contour lines at round numbers, with labels."""
+    ticker = require("matplotlib.ticker", "figures")
+    low, high = ends
+    candidates = [ticker.MaxNLocator(nbins=6)] if high < 10 * low or low <= 0 else []
+    candidates += [ticker.LogLocator(subs=subs) for subs in ((1, 2, 5), (1, 3), (1,))]
+    for locator in candidates:
+        levels = [v for v in locator.tick_values(low, high) if low < v < high]
+        if len(levels) < 8:
+            break
+    style = {"colors": "white", "linewidths": 0.7, "alpha": 0.85}
+    lines = ax.contour(x, y, np.ma.masked_invalid(z), levels=levels, **style)
+    look = {"fontsize": "x-small", "color": "white", "path_effects": _outlined("#333333")}
+    to_axes = ax.transData + ax.transAxes.inverted()
+    for level, segments in zip(lines.levels, lines.allsegs, strict=True):
+        pieces = [
+            p[np.all(np.abs(to_axes.transform(p) - 0.5) < 0.44, axis=1)] for p in segments if len(p)
+        ]
+        longest = max(pieces, key=len, default=np.empty((0, 2)))
+        if len(longest):
+            at = longest[len(longest) // 3]
+            ax.text(*at, f"{level:,.6g}", ha="center", va="center", **look)
 
 
 def _draw_slope(ax: Any, mark: Mark, x: FloatArray) -> None:
-    """The line y = slope · x in sight, with its label at the upper end."""
+    """The line y = slope · x in sight, with its label near the lower end."""
     bottom, top = ax.get_ylim()
-    along = (
-        np.geomspace(x.min(), x.max(), 201) if x.min() > 0 else np.linspace(x.min(), x.max(), 201)
-    )
+    along = (np.geomspace if x.min() > 0 else np.linspace)(x.min(), x.max(), 201)
     y = (mark.slope or 0.0) * along
-    seen = (y >= bottom) & (y <= top)
-    if not seen.any():
+    seen = np.flatnonzero((y >= bottom) & (y <= top))
+    if not seen.size:
         return
-    ax.plot(along[seen], y[seen], color="white", linewidth=1.2, linestyle=_GUIDE)
-    place = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
-    end = along[seen][-1], y[seen][-1]
+    ax.plot(along[seen], y[seen], color="white", linewidth=0.9, linestyle=_GUIDE)
+    at = seen[len(seen) // 8]
+    place = {"xytext": (12, -2), "textcoords": "offset points", "ha": "left", "va": "top"}
     look = {"fontsize": "small", "path_effects": _outlined()}
-    ax.annotate(mark.label, end, **place, **look)
+    ax.annotate(mark.label, (along[at], y[at]), **place, **look)
 
 
 def _draw_points(ax: Any, points: Sequence[MapPoint]) -> None:
