@@ -69,6 +69,7 @@ _WHISKER = {"fmt": "none", "ecolor": BLACK, "elinewidth": 1.1, "capsize": 2.5, "
 
 _WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
 _LIMIT = 4.0  # bars are cut at this multiple of the median
+_ROUNDING = 1e-9
 _MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
@@ -512,9 +513,13 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
     rows, confidence = picture.rows, picture.confidence
     names = [name for name in _ORDER if any(name in (row.parts or {}) for row in rows)]
     colors = _colors(names)
-    totals = {y: row.total for y, row in enumerate(rows) if row.total is not None}
-    limit = _bar_limit(np.array([float(_number(total)) for total in totals.values()]))
-    right = max([limit, *(min(_end(t, confidence), 1.3 * limit) for t in totals.values())])
+    parts = [_row_parts(row, names) for row in rows]
+    lengths = [sum(value for value in one.values() if value > 0) for one in parts]
+    limit = _bar_limit(
+        np.array([n for n, row in zip(lengths, rows, strict=True) if row.total is not None])
+    )
+    ends = [_end(row.total, confidence) for row in rows if row.total is not None]
+    right = max([limit, *(min(end, 1.3 * limit) for end in ends)])
     occurring: dict[str, Any] = {}
     whiskers = cut = False
     for y, row in enumerate(rows):
@@ -524,19 +529,16 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
             _aside(ax, y, row.note)
             continue
         total, interval = float(_number(row.total)), _interval(row.total, confidence)
-        ends = {True: 0.0, False: 0.0}  # of positive and negative parts
-        parts = {name: float(_number(cell)) for name, cell in (row.parts or {}).items()}
-        for name, value in ({n: parts[n] for n in names if n in parts} or {"": total}).items():
-            start = ends[value >= 0]
-            ends[value >= 0] = stop = min(start + value, limit)
-            if stop == start:
-                continue
-            look = _area(colors, name)
-            bar = ax.barh(y, stop - start, left=start, height=0.7, **look)
-            if name:
+        side = {True: 0.0, False: 0.0}  # the ends of positive and of negative parts
+        for name, value in parts[y].items():
+            start = side[value > 0]
+            side[value > 0] = stop = min(start + value, limit)
+            if stop != start:
+                look = _area(colors, name)
+                bar = ax.barh(y, stop - start, left=start, height=0.7, **look)
                 occurring.setdefault(name, bar)
-        end = ends[True]
-        if total > limit or start + value > limit:  # a slanted gap
+        end = side[True]
+        if lengths[y] > limit * (1 + _ROUNDING):  # a slanted gap
             cut = True
             gap = limit * np.array([0.96, 0.97, 0.985, 0.975])
             ax.fill(gap, y + 0.4 * np.array([1, -1, -1, 1]), color=ax.get_facecolor(), zorder=3)
@@ -557,12 +559,19 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
     _plain_ticks(ax.xaxis)
     notes = [_meaning(confidence) if whiskers else "", "bars with a gap are cut" if cut else ""]
     _label_x(ax, picture.xlabel, notes)
-    if occurring:
+    if occurring.keys() - {""}:
         handles = [occurring[name] for name in names if name in occurring]
         labels = [_part_label(picture.labels, name) for name in names if name in occurring]
         columns = len(labels) if len("  ".join(labels)) < 60 else 3
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
         ax.legend(handles, labels, **place, frameon=False, fontsize="small")
+
+
+def _row_parts(row: StackRow, names: Iterable[str]) -> dict[str, float]:
+    """The numbers of the parts of a row; of a row without parts, the total under no name."""
+    if row.parts:
+        return {name: float(_number(row.parts[name])) for name in names if name in row.parts}
+    return {} if row.total is None else {"": float(_number(row.total))}
 
 
 _ORDER = [name for name in LABELS if name != "total"]  # of stacked parts
