@@ -73,7 +73,8 @@ _ROUNDING = 1e-9
 _MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
-_NOTE_WIDTH = 84  # letters
+_LETTER = 0.0145  # width of a small letter, as a share of that of the axes
+_NOTE_WIDTH, _ASIDE_WIDTH = 84, 62  # letters of notes below the axes, and in the place of a bar
 _BRIGHTEST = 20.0  # colours of a map end at this multiple of the median
 _SEQUENTIAL = "viridis"
 _DARKEST, _LIGHTEST = 0.0, 0.86  # of these colours, for lines: its yellow is too light on white
@@ -341,13 +342,20 @@ def plain(value: float) -> str:
     return f"{round(value, digits):,.{max(digits, 0)}f}"
 
 
+def _shown(value: float) -> str:
+    """A number with a minus sign as on axes."""
+    return plain(value).replace("-", "−")
+
+
 def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'}{plain(abs(value))}"
+    return _shown(value) if value < 0 else f"+{plain(value)}"
 
 
-def _percent(share: float) -> str:
+def _percent(share: float, sign: bool = True) -> str:
+    if not math.isfinite(share):
+        return f"{_shown(share)} %"
     whole = round(100 * share)
-    return f"{whole:+d} %".replace("-", "−") if whole else "0 %"
+    return f"{whole:{'+' if sign and whole else ''},d} %".replace("-", "−")
 
 
 def _number(cell: Cell) -> FloatArray:
@@ -409,17 +417,23 @@ def _whisker(ax: Any, at: float, row: float, low: float, high: float) -> None:
         ax.errorbar(at, row, xerr=[[max(at - low, 0.0)], [max(high - at, 0.0)]], **_WHISKER)
 
 
-def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> None:
-    """A small text to the right of a bar."""
+def _box(ax: Any) -> dict[str, Any]:
+    """The background of a text, so that no line crosses it."""
+    return {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}
+
+
+def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> float:
+    """A small text to the right of a bar; return the end of the axis that it needs."""
     style = {"fontsize": "small", "va": "center", "ha": "left", "color": BLACK} | style
-    style["bbox"] = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}
+    style["bbox"] = _box(ax)
     offset = {"xytext": (4, 0), "textcoords": "offset points"}
     ax.annotate(text, (x, row), **offset, **style, annotation_clip=False)
+    return max(x, 0.0) / (1 - _LETTER * min(len(text) + 1, 40))
 
 
-def _aside(ax: Any, row: float, note: str, width: int = 62) -> None:
+def _aside(ax: Any, row: float, note: str) -> None:
     """A note in the place of a bar."""
-    _beside(ax, 0.0, row, fill(note, width), fontsize="x-small", color=_SOFT)
+    _beside(ax, 0.0, row, fill(note, _ASIDE_WIDTH), fontsize="x-small", color=_SOFT)
 
 
 def _finish_rows(ax: Any, labels: Sequence[str], **style: Any) -> None:
@@ -471,33 +485,36 @@ def _is_wide(values: FloatArray) -> bool:
 
 def _draw_bars(picture: Bars, ax: Any) -> None:
     colors = _colors(row.part for row in picture.rows)
-    whiskers = False
+    whiskers, right = False, 0.0
     for y, row in enumerate(picture.rows):
         if row.value is None:
             _aside(ax, y, row.note)
             continue
         value = float(_number(row.value))
         if not math.isfinite(value):
-            _beside(ax, 0.0, y, plain(value))
+            _beside(ax, 0.0, y, _shown(value))
             continue
         ax.barh(y, value, height=0.68, **_area(colors, row.part))
         interval = _interval(row.value, picture.confidence, picture.signed)
         end = max(value, 0.0)
-        text = _signed(value) if picture.signed else plain(value)
+        text = _signed(value) if picture.signed else _shown(value)
         if interval is not None and np.isfinite(interval[0]):
-            low, high = map(float, interval)
-            _whisker(ax, value, y, low, high)
-            end, whiskers = max(end, high), True
+            _whisker(ax, value, y, *map(float, interval))
+            end, whiskers = max(end, float(interval[1])), True
         elif interval is not None:
             text += " ± ?"
-        _beside(ax, end, y, text, color=_SOFT)
+        right = max(right, _beside(ax, end, y, text, color=_SOFT))
     ax.axvline(0.0, color=BLACK, linewidth=0.8)
     _finish_rows(ax, [row.label for row in picture.rows])
-    ax.margins(x=0.12)
-    if ax.dataLim.x0 >= 0:
-        ax.set_xlim(left=0.0)
-    _plain_ticks(ax.xaxis)
+    _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, [_meaning(picture.confidence)] if whiskers else [])
+
+
+def _begin_at_zero(ax: Any, right: float) -> None:
+    """The axis of bars: from 0, or the left end of what is drawn, to a given end."""
+    left = min(0.0, ax.dataLim.x0) if math.isfinite(ax.dataLim.x0) else 0.0
+    ax.set_xlim(1.05 * left, right if right > left else left + 1.0)
+    _plain_ticks(ax.xaxis)
 
 
 def _bar_limit(ends: FloatArray) -> float:
@@ -519,7 +536,8 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
         np.array([n for n, row in zip(lengths, rows, strict=True) if row.total is not None])
     )
     ends = [_end(row.total, confidence) for row in rows if row.total is not None]
-    right = max([limit, *(min(end, 1.3 * limit) for end in ends)])
+    sight = max([limit, *(min(end, 1.3 * limit) for end in ends)])
+    right = 0.0
     occurring: dict[str, Any] = {}
     whiskers = cut = False
     for y, row in enumerate(rows):
@@ -544,19 +562,16 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
             ax.fill(gap, y + 0.4 * np.array([1, -1, -1, 1]), color=ax.get_facecolor(), zorder=3)
         elif interval is not None and np.isfinite(interval[0]):
             whiskers = True
-            low, high = map(float, interval)
-            _whisker(ax, total, y, low, min(high, right))
-            end = max(end, min(high, right))
-        _beside(ax, end, y, plain(total))
+            _whisker(ax, total, y, *map(float, interval))
+            end = max(end, min(float(interval[1]), sight))
+        right = max(right, _beside(ax, end, y, _shown(total)))
     _finish_rows(
         ax, [row.label for row in rows], **({"fontsize": "small"} if len(rows) > 15 else {})
     )
     ax.set_ylabel(picture.ylabel)
-    left = min(0.0, ax.dataLim.x0)
-    if left < 0:
+    if ax.dataLim.x0 < 0:
         ax.axvline(0.0, color=BLACK, linewidth=0.8)
-    ax.set_xlim(1.05 * left, 1.13 * right)
-    _plain_ticks(ax.xaxis)
+    _begin_at_zero(ax, right)
     notes = [_meaning(confidence) if whiskers else "", "bars with a gap are cut" if cut else ""]
     _label_x(ax, picture.xlabel, notes)
     if occurring.keys() - {""}:
@@ -587,12 +602,15 @@ def _part_label(labels: Mapping[str, str], name: str) -> str:
 def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
     confidence, now = picture.confidence, float(_number(picture.total))
     colors = _colors(name for name, _ in picture.parts.values())
-    labels, headings, notes = [""], {0: "where the error comes from"}, []
-    right = _end(picture.total, confidence)
-    start, whiskers = 0.0, False
-    for label, (name, cell) in picture.parts.items():
+    labels, headings = [""], {0: "where the error comes from"}
+    at, right, whiskers = 0.0, 0.0, False
+    for label, (name, cell) in [*picture.parts.items(), ("total", ("total", picture.total))]:
         y, value = len(labels), float(_number(cell))
         labels.append(label)
+        start = 0.0 if name == "total" else at
+        if not math.isfinite(value):
+            _beside(ax, start, y, _shown(value))
+            continue
         ax.barh(y, value, left=start, height=0.66, **_area(colors, name))
         end = max(start, start + value)
         interval = _interval(cell, confidence)
@@ -600,49 +618,48 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
             low, high = (start + float(one) for one in interval)
             _whisker(ax, start + value, y, low, high)
             end, whiskers = max(end, high), True
-        share = f"{value / now:.0%}".replace("%", " %").replace("-", "−") if now > 0 else ""
-        _beside(ax, end, y, f"{plain(value)}  ({share})" if share else plain(value), color=_SOFT)
-        right = max(right, end)
-        start += value
-        _connect(ax, start, y, y + 1)
-    y = len(labels)
-    labels.append("total")
-    ax.barh(y, now, height=0.66, color=_TOTAL)
-    interval = _interval(picture.total, confidence)
-    if interval is not None and np.isfinite(interval[0]):
-        _whisker(ax, now, y, *map(float, interval))
-        whiskers = True
-    _beside(ax, _end(picture.total, confidence), y, plain(now))
+        if name == "total":
+            right = max(right, _beside(ax, end, y, _shown(value)))
+            continue
+        share = f"  ({_percent(value / now, sign=False)})" if 0 < now < math.inf else ""
+        right = max(right, _beside(ax, end, y, _shown(value) + share, color=_SOFT))
+        at += value
+        _connect(ax, at, y, y + 1)
     if picture.changes:
         headings[len(labels)] = "what would change it"
         labels.append("")
-    drawn = [change for change in picture.changes if change.after is not None]
+    sight = 2 * max(now if math.isfinite(now) else 0.0, right)
     for change in picture.changes:
-        right = max(right, _draw_change(ax, len(labels), change, now, confidence))
+        right = max(right, _draw_change(ax, len(labels), change, now, confidence, sight))
         labels.append(change.label)
+    drawn = [change for change in picture.changes if change.after is not None]
+    notes = [_meaning(confidence)] if whiskers else []
     if any(change.extrapolated for change in drawn):
         notes.append("hatched: extrapolated")
     if any(_is_unclear(change) for change in drawn):
         notes.append("pale: interval includes 0")
-    ax.plot([now, now], [0.5, len(labels) - 0.5], color=BLACK, linewidth=0.7, zorder=0.5)
-    if picture.baseline is not None:
-        if picture.baseline <= 1.6 * right:
-            right = max(right, picture.baseline)
-            ax.axvline(picture.baseline, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
-            where = ax.get_xaxis_transform()
-            text = f"{picture.baseline_label}: {plain(picture.baseline)}"
-            side = "center" if picture.baseline < 0.8 * right else "right"
-            look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
-            ax.text(picture.baseline, 1.0, text, transform=where, **look)
-        else:
-            notes.append(f"{picture.baseline_label}: {plain(picture.baseline)}, out of sight")
+    if math.isfinite(now):
+        ends = [0.5, len(labels) - 0.5]
+        ax.plot([now, now], ends, color=BLACK, linewidth=0.7, zorder=0.5)
+    if picture.baseline is not None and picture.baseline > 1.6 * right:
+        notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, out of sight")
+    elif picture.baseline is not None:
+        right = max(right, 1.02 * picture.baseline)
+        _draw_baseline(ax, picture.baseline, picture.baseline_label, right)
     _finish_rows(ax, labels)
     for y, heading in headings.items():
-        look = {"fontsize": "small", "fontweight": "bold", "va": "center"}
+        look = {"fontsize": "small", "fontweight": "bold", "va": "center", "bbox": _box(ax)}
         ax.text(0.005, y, heading, transform=ax.get_yaxis_transform(), **look)
-    ax.set_xlim(min(0.0, ax.dataLim.x0), 1.18 * right)
-    _plain_ticks(ax.xaxis)
-    _label_x(ax, picture.xlabel, [_meaning(confidence) if whiskers else "", *notes])
+    _begin_at_zero(ax, right)
+    _label_x(ax, picture.xlabel, notes)
+
+
+def _draw_baseline(ax: Any, at: float, label: str, right: float) -> None:
+    """A vertical line with a label above the axes, inside of their ends."""
+    ax.axvline(at, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+    side = "left" if at < 0.25 * right else "right" if at > 0.75 * right else "center"
+    look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
+    ax.text(at, 1.0, f"{label}: {_shown(at)}", transform=ax.get_xaxis_transform(), **look)
 
 
 def _connect(ax: Any, x: float, above: float, below: float) -> None:
@@ -655,60 +672,57 @@ def _is_unclear(change: Change) -> bool:
     return change.low is not None and change.high is not None and change.low <= 0 <= change.high
 
 
-def _draw_change(ax: Any, y: int, change: Change, now: float, confidence: float | None) -> float:
-    """Draw one change; return the right end of what is drawn."""
+def _draw_change(
+    ax: Any, y: int, change: Change, now: float, confidence: float | None, sight: float
+) -> float:
+    """Draw one change; return the end of the axis that it needs."""
     if change.after is None:
         _aside(ax, y, change.note)
         return 0.0
-    after = float(_number(change.after))
+    after, start = float(_number(change.after)), now if math.isfinite(now) else 0.0
     if not math.isfinite(after):
-        _beside(ax, now, y, plain(after))
-        return now
+        return _beside(ax, start, y, _shown(after))
     pale = 0.45 if _is_unclear(change) else 1.0
     look = {"color": _BETTER if after <= now else _WORSE, "alpha": pale, "linewidth": 0.0}
     look |= {"hatch": "////" if change.extrapolated else "", "edgecolor": "white"}
-    ax.barh(y, after - now, left=now, height=0.66, **look)
-    ends: tuple[float, float] | None = None
-    if change.low is not None and change.high is not None:
-        ends = max(now * (1 - change.high), 0.0), now * (1 - change.low)
-    else:
-        interval = _interval(change.after, confidence)
-        if interval is not None:
-            ends = float(interval[0]), float(interval[1])
-    end = max(now, after)
-    if ends is not None:
-        _whisker(ax, after, y, *ends)
-        end = float(np.fmax(end, ends[1]))
-    gain = change.gain if change.gain is not None else 1 - after / now if now > 0 else math.nan
-    text = "" if math.isnan(gain) else _percent(gain)
-    if change.low is not None and change.high is not None:
-        text += f"  [{_percent(change.low)}, {_percent(change.high)}]"
-    _beside(ax, end, y, text)
-    return end
+    ax.barh(y, after - start, left=start, height=0.66, **look)
+    end, ends = max(start, after), _interval(change.after, confidence)
+    text = _shown(after)
+    if 0 < now < math.inf:
+        text = _percent(1 - after / now if change.gain is None else change.gain)
+        if change.low is not None and change.high is not None:
+            text += f"  [{_percent(change.low)}, {_percent(change.high)}]"
+            low, high = max(now * (1 - change.high), 0.0), now * (1 - change.low)
+            ends = np.asarray(low), np.asarray(high)
+    if ends is not None and np.isfinite(ends[0]):
+        _whisker(ax, after, y, float(ends[0]), float(ends[1]))
+        end = max(end, min(float(ends[1]), sight))
+    return _beside(ax, end, y, text)
 
 
 def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     colors = _colors(part for _, part, _ in picture.steps)
-    labels = [picture.start_label]
-    ax.barh(0, picture.start, height=0.68, color=_TOTAL)
-    _beside(ax, picture.start, 0, plain(picture.start))
+    steps = [step for step in picture.steps if step[2] != 0]
     at = picture.start
-    _connect(ax, at, 0, 1)
-    for label, part, change in picture.steps:
-        if change == 0:
-            continue
-        y = len(labels)
+    if not math.isfinite(at):  # the finite steps lead to the end
+        at = picture.end - sum(change for *_, change in steps if math.isfinite(change))
+        at = at if math.isfinite(at) else 0.0
+    labels: list[str] = []
+    right = 0.0
+    ends = (picture.start_label, "total", picture.start), (picture.end_label, "total", picture.end)
+    for label, part, value in (ends[0], *steps, ends[1]):
+        y, is_step = len(labels), 0 < len(labels) <= len(steps)
         labels.append(label)
-        ax.barh(y, change, left=at, height=0.68, **_area(colors, part))
-        _beside(ax, max(at, at + change), y, _signed(change))
-        at += change
-        _connect(ax, at, y, y + 1)
-    labels.append(picture.end_label)
-    ax.barh(len(labels) - 1, picture.end, height=0.68, color=_TOTAL)
-    _beside(ax, picture.end, len(labels) - 1, plain(picture.end))
+        text, start = (_signed(value), at) if is_step else (_shown(value), 0.0)
+        if not math.isfinite(value):
+            value = 0.0
+        ax.barh(y, value, left=start, height=0.68, **_area(colors, part))
+        right = max(right, _beside(ax, max(start, start + value), y, text))
+        at += value if is_step else 0.0
+        if y <= len(steps) and math.isfinite(at):
+            _connect(ax, at, y, y + 1)
     _finish_rows(ax, labels)
-    ax.set_xlim(min(0.0, ax.dataLim.x0), 1.13 * ax.dataLim.x1)
-    _plain_ticks(ax.xaxis)
+    _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, [picture.note])
 
 
@@ -716,7 +730,7 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Shown:
+class _Visible:
     """The numbers of a line at the finite x, NaN where it has a gap."""
 
     line: Line
@@ -727,7 +741,7 @@ class _Shown:
     dashed: npt.NDArray[np.bool_]
 
 
-def _shown(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Shown]:
+def _visible(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Visible]:
     """The lines with their colours; lines that are 0 or unknown everywhere are left out."""
     colors, cycle = _colors(line.part for line in picture.lines), iter(_CYCLE * len(picture.lines))
     shown = []
@@ -743,7 +757,7 @@ def _shown(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Shown]:
         low, high = interval or (None, None)
         dashed = np.zeros(known.shape, bool) if line.extrapolated is None else line.extrapolated
         shown.append(
-            _Shown(
+            _Visible(
                 line=line,
                 color=color,
                 y=np.where(np.isfinite(y), y, np.nan),
@@ -759,11 +773,12 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
     """Draw the lines; those of the legend are in the order of their right ends, or as given."""
     given = np.atleast_1d(np.asarray(picture.x, dtype=np.float64))
     known = np.isfinite(given)
-    x, shown, notes = given[known], _shown(picture, known), [picture.note]
+    x, shown, notes = given[known], _visible(picture, known), [picture.note]
     with np.errstate(invalid="ignore"):
         values = np.concatenate([one.y[one.y > 0] for one in shown]) if shown else np.ones(1)
     logx = _is_wide(x) if picture.logx is None else picture.logx
     logy = not picture.signed and _is_wide(values) if picture.logy is None else picture.logy
+    logy = logy and values.size > 0
     bottom = 0.0
     if logy:
         ax.set_yscale("log")
@@ -793,12 +808,12 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
         ax.legend(*entries, **place, frameon=False, fontsize="small")
 
 
-def _last(one: _Shown) -> float:
+def _last(one: _Visible) -> float:
     """The last number of a line."""
     return float(one.y[np.isfinite(one.y)][-1])
 
 
-def _above_bottom(shown: list[_Shown]) -> tuple[float, list[_Shown], list[str]]:
+def _above_bottom(shown: list[_Visible]) -> tuple[float, list[_Visible], list[str]]:
     """The bottom of a logarithmic axis, the lines above with gaps at 0 and below, and notes."""
     gaps = [np.where(one.y > 0, one.y, np.nan) for one in shown]
     largest = np.fmax.reduce(gaps) if gaps else np.ones(1)
@@ -817,9 +832,9 @@ def _above_bottom(shown: list[_Shown]) -> tuple[float, list[_Shown], list[str]]:
     return bottom, visible, notes
 
 
-def _replaced(one: _Shown, y: FloatArray) -> _Shown:
+def _replaced(one: _Visible, y: FloatArray) -> _Visible:
     """A line with gaps."""
-    return _Shown(
+    return _Visible(
         line=one.line, color=one.color, y=y, low=one.low, high=one.high, dashed=one.dashed
     )
 
@@ -828,7 +843,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
 
 
-def _draw_line(ax: Any, x: FloatArray, one: _Shown, bottom: float) -> Any:
+def _draw_line(ax: Any, x: FloatArray, one: _Visible, bottom: float) -> Any:
     """Draw a line, or points; return what stands for it in a legend."""
     line, color, y, marks = one.line, one.color, one.y, one.dashed
     low = None if one.low is None else np.maximum(one.low, bottom / 2) if bottom else one.low
@@ -867,7 +882,7 @@ def _draw_line(ax: Any, x: FloatArray, one: _Shown, bottom: float) -> Any:
 
 
 def _limit_axes(
-    ax: Any, x: FloatArray, shown: Sequence[_Shown], logx: bool, logy: bool, bottom: float
+    ax: Any, x: FloatArray, shown: Sequence[_Visible], logx: bool, logy: bool, bottom: float
 ) -> None:
     """Axes that end with the curves, and begin at 0 unless they are logarithmic or signed."""
     first, last = float(x.min()), float(x.max())
