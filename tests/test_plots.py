@@ -124,7 +124,7 @@ def colored_map() -> _plots.Map:
 
 
 def waterfall() -> _plots.Waterfall:
-    steps = [("noise", "noise", -1200.0), ("bias", "bias", 300.0), ("noise floor", "bayes", 0.0)]
+    steps = [("noise", "noise", -1200.0), ("bias", "bias", 300.0), ("floor", "bayes", 1e-13)]
     return _plots.Waterfall(
         start_label="now", start=4820.0, steps=steps, end_label="best ridge", end=3920.0, xlabel="x"
     )
@@ -333,6 +333,18 @@ def test_large_families_have_a_colour_bar_and_small_ones_a_legend() -> None:
     assert many.get_legend() is None
     assert many.figure.axes[-1].get_ylabel() == "ridge λ"
     assert len(_plots.draw(family(12)).get_legend().get_texts()) <= 6
+
+
+def test_estimates_of_a_family_have_whiskers() -> None:
+    totals = np.array([1 / X, 1 + 1 / X])
+    settings: dict[str, Any] = {
+        "x": X,
+        "xlabel": "features",
+        "names": ["1", "2"],
+        "ylabel": "error",
+    }
+    ax = _plots.draw(_plots.Family(totals=estimate(totals, 2 * totals), **settings))
+    assert whiskers(ax)[:, 1].min() > 0
 
 
 def test_a_map_shows_points_and_marks() -> None:

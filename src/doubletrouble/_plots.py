@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import fill
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -74,6 +74,7 @@ _MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
 _LETTER = 0.0145  # width of a small letter, as a share of that of the axes
+_FEW_COLUMNS = 12  # points of each estimated curve of a family that have whiskers
 _NOTE_WIDTH, _ASIDE_WIDTH = 84, 62  # letters of notes below the axes, and in the place of a bar
 _BRIGHTEST = 20.0  # colours of a map end at this multiple of the median
 _SEQUENTIAL = "viridis"
@@ -702,7 +703,10 @@ def _draw_change(
 
 def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     colors = _colors(part for _, part, _ in picture.steps)
-    steps = [step for step in picture.steps if step[2] != 0]
+    least = _ROUNDING * max(
+        [n for n in (picture.start, picture.end) if math.isfinite(n)], default=0.0
+    )
+    steps = [step for step in picture.steps if abs(step[2]) > least]
     at = picture.start
     if not math.isfinite(at):  # the finite steps lead to the end
         at = picture.end - sum(change for *_, change in steps if math.isfinite(change))
@@ -795,8 +799,11 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
     missing = "" if known.all() else " (∞ not shown)"
     if any(one.line.points and one.low is not None for one in shown):
         notes.append(_meaning(picture.confidence))
-    if any(one.dashed.any() for one in shown):
-        notes.append("dashed: extrapolated")
+    later = [one.line for one in shown if one.dashed.any()]
+    if later:
+        how = ["dashed"] * any(not line.points or line.joined for line in later)
+        how += ["open"] * any(line.points for line in later)
+        notes.append(f"{' or '.join(how)}: extrapolated")
     _label_x(ax, picture.xlabel + missing, notes)
     ax.set_ylabel(picture.ylabel)
     named = [one for one in shown if one.line.label]
@@ -824,19 +831,12 @@ def _above_bottom(shown: list[_Visible]) -> tuple[float, list[_Visible], list[st
         if np.any(one.y <= 0):
             negative.append(one.line.label)
         if np.any(y > bottom):
-            visible.append(_replaced(one, y))
+            visible.append(replace(one, y=y))
         elif np.any(y > 0):
             tiny.append(one.line.label)
     notes = [f"not shown: {_listed(negative)} at or below zero"] if any(negative) else []
     notes += [f"not shown: {_listed(tiny)}, below the axis"] if any(tiny) else []
     return bottom, visible, notes
-
-
-def _replaced(one: _Visible, y: FloatArray) -> _Visible:
-    """A line with gaps."""
-    return _Visible(
-        line=one.line, color=one.color, y=y, low=one.low, high=one.high, dashed=one.dashed
-    )
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -942,17 +942,21 @@ def _draw_family(picture: Family, ax: Any) -> None:
         )
         bar = True
     named = set(range(rows) if few else np.linspace(0, rows - 1, _FEW_ROWS).round().astype(int))
-    interval = _interval(picture.totals, picture.confidence)
-    masks = picture.extrapolated
+    masks = np.broadcast_to(
+        False if picture.extrapolated is None else picture.extrapolated, totals.shape
+    )
+    interval = None  # of points only: bands of many curves overlap
+    if totals.shape[1] <= _FEW_COLUMNS and not masks.any():
+        interval = _interval(picture.totals, picture.confidence)
     lines = [
         Line(
             label="" if bar or row not in named else picture.names[row],
             y=totals[row],
             low=None if interval is None else interval[0][row],
             high=None if interval is None else interval[1][row],
-            points=interval is not None and masks is None,
+            points=interval is not None,
             joined=True,
-            extrapolated=None if masks is None else np.broadcast_to(masks, totals.shape)[row],
+            extrapolated=masks[row],
             color=colors.to_hex(shading(norm(levels[row]))),
         )
         for row in range(rows)
