@@ -31,7 +31,7 @@ const CHECKS = {
 
 const labelOf = (name) => declarations.parts.labels[name];
 const meaningOf = (name) => declarations.parts.meanings[name];
-const colorOf = (name) => (name === "bayes" ? "var(--soft)" : `var(--causes-${name})`);
+const colorOf = (name) => `var(--causes-${name})`;
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 const signed = (share) => {
   const size = percent(Math.abs(share), 1);
