@@ -511,18 +511,16 @@ def one_line(name: str, content: Content) -> str:
     shown = [content.title] if content.title else []
     for table in content.tables[:1]:
         texts = [
-            each
+            (each, column.form == "count")
             for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
             for each in _printed(column, cells, None)
         ]
-        label, number = (
-            next((each.cells for each in texts if each.numeric == numeric), [])
-            for numeric in (False, True)
-        )
+        label = next((each.cells for each, _ in texts if not each.numeric), [])
+        number = next((each.cells for each, is_count in texts if each.numeric > is_count), [])
         if label and number and len(label) <= ROWS:
             shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]
-    text = f"{name}({', '.join(shown)})"
-    return text if shown else f"{name}({content.verdict})"
+    text = ", ".join(shown) or content.verdict
+    return f"{name}({'; '.join(text.splitlines())})"
 
 
 def paragraph(text: str, indent: str = "") -> list[str]:
@@ -643,7 +641,11 @@ def as_html(content: Content) -> str:
         _html("div", content.verdict, "font-weight:600;font-size:1.08em;margin-bottom:.3em"),
         _html("div", content.lead, "font-weight:600"),
         _html("div", content.title, _SOFT),
-        *(_table_html(table) for table in content.tables if table.rows),
+        *(
+            _table_html(table)
+            for table in content.tables
+            if table.rows and any(column.printed for column in table.columns)
+        ),
         *(_html("div", line) for line in content.lines),
         *(_html("div", f"note: {note}", f"{_SOFT};font-size:.9em") for note in content.notes),
     ]
@@ -653,7 +655,8 @@ def as_html(content: Content) -> str:
 
 def _html(tag: str, text: str, style: str = "") -> str:
     """An element with escaped text; nothing for an empty one."""
-    return f'<{tag} style="{style}">{escape(text)}</{tag}>' if text else ""
+    lines = escape(text).replace("\n", "<br/>")
+    return f'<{tag} style="{style}">{lines}</{tag}>' if text else ""
 
 
 def _filling(part: str) -> str:
@@ -750,7 +753,8 @@ def _interval_bars(
     cells: Sequence[Any], column: Column, confidence: float | None
 ) -> list[str] | None:
     """Every interval of a column as a line with a dot at its estimate, on one scale from 0."""
-    if column.form == "share" or not any(isinstance(cell, Uncertain) for cell in cells):
+    drawn = column.form != "share" and not column.alone
+    if not drawn or not any(isinstance(cell, Uncertain) for cell in cells):
         return None
     ends = []
     for cell in cells:

@@ -260,6 +260,8 @@ class Advice(Shown):
         if len(known) == 1 and EXACT in known:
             title += ": exact"
         facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
+        if self.confidence is not None:
+            facts["confidence"] = self.confidence
         lead, line = "", ""
         if self.baseline is not None:
             facts["baseline"] = self.baseline
@@ -348,7 +350,7 @@ def _table(
     statuses = {one.status for one in options if one is not now}
     columns = (
         Column(name="option", form="words"),
-        Column(name="error"),
+        Column(name="error", alone=True),  # the gains are what is compared
         Column(name="gain", form="gain", interval=True),
         Column(name="changed", heading="with", form="settings", exported=False),
         Column(name="setting", form="settings", printed=False),

@@ -613,7 +613,8 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         """Whether the total is beyond what was measured; an array for several points."""
         known = self.status.get("total", "")
         if isinstance(known, str):
-            return known == EXTRAPOLATED
+            beyond = known == EXTRAPOLATED
+            return np.full(self.shape, beyond) if self.shape else beyond
         return np.array([one == EXTRAPOLATED for one in known]).reshape(self.shape)
 
     # --- presentation ---

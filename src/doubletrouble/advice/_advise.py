@@ -31,7 +31,7 @@ from doubletrouble.costs import CostName, check_cost
 from doubletrouble.decomposition import Decomposition
 from doubletrouble.diagnosis import Diagnosis, LearnerComparison
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
-from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice
+from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.losses import Logistic, MaxMargin, Measure
 from doubletrouble.parameters import number, shown
@@ -69,7 +69,7 @@ def advise(
     n_samples: float | None = None,
     budget: float | None = None,
     cost: CostName = "features",
-) -> ForecastAdvice: ...
+) -> options.Advice: ...
 
 
 @overload
@@ -87,7 +87,7 @@ def advise(
     cost: CostName = "features",
     dim: float | None = None,
     measure: Measure | None = None,
-) -> Advice | ForecastAdvice | options.Advice:
+) -> Advice | options.Advice:
     """Compute the error now, after every single change, and at its best under a budget.
 
     Of a problem the errors are exact. Of a result it is the `advise` of that result: of a forecast,
@@ -128,9 +128,9 @@ def advise(
 
     Returns
     -------
-    Advice, ForecastAdvice or options.Advice
+    Advice or options.Advice
         Of a problem, an `Advice` with every option, its error by cause and its cost. Of a forecast,
-        a `ForecastAdvice`, and of another result a `options.Advice`: the error and the gain of
+        an `options.Advice`, and of another result a `options.Advice`: the error and the gain of
         each option, with intervals.
 
     Raises
@@ -237,7 +237,7 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
 
 def _own_advice(
     result: Forecast | Diagnosis | LearnerComparison | Decomposition, values: dict[str, Any]
-) -> ForecastAdvice | options.Advice:
+) -> options.Advice:
     """The advice of a result, with the arguments that it takes."""
     given = _given(values)
     taken = _OF_A_FORECAST if isinstance(result, Forecast) else ()

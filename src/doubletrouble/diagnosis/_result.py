@@ -712,7 +712,7 @@ class Diagnosis(Shown):
             lead=shown.lead,
             tables=[
                 replace(self._part_table(), title="Where the error comes from"),
-                replace(shown.tables[0], title="What would change it (± standard error)"),
+                replace(shown.tables[0], title="What would change it"),
             ],
             lines=lines,
             notes=self.notes,
