@@ -12,7 +12,7 @@ Only the drawing needs matplotlib (the extra `figures`); the data functions do n
 from doubletrouble.figures._decomposition import decomposition_data
 from doubletrouble.figures._figure import PRESETS, FigureSpec, PresetName, WrittenFigure
 from doubletrouble.figures._gallery import FIGURES, make_figure, parameter_rows, write_gallery
-from doubletrouble.figures._panel import Line, Table
+from doubletrouble.figures._panel import Line, PanelTable
 
 __all__ = [
     "FIGURES",
@@ -20,7 +20,7 @@ __all__ = [
     "FigureSpec",
     "Line",
     "PresetName",
-    "Table",
+    "PanelTable",
     "WrittenFigure",
     "decomposition_data",
     "make_figure",

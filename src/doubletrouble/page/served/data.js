@@ -33,7 +33,7 @@ const ABOUT_OTHERS = "loo_over_gcv"; // a check of other estimates than the fore
 
 const labelOf = (name) => declarations.parts.labels[name];
 const meaningOf = (name) => declarations.parts.meanings[name];
-const colorOf = (name) => (name === "bayes" ? "var(--soft)" : `var(--causes-${name})`);
+const colorOf = (name) => `var(--causes-${name})`;
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 const signed = (share) => {
   const size = percent(Math.abs(share), 1);
