@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble._display import Uncertain, percent, plain
+from doubletrouble._numbers import Uncertain, percent, plain
 from doubletrouble.errors import require
 from doubletrouble.palette import (
     BLACK,
@@ -46,7 +46,7 @@ _SOFT = PAPER["light"]["soft"]
 _TOTAL = "#555555"  # bars of totals
 _NEUTRAL = "#C3C8CF"  # bars without parts
 _BETTER, _WORSE = SKY, VERMILION
-_CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # lines that are no part
+CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # lines that are no part
 _DASHES = (0, (3, 2))  # extrapolated
 _DOTS = (0, (1, 1.4))
 _GUIDE = (0, (4, 3))  # separators and marks
@@ -713,7 +713,7 @@ class _Visible:
 
 def _visible(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Visible]:
     """The lines with their colours; lines that are 0 or unknown everywhere are left out."""
-    colors, cycle = _colors(line.part for line in picture.lines), iter(_CYCLE * len(picture.lines))
+    colors, cycle = _colors(line.part for line in picture.lines), iter(CYCLE * len(picture.lines))
     shown = []
     for line in picture.lines:
         color = line.color or colors.get(line.part) or next(cycle)

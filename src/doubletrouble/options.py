@@ -16,16 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
-from doubletrouble._display import (
-    Column,
-    Content,
-    Shown,
-    Table,
-    one_line,
-    percent,
-    plain,
-    whole,
-)
+from doubletrouble._display import Column, Content, Shown, Table, one_line
+from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.parameters import Value
 from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
 
@@ -105,7 +97,7 @@ class Option(Shown):
             _gain_cell(self),
             {_SYMBOLS.get(name, name): value for name, value in changed.items()},
             dict(self.setting),
-            self.cost if now is not self else None,
+            (self.cost or None) if now is not self else None,
             self.status,
             self.reason,
         ]
@@ -257,6 +249,8 @@ class Advice(Shown):
         if len(known) == 1 and EXACT in known:
             title += ": exact"
         facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
+        if self.confidence is not None:
+            facts["confidence"] = self.confidence
         lead, line = "", ""
         if self.baseline is not None:
             facts["baseline"] = self.baseline
@@ -314,7 +308,7 @@ def _table(
     statuses = {one.status for one in options if one is not now}
     columns = (
         Column(name="option", form="words"),
-        Column(name="error"),
+        Column(name="error", alone=True),  # the gains are what is compared
         Column(name="gain", form="gain", interval=True),
         Column(name="changed", heading="with", form="settings", exported=False),
         Column(name="setting", form="settings", printed=False),

@@ -16,17 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import (
-    ROWS,
-    Column,
-    Content,
-    Shown,
-    Table,
-    percent,
-    plain,
-    whole,
-    with_error,
-)
+from doubletrouble._display import ROWS, Column, Content, Shown, Table
+from doubletrouble._numbers import percent, plain, whole, with_error
 from doubletrouble.errors import import_name, is_available
 from doubletrouble.parameters import FloatArray, Value, whole_number
 
@@ -613,7 +604,8 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         """Whether the total is beyond what was measured; an array for several points."""
         known = self.status.get("total", "")
         if isinstance(known, str):
-            return known == EXTRAPOLATED
+            beyond = known == EXTRAPOLATED
+            return np.full(self.shape, beyond) if self.shape else beyond
         return np.array([one == EXTRAPOLATED for one in known]).reshape(self.shape)
 
     # --- presentation ---

@@ -8,6 +8,7 @@ from __future__ import annotations  # help() shows names instead of unions
 import math
 from typing import Any, overload
 
+from doubletrouble import options
 from doubletrouble.advice._allocation import (
     best_allocation,
     best_features_of_many,
@@ -37,7 +38,7 @@ from doubletrouble.diagnosis import (
     LearnerComparison,
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
-from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice
+from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.losses import Logistic, MaxMargin, Measure
 from doubletrouble.parameters import number, shown
@@ -75,7 +76,7 @@ def advise(
     n_samples: float | None = None,
     budget: float | None = None,
     cost: CostName = "features",
-) -> ForecastAdvice: ...
+) -> options.Advice: ...
 
 
 @overload
@@ -93,7 +94,7 @@ def advise(
     cost: CostName = "features",
     dim: float | None = None,
     measure: Measure | None = None,
-) -> Advice | ForecastAdvice | DiagnosisAdvice:
+) -> Advice | options.Advice | DiagnosisAdvice:
     """Compute the error now, after every single change, and at its best under a budget.
 
     Of a problem the errors are exact. Of a result it is the `advise` of that result: of a forecast,
@@ -134,9 +135,9 @@ def advise(
 
     Returns
     -------
-    Advice, ForecastAdvice or DiagnosisAdvice
+    Advice, options.Advice or DiagnosisAdvice
         Of a problem, an `Advice` with every option, its error by cause and its cost. Of a forecast,
-        a `ForecastAdvice`, and of another result a `DiagnosisAdvice`: the error and the gain of
+        an `options.Advice`, and of another result a `DiagnosisAdvice`: the error and the gain of
         each option, with intervals.
 
     Raises
@@ -243,7 +244,7 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
 
 def _own_advice(
     result: Forecast | Diagnosis | LearnerComparison | Decomposition, values: dict[str, Any]
-) -> ForecastAdvice | DiagnosisAdvice:
+) -> options.Advice | DiagnosisAdvice:
     """The advice of a result, with the arguments that it takes."""
     given = _given(values)
     taken = _OF_A_FORECAST if isinstance(result, Forecast) else ()

@@ -22,8 +22,8 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import (
     Line,
     Panel,
-    Points,
     PanelTable,
+    Points,
     along_ratios,
     at_ratio,
     log_grid,

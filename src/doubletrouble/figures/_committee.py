@@ -16,7 +16,7 @@ from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, Points, PanelTable, log_grid, number_list
+from doubletrouble.figures._panel import Line, Panel, PanelTable, Points, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, DrawSettings, GridBounds, setting
 from doubletrouble.figures._simulated import MORE_DRAWS, computed
 from doubletrouble.parameters import FloatArray

@@ -20,7 +20,7 @@ from doubletrouble.ensembles import Ensemble, Scheme, Subsample
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Points, PanelTable, log_grid, with_snr
+from doubletrouble.figures._panel import Line, PanelTable, Points, log_grid, with_snr
 from doubletrouble.figures._settings import (
     RANGE,
     GridBounds,

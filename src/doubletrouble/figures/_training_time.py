@@ -20,8 +20,8 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import (
     Line,
     Panel,
-    Points,
     PanelTable,
+    Points,
     at_ratio,
     log_grid,
     number_list,
@@ -175,7 +175,7 @@ def table(data: TrainingTime) -> PanelTable:
     maps: dict[str, FloatArray] = {"P_over_N": first.ratios[:, None], "time": first.times}
     maps |= {f"map_K{one.n_members:g}": one.total for one in data.maps}
     maps |= {f"best_time_K{one.n_members:g}": one.best[:, None] for one in data.maps}
-    return PanelTable.stack(maps, *cuts, columns=Table.stack(*cuts).columns)
+    return PanelTable.stack(maps, *cuts, columns=PanelTable.stack(*cuts).columns)
 
 
 def draw_map(axes: "drawing.Axes", data: TimeMap, cuts: Sequence[float]) -> None:
