@@ -279,6 +279,14 @@ def _brief(pairs: Mapping[str, Any], form: Form) -> str:
     return ", ".join(f"{name} = {_word(value)}" for name, value in pairs.items())
 
 
+_TIE = "\u00a0"  # a space at which lines are not broken
+
+
+def _tied(pairs: str) -> str:
+    """Pairs that are broken between them only."""
+    return pairs.replace(" ", _TIE).replace(f",{_TIE}", ", ")
+
+
 def _word(value: Any) -> str:
     return whole(float(value)) if isinstance(value, int | float) else str(value)
 
@@ -298,7 +306,7 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     if form == "words":
         return [_Printed(column.title, ["" if c is None else str(c) for c in cells], False)]
     if form in ("multiples", "settings"):
-        texts = ["" if cell is None else _brief(cell, form) for cell in cells]
+        texts = ["" if cell is None else _tied(_brief(cell, form)) for cell in cells]
         return [_Printed(column.title, texts, False)]
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)
     split = uncertain and column.interval and confidence is not None
@@ -439,7 +447,7 @@ def _least_width(column: _Printed) -> int:
     longest = max((len(word) for word in column.heading.split()), default=0)
     if column.numeric:
         return max([longest, *map(len, column.cells)])
-    words = [len(word) for cell in column.cells for word in cell.split()]
+    words = [len(word) for cell in column.cells for word in cell.split(" ")]
     return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
 
 
@@ -492,7 +500,9 @@ def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
         _GAP.join(
             f"{cell:>{w}}" if c.numeric else f"{cell:<{w}}"
             for c, cell, w in zip(columns, line, widths, strict=True)
-        ).rstrip()
+        )
+        .replace(_TIE, " ")
+        .rstrip()
         for block in blocks
         for line in zip(*block, strict=True)
     ]
