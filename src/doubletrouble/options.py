@@ -16,16 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
-from doubletrouble._display import (
-    Column,
-    Content,
-    Shown,
-    Table,
-    one_line,
-    percent,
-    plain,
-    whole,
-)
+from doubletrouble._display import Column, Content, Shown, Table, one_line
+from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.parameters import Value
 from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
 
