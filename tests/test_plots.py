@@ -81,10 +81,10 @@ def breakdown(baseline: float | None = 5930.0) -> _plots.Breakdown:
 def curves(**settings: Any) -> _plots.Curves:
     falling = 1.0 / X
     lines = [
-        _plots.Line(label="total", y=falling + 1, part="total", extrapolated=X > 5),
-        _plots.Line(label="bias", y=estimate(falling, 3 * falling), part="bias", points=True),
-        _plots.Line(label="noise", y=estimate(falling / 2, falling), part="noise"),
-        _plots.Line(label="noise floor", y=np.zeros_like(X), part="bayes"),
+        _plots.Curve(label="total", y=falling + 1, part="total", extrapolated=X > 5),
+        _plots.Curve(label="bias", y=estimate(falling, 3 * falling), part="bias", points=True),
+        _plots.Curve(label="noise", y=estimate(falling / 2, falling), part="noise"),
+        _plots.Curve(label="noise floor", y=np.zeros_like(X), part="bayes"),
     ]
     given: dict[str, Any] = {
         "lines": lines,
@@ -93,9 +93,9 @@ def curves(**settings: Any) -> _plots.Curves:
     return _plots.Curves(x=X, xlabel="features", ylabel="squared error", **given)
 
 
-def family(rows: int, **settings: Any) -> _plots.Family:
+def family(rows: int, **settings: Any) -> _plots.CurveFamily:
     levels = np.geomspace(1e-4, 1.0, rows)
-    return _plots.Family(
+    return _plots.CurveFamily(
         x=X,
         xlabel="features",
         names=[f"ridge = {level:.2g}" for level in levels],
@@ -217,8 +217,8 @@ def test_whiskers_of_a_difference_cross_zero() -> None:
 def test_curves_have_a_gap_and_a_note_where_an_estimate_is_not_positive() -> None:
     y = np.array([3.0, 1.0, 0.3, -0.1, 0.05, 0.0, 0.02])
     lines = [
-        _plots.Line(label="bias", y=y, part="bias"),
-        _plots.Line(label="total", y=np.maximum(y, 0.0) + 1, part="total"),
+        _plots.Curve(label="bias", y=y, part="bias"),
+        _plots.Curve(label="total", y=np.maximum(y, 0.0) + 1, part="total"),
     ]
     ax = _plots.draw(
         _plots.Curves(x=np.arange(1.0, 8.0), xlabel="x", ylabel="y", lines=lines, logy=True)
@@ -236,8 +236,8 @@ def test_lines_that_are_zero_are_in_no_legend() -> None:
 
 def test_lines_below_a_logarithmic_axis_are_in_a_note_only() -> None:
     lines = [
-        _plots.Line(label="total", y=np.ones_like(X), part="total"),
-        _plots.Line(label="noise", y=1e-9 * X, part="noise"),
+        _plots.Curve(label="total", y=np.ones_like(X), part="total"),
+        _plots.Curve(label="noise", y=1e-9 * X, part="noise"),
     ]
     ax = _plots.draw(curves(lines=lines))
     assert ax.get_legend() is None
@@ -254,14 +254,14 @@ def test_extrapolated_pieces_are_dashed() -> None:
 
 def test_infinite_numbers_of_the_axis_are_left_out_and_said() -> None:
     x = np.append(X[:-1], np.inf)
-    line = _plots.Line(label="total", y=1 + 1 / X, part="total")
+    line = _plots.Curve(label="total", y=1 + 1 / X, part="total")
     ax = _plots.draw(_plots.Curves(x=x, xlabel="features", ylabel="error", lines=[line]))
     assert ax.get_xlabel() == "features (∞ not shown)"
     assert np.isfinite(ax.get_xlim()).all()
 
 
 def test_axes_are_logarithmic_over_wide_ranges_only() -> None:
-    line = _plots.Line(label="total", y=np.linspace(1, 2, 12), part="total")
+    line = _plots.Curve(label="total", y=np.linspace(1, 2, 12), part="total")
     wide = _plots.draw(curves(lines=[line]))
     assert (wide.get_xscale(), wide.get_yscale()) == ("log", "linear")
     assert wide.get_ylim()[0] == 0
@@ -343,7 +343,7 @@ def test_estimates_of_a_family_have_whiskers() -> None:
         "names": ["1", "2"],
         "ylabel": "error",
     }
-    ax = _plots.draw(_plots.Family(totals=estimate(totals, 2 * totals), **settings))
+    ax = _plots.draw(_plots.CurveFamily(totals=estimate(totals, 2 * totals), **settings))
     assert whiskers(ax)[:, 1].min() > 0
 
 

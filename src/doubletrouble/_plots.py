@@ -16,11 +16,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import fill
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._numbers import Uncertain, percent, plain
 from doubletrouble.errors import require
 from doubletrouble.palette import (
     BLACK,
@@ -36,25 +37,9 @@ from doubletrouble.palette import (
     SKY,
     VERMILION,
 )
-from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.parameters import FloatArray
 
-
-class EstimateLike(Protocol):
-    """A value with its uncertainty: an `Estimate`."""
-
-    @property
-    def value(self) -> Value:
-        """The estimate itself."""
-
-    @property
-    def standard_error(self) -> Value:
-        """Its standard error."""
-
-    def confidence_interval(self, confidence: float = ...) -> tuple[Value, Value]:
-        """The lower and the upper end of an interval."""
-
-
-Cell: TypeAlias = float | FloatArray | EstimateLike
+Cell: TypeAlias = float | FloatArray | Uncertain
 """A number, an array, or an estimate of either."""
 
 _SOFT = PAPER["light"]["soft"]
@@ -127,6 +112,8 @@ class Stack:
     confidence: float | None = None
     ylabel: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)  # of parts, if not those of the palette
+    baseline: float | None = None
+    baseline_label: str = "predicting the mean"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -169,7 +156,7 @@ class Mark:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Line:
+class Curve:
     """A curve, or points with whiskers; its band is from `low` to `high`, or that of an estimate.
 
     It is dashed (points: open) where `extrapolated`.
@@ -193,7 +180,7 @@ class Curves:
 
     x: npt.ArrayLike
     xlabel: str
-    lines: Sequence[Line]
+    lines: Sequence[Curve]
     ylabel: str
     marks: Sequence[Mark] = ()  # those in sight are drawn
     note: str = ""
@@ -204,7 +191,7 @@ class Curves:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Family:
+class CurveFamily:
     """One curve for each row of a two-dimensional array, coloured in order.
 
     Up to six rows are in a legend; more have a colour bar if `levels` are given.
@@ -262,7 +249,7 @@ class Waterfall:
     note: str = ""
 
 
-Picture: TypeAlias = Bars | Stack | Breakdown | Curves | Family | Map | Waterfall
+Picture: TypeAlias = Bars | Stack | Breakdown | Curves | CurveFamily | Map | Waterfall
 
 
 def draw(picture: Picture, ax: Any = None) -> Any:
@@ -270,7 +257,7 @@ def draw(picture: Picture, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    picture : Bars, Stack, Breakdown, Curves, Family, Map or Waterfall
+    picture : Bars, Stack, Breakdown, Curves, CurveFamily, Map or Waterfall
         What is drawn.
     ax : matplotlib.axes.Axes or None, default: None
         The axes to draw on; those of a new figure unless given.
@@ -297,7 +284,7 @@ def draw(picture: Picture, ax: Any = None) -> Any:
             _draw_breakdown(picture, ax)
         case Curves():
             _draw_curves(picture, ax)
-        case Family():
+        case CurveFamily():
             _draw_family(picture, ax)
         case Map():
             _draw_map(picture, ax)
@@ -327,36 +314,17 @@ def _size(picture: Picture) -> tuple[float, float]:
 # --- values --------------------------------------------------------------------------------------
 
 
-def plain(value: float) -> str:
-    """A number with three significant digits and thousands separators.
-
-    >>> plain(4823.4), plain(0.98765), plain(2.5e-9), plain(float("inf"))
-    ('4,820', '0.988', '2.5e-09', '∞')
-    """
-    if not math.isfinite(value):
-        return "?" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    if value == 0:
-        return "0"
-    digits = 2 - math.floor(math.log10(abs(float(f"{value:.2e}"))))
-    if not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.3g}"
-    return f"{round(value, digits):,.{max(digits, 0)}f}"
-
-
 def _shown(value: float) -> str:
     """A number with a minus sign as on axes."""
     return plain(value).replace("-", "−")
 
 
+def _gain(share: float) -> str:
+    return percent(share, "+").replace("-", "−")
+
+
 def _signed(value: float) -> str:
     return _shown(value) if value < 0 else f"+{plain(value)}"
-
-
-def _percent(share: float, sign: bool = True) -> str:
-    if not math.isfinite(share):
-        return f"{_shown(share)} %"
-    whole = round(100 * share)
-    return f"{whole:{'+' if sign and whole else ''},d} %".replace("-", "−")
 
 
 def _number(cell: Cell) -> FloatArray:
@@ -572,8 +540,14 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
     ax.set_ylabel(picture.ylabel)
     if ax.dataLim.x0 < 0:
         ax.axvline(0.0, color=BLACK, linewidth=0.8)
-    _begin_at_zero(ax, right)
     notes = [_meaning(confidence) if whiskers else "", "bars with a gap are cut" if cut else ""]
+    if picture.baseline is not None:
+        baseline = f"{picture.baseline_label}, {_shown(picture.baseline)}"
+        if picture.baseline < 1.6 * right:
+            right, baseline = max(right, 1.02 * picture.baseline), f"dashed: {baseline}"
+            ax.axvline(picture.baseline, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+        notes.append(baseline)
+    _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, notes)
     if occurring.keys() - {""}:
         handles = [occurring[name] for name in names if name in occurring]
@@ -622,7 +596,7 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
         if name == "total":
             right = max(right, _beside(ax, end, y, _shown(value)))
             continue
-        share = f"  ({_percent(value / now, sign=False)})" if 0 < now < math.inf else ""
+        share = f"  ({percent(value / now)})" if 0 < now < math.inf else ""
         right = max(right, _beside(ax, end, y, _shown(value) + share, color=_SOFT))
         at += value
         _connect(ax, at, y, y + 1)
@@ -690,9 +664,9 @@ def _draw_change(
     end, ends = max(start, after), _interval(change.after, confidence)
     text = _shown(after)
     if 0 < now < math.inf:
-        text = _percent(1 - after / now if change.gain is None else change.gain)
+        text = _gain(1 - after / now if change.gain is None else change.gain)
         if change.low is not None and change.high is not None:
-            text += f"  [{_percent(change.low)}, {_percent(change.high)}]"
+            text += f"  [{_gain(change.low)}, {_gain(change.high)}]"
             low, high = max(now * (1 - change.high), 0.0), now * (1 - change.low)
             ends = np.asarray(low), np.asarray(high)
     if ends is not None and np.isfinite(ends[0]):
@@ -737,7 +711,7 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
 class _Visible:
     """The numbers of a line at the finite x, NaN where it has a gap."""
 
-    line: Line
+    line: Curve
     color: str
     y: FloatArray
     low: FloatArray | None
@@ -924,7 +898,7 @@ def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> None:
         ax.annotate(seen[x], (x, 1.0), xytext=(0, 2 + 11 * (before and after)), **place, **look)
 
 
-def _draw_family(picture: Family, ax: Any) -> None:
+def _draw_family(picture: CurveFamily, ax: Any) -> None:
     totals = _number(picture.totals)
     rows = len(totals)
     pyplot = require("matplotlib.pyplot", "figures")
@@ -949,7 +923,7 @@ def _draw_family(picture: Family, ax: Any) -> None:
     if totals.shape[1] <= _FEW_COLUMNS and not masks.any():
         interval = _interval(picture.totals, picture.confidence)
     lines = [
-        Line(
+        Curve(
             label="" if bar or row not in named else picture.names[row],
             y=totals[row],
             low=None if interval is None else interval[0][row],

@@ -16,16 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
-from doubletrouble._display import (
-    Column,
-    Content,
-    Shown,
-    Table,
-    one_line,
-    percent,
-    plain,
-    whole,
-)
+from doubletrouble._display import Column, Content, Shown, Table, one_line
+from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.parameters import Value
 from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
 
@@ -57,6 +49,7 @@ _SYMBOLS = {
     "gram_ridge": "gram_ridge",
     "scheme": "scheme",
 }
+_COSTS = {"n_samples": "data", "n_members": "fits"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -98,6 +91,7 @@ class Option(Shown):
             name: value
             for name, value in self.setting.items()
             if now is None or now is self or now.setting.get(name) != value
+            if _COSTS.get(name) not in self.cost  # which states the multiple
         }
         return [
             self.name,
@@ -155,6 +149,7 @@ class Advice(Shown):
     confidence: float | None = None  # of intervals; None for exact errors
     label: str = "test error"  # the name of the error
     baseline: float | None = None  # the error of predicting the mean
+    baseline_name: str = "the mean"  # of classes, their frequencies
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # further numbers, for programs
 
@@ -195,10 +190,10 @@ class Advice(Shown):
                 "confidence."
             )
         cost = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
-        paid = f"{', '.join(cost)}" if cost else "no cost"
+        paid = f"; {', '.join(cost) or 'no cost'}" if choice.cost else ""
         return (
             f"Best change: {_described(choice, self.now)}, error {plain(self.now.total)} to "
-            f"{plain(choice.total)}{_gain(choice, self.confidence)}; {paid}."
+            f"{plain(choice.total)}{_gain(choice, self.confidence)}{paid}."
         )
 
     def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
@@ -262,12 +257,15 @@ class Advice(Shown):
         lead, line = "", ""
         if self.baseline is not None:
             facts["baseline"] = self.baseline
-            lead, line = against_mean(self.now.total, self.baseline)
+            now = math.nan if self.now.error is None else self.now.error.total
+            lead, line = against_mean(
+                now, self.baseline, name=self.baseline_name, confidence=self.confidence
+            )
         return Content(
             title=title,
             lead=lead,
             tables=[_table("options", self.options, self.now, self.confidence)],
-            lines=[line] if line else [],
+            lines=[*([line] if line else []), *_withheld(self)],
             notes=self.notes,
             verdict=self.verdict,
             facts={**facts, **self.facts},
@@ -284,26 +282,54 @@ class Advice(Shown):
         return one_line(type(self).__name__, self._content())
 
 
-def against_mean(error: float, baseline: float, *, where: str = "now") -> tuple[str, str]:
-    """A warning if an error is larger than that of predicting the mean, and a line with both.
+def _withheld(advice: Advice) -> list[str]:
+    """Why errors are withheld, in one line for each reason."""
+    names: dict[str, list[str]] = {}
+    for option in advice.options:
+        if option.error is None:
+            names.setdefault(option.reason, []).append(option.name)
+    return [f"Withheld: {', '.join(some)} ({reason})." for reason, some in names.items()]
+
+
+MEAN = "the mean"
+
+
+def against_mean(
+    error: Value | Estimate,
+    baseline: float,
+    *,
+    name: str = MEAN,
+    where: str = "now",
+    confidence: float | None = None,
+) -> tuple[str, str]:
+    """A warning if an error is not less than that of predicting the mean, and a line with both.
+
+    For classes `name` is "the class frequencies", and the skill is what R² is for numbers.
 
     >>> against_mean(6880.0, 5930.0)
-    ('Worse than predicting the mean: error 6,880, and 5,930 of the mean.',
+    ('Worse than predicting the mean: error 6,880 against 5,930.',
      'Predicting the mean: 5,930 (R² -0.16 now).')
     >>> against_mean(3084.0, 5930.0, where="there")
     ('', 'Predicting the mean: 5,930 (R² 0.48 there).')
     """
-    lead = ""
-    if error > baseline:
-        lead = (
-            f"Worse than predicting the mean: error {plain(error)}, and {plain(baseline)} of the "
-            "mean."
-        )
-    if not baseline > 0 or not math.isfinite(error):
-        return lead, f"Predicting the mean: {plain(baseline)}."
-    share = 1 - error / baseline
-    text = f"{share:.2f}" if abs(share) < 10 else plain(share)
-    return lead, f"Predicting the mean: {plain(baseline)} (R² {text} {where})."
+    total, lead, interval = _value(error), "", ""
+    least = total
+    if not baseline > 0 or not math.isfinite(total):
+        return lead, f"Predicting {name}: {plain(baseline)}."
+    if isinstance(error, Estimate) and confidence is not None:
+        least, high = map(_value, error.confidence_interval(confidence))
+        ends = (_skill(1 - end / baseline) for end in (high, least))
+        interval = f", {confidence:.0%} interval {' to '.join(ends)}"
+    if total > baseline:
+        word = "Worse" if least > baseline else "Not better"
+        lead = f"{word} than predicting {name}: error {plain(total)} against {plain(baseline)}."
+    kind = "R²" if name == MEAN else "skill"
+    skill = f"{kind} {_skill(1 - total / baseline)} {where}{interval}"
+    return lead, f"Predicting {name}: {plain(baseline)} ({skill})."
+
+
+def _skill(share: float) -> str:
+    return f"{share:z.2f}" if abs(share) < 10 else plain(share)
 
 
 def _table(
@@ -322,7 +348,7 @@ def _table(
         Column(name="setting", form="settings", printed=False),
         Column(name="cost", form="multiples"),
         Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
-        Column(name="reason", heading="", form="words"),
+        Column(name="reason", form="words", printed=False),
     )
     rows = [one._row(now) for one in options]
     return Table(name=name, columns=columns, rows=rows, confidence=confidence)

@@ -29,14 +29,7 @@ from doubletrouble.advice._options import (
 from doubletrouble.advice._result import Advice, MarginalValue
 from doubletrouble.costs import CostName, check_cost
 from doubletrouble.decomposition import Decomposition
-from doubletrouble.diagnosis import (
-    MEASURED,
-    WITHHELD,
-    Diagnosis,
-    DiagnosisAdvice,
-    DiagnosisOption,
-    LearnerComparison,
-)
+from doubletrouble.diagnosis import Diagnosis, LearnerComparison
 from doubletrouble.ensembles import Ensemble, EnsembleLike, as_ensemble
 from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
@@ -80,7 +73,7 @@ def advise(
 
 
 @overload
-def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> DiagnosisAdvice: ...
+def advise(problem: Decomposition | Diagnosis | LearnerComparison) -> options.Advice: ...
 
 
 def advise(
@@ -94,7 +87,7 @@ def advise(
     cost: CostName = "features",
     dim: float | None = None,
     measure: Measure | None = None,
-) -> Advice | options.Advice | DiagnosisAdvice:
+) -> Advice | options.Advice:
     """Compute the error now, after every single change, and at its best under a budget.
 
     Of a problem the errors are exact. Of a result it is the `advise` of that result: of a forecast,
@@ -135,9 +128,9 @@ def advise(
 
     Returns
     -------
-    Advice, options.Advice or DiagnosisAdvice
+    Advice or options.Advice
         Of a problem, an `Advice` with every option, its error by cause and its cost. Of a forecast,
-        an `options.Advice`, and of another result a `DiagnosisAdvice`: the error and the gain of
+        an `options.Advice`, and of another result a `options.Advice`: the error and the gain of
         each option, with intervals.
 
     Raises
@@ -244,7 +237,7 @@ def _frontier(now: AdviceOption) -> AdviceOption | None:
 
 def _own_advice(
     result: Forecast | Diagnosis | LearnerComparison | Decomposition, values: dict[str, Any]
-) -> options.Advice | DiagnosisAdvice:
+) -> options.Advice:
     """The advice of a result, with the arguments that it takes."""
     given = _given(values)
     taken = _OF_A_FORECAST if isinstance(result, Forecast) else ()
@@ -273,38 +266,38 @@ def _refuse(values: dict[str, Any], source: object) -> None:
         raise ValueError(f"{name} must be left out for a {kind}, got {shown(value)}")
 
 
-def _averaging(result: Decomposition) -> DiagnosisAdvice:
+def _averaging(result: Decomposition) -> options.Advice:
     """The error of averaged seeds, and why that of more data is not determined."""
-    now, design, measure = result.error().total, result.design, result.measure
+    now, design, measure = result.error(), result.design, result.measure
     if (missing := design.lacks("total", ("target",))) is not None:
         raise ValueError(missing)
     reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"
-    elif math.isinf(float(now)):
+    elif math.isinf(float(now.total)):
         reason = "the error is infinite"
     rows = []
     # other measures do not fall as 1/K
     for K in _AVERAGED if measure == "squared" or design.deterministic else (design.n_init,):
-        total = None if reason else result.error(K).total
+        error = None if reason else result.error(K)
+        gain = None if error is None else 1 - error.total / now.total
         models = f"{'∞' if math.isinf(K) else K} models"
         rows.append(
-            DiagnosisOption(
+            options.Option(
                 name=f"vote of {models}" if measure == "zero_one" else models,
-                status=WITHHELD if total is None else MEASURED,
-                total=total,
-                gain=None if total is None else 1 - total / now,
-                fits=K,
+                error=error,
+                gain=gain,
+                interval=None if gain is None else gain.confidence_interval(result.confidence),
+                status=options.WITHHELD if error is None else "measured",
+                cost={"fits": K},
                 reason=reason,
             )
         )
-    more = DiagnosisOption(
-        name="2x data",
-        status=WITHHELD,
-        total=None,
-        gain=None,
-        fits=1,
-        growth=2,
-        reason=_ONE_SIZE,
+    more = options.Option(
+        name=options.DATA, error=None, status=options.WITHHELD, cost={"data": 2}, reason=_ONE_SIZE
     )
-    return DiagnosisAdvice(options=(*rows, more), confidence=result.confidence)
+    return options.Advice(
+        now=options.Option(name=NOW, error=now, status="measured"),
+        changes=(*rows, more),
+        confidence=result.confidence,
+    )

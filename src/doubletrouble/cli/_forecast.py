@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from doubletrouble import glossary
-from doubletrouble._display import whole
+from doubletrouble._numbers import whole
 from doubletrouble.activations import NAMES
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, printable, write_chart

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots, glossary, options
-from doubletrouble._display import Column, Content, Shown, Table, percent, plain, whole
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.costs import COSTS, CostName, check_cost, cost_of, most_features, relative_cost
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.forecasting._checks import ForecastChecks

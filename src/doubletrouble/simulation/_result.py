@@ -10,7 +10,8 @@ from typing import Any, cast
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, plain, whole
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import plain, whole
 from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
     Amplitudes,
