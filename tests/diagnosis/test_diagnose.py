@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble._display import plain
+from doubletrouble._numbers import plain
 from doubletrouble.results import Diagnosis
 from tests.messages import message_of, not_identified
 
