@@ -80,6 +80,7 @@ class Table:
     confidence: float | None = None  # of intervals
     parts: Mapping[int, str] = field(default_factory=dict)  # rows that are causes of an error
     omitted: str = ""  # the name of the rows, of which only some are printed
+    keys: int = 1  # columns that are printed again where a wide table continues below
     index: str = ""  # the column that is the index of a frame
 
     def records(self) -> list[dict[str, Any]]:
@@ -418,7 +419,7 @@ def paragraph(text: str, indent: str = "") -> list[str]:
 
 
 def _table_lines(table: Table) -> list[str]:
-    """A table as lines; one that is too wide continues below, with its first column again."""
+    """A table as lines; one that is too wide continues below, with its first columns again."""
     count = len(table.rows)
     rows = list(table.rows)
     if table.omitted and count > ROWS:
@@ -437,7 +438,7 @@ def _table_lines(table: Table) -> list[str]:
             for each in columns
         ]
     lines: list[str] = []
-    for panel in _panels(columns):
+    for panel in _panels(columns, table.keys):
         lines += ([""] if lines else []) + _panel_lines(panel)
     return [*lines, f"{count:,} {table.omitted}"] if len(rows) < count else lines
 
@@ -451,17 +452,18 @@ def _least_width(column: _Printed) -> int:
     return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
 
 
-def _panels(columns: Sequence[_Printed]) -> Iterable[list[_Printed]]:
-    """Columns that fit into the width together; the first one is in every panel."""
+def _panels(columns: Sequence[_Printed], keys: int) -> Iterable[list[_Printed]]:
+    """Columns that fit into the width together; the first ones are in every panel."""
     if not columns:
         return
-    first, *others = columns
-    panel, used = [first], _least_width(first)
+    first, others = columns[:keys], columns[keys:]
+    room = WIDTH - sum(len(_GAP) + _least_width(column) for column in first) + len(_GAP)
+    panel, used = [*first], 0
     for column in others:
         width = len(_GAP) + _least_width(column)
-        if used + width > WIDTH and len(panel) > 1:
+        if used + width > room and used:
             yield panel
-            panel, used = [first], _least_width(first)
+            panel, used = [*first], 0
         panel.append(column)
         used += width
     yield panel

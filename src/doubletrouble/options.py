@@ -278,7 +278,14 @@ class Advice(Shown):
                 rows[first] = _bar(self.options[first], new_group=True)
         error = self.now.error
         labels = {} if error is None else {name: error._label(name) for name in error.parts}
-        return _plots.Stack(rows=rows, xlabel=self.label, confidence=self.confidence, labels=labels)
+        return _plots.Stack(
+            rows=rows,
+            xlabel=self.label,
+            confidence=self.confidence,
+            labels=labels,
+            baseline=self.baseline or None,
+            baseline_label=f"predicting {self.baseline_name}",
+        )
 
     def __repr__(self) -> str:
         return one_line(type(self).__name__, self._content())

@@ -703,6 +703,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             rows=list(zip(*cells, strict=True)),
             confidence=confidence,
             omitted="points",
+            keys=max(len(varying), 1),
         )
 
     def _tables(self) -> tuple[Table, ...]:
