@@ -91,7 +91,7 @@ class Option(Shown):
             name: value
             for name, value in self.setting.items()
             if now is None or now is self or now.setting.get(name) != value
-            if _COSTS.get(name) not in self.cost  # which states the multiple
+            if now is self or _COSTS.get(name) not in self.cost  # which states the multiple
         }
         return [
             self.name,
