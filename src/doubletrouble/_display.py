@@ -36,6 +36,7 @@ _LEAST, _MOST = 1e-4, 1e7  # plain notation in between
 _EXACT = 1e-15  # relative error of a number without doubtful digits
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
+_UNBROKEN = "\N{NO-BREAK SPACE}"
 _SMALL_SHARE = 0.0005
 
 
@@ -63,7 +64,7 @@ number      a quantity: three significant digits, with the standard error of an 
 count       a parameter: whole numbers with all digits, others with three
 share       a part of a whole, in percent
 gain        a change, in percent with a sign
-multiples   costs by name in multiples of the present ones: "features ×2"
+multiples   costs by name in multiples of the present ones, a column for each: "×2"
 settings    parameters by name: "λ = 0.0154"
 """
 
@@ -391,16 +392,14 @@ def _ends(cell: Any, confidence: float | None) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _brief(pairs: Mapping[str, Any], form: Form) -> str:
-    """Costs or parameters on one line.
+def _settings(pairs: Mapping[str, Any]) -> str:
+    """Parameters on one line, which breaks between them only.
 
-    >>> _brief({"features": 2.0, "data": 1.0}, "multiples"), _brief({"λ": 0.0154}, "settings")
-    ('features ×2', 'λ = 0.0154')
+    >>> _settings({"λ": 0.0154, "K": 2}).replace(_UNBROKEN, " ")
+    'λ = 0.0154, K = 2'
     """
-    if form == "multiples":
-        shown = [f"{name} ×{whole(value)}" for name, value in pairs.items() if value != 1]
-        return ", ".join(shown) or "none"
-    return ", ".join(f"{name} = {_word(value)}" for name, value in pairs.items())
+    shown = (f"{name} = {_word(value)}".replace(" ", _UNBROKEN) for name, value in pairs.items())
+    return ", ".join(shown)
 
 
 def _word(value: Any) -> str:
@@ -421,9 +420,15 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     form = column.form
     if form == "words":
         return [_Printed(column.title, ["" if c is None else str(c) for c in cells], False)]
-    if form in ("multiples", "settings"):
-        texts = ["" if cell is None else _brief(cell, form) for cell in cells]
-        return [_Printed(column.title, texts, False)]
+    if form == "settings":
+        return [_Printed(column.title, [_settings(cell or {}) for cell in cells], False)]
+    if form == "multiples":
+        names = dict.fromkeys(name for cell in cells for name in cell or ())
+        factors = {name: [(cell or {}).get(name, 1) for cell in cells] for name in names}
+        return [
+            _Printed(name, decimal_aligned([f"×{whole(x)}" if x != 1 else "" for x in some]), True)
+            for name, some in factors.items()
+        ]
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)
     split = uncertain and column.interval and confidence is not None
     alone = split or column.alone
@@ -565,7 +570,7 @@ def _least_width(column: _Printed) -> int:
     longest = max((len(word) for word in column.heading.split()), default=0)
     if column.numeric:
         return max([longest, *map(len, column.cells)])
-    words = [len(word) for cell in column.cells for word in cell.split()]
+    words = [len(word) for cell in column.cells for word in cell.split(" ")]
     return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
 
 
@@ -618,7 +623,9 @@ def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
         _GAP.join(
             f"{cell:>{w}}" if c.numeric else f"{cell:<{w}}"
             for c, cell, w in zip(columns, line, widths, strict=True)
-        ).rstrip()
+        )
+        .replace(_UNBROKEN, " ")
+        .rstrip()
         for block in blocks
         for line in zip(*block, strict=True)
     ]

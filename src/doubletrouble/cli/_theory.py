@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from doubletrouble import activations, theory
-from doubletrouble.advice import advise as find_advice
+from doubletrouble.advice import advise_problem
 from doubletrouble.cli._flags import (
     PROBLEM,
     RATIOS,
@@ -576,7 +576,7 @@ def advise(
     if budget is not None and dim is not None:
         budget /= dim if cost == "features" else dim**3
     options: dict[str, Any] = {"budget": budget, "cost": cost, "dim": dim, "measure": measure}
-    advice = find_advice(grid.problem, grid.ensemble, **options)
+    advice = advise_problem(grid.problem, grid.ensemble, **options)
     if chart is not None:
         figure = new_chart(height=4.4)
         advice.plot(figure.add_subplot())
