@@ -102,7 +102,7 @@ class Option(Shown):
         return [
             self.name,
             None if self.error is None else self.error.total,
-            self.gain,
+            _gain_cell(self),
             {_SYMBOLS.get(name, name): value for name, value in changed.items()},
             dict(self.setting),
             self.cost if now is not self else None,
@@ -122,6 +122,19 @@ class Option(Shown):
 
     def _picture(self) -> Any:
         return _plots.Stack(rows=[_bar(self)], xlabel="test error", confidence=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GainCell:
+    """An estimated gain with the interval of its option."""
+
+    value: float
+    standard_error: float
+    interval: ConfidenceInterval
+
+    def confidence_interval(self, confidence: float = 0.9) -> ConfidenceInterval:
+        """The interval of the option, at whatever confidence it has."""
+        return self.interval
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -243,12 +256,19 @@ class Advice(Shown):
         title = self.label[:1].upper() + self.label[1:]
         if len(known) == 1 and EXACT in known:
             title += ": exact"
+        facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
+        lead, line = "", ""
+        if self.baseline is not None:
+            facts["baseline"] = self.baseline
+            lead, line = against_mean(self.now.total, self.baseline)
         return Content(
             title=title,
+            lead=lead,
             tables=[_table("options", self.options, self.now, self.confidence)],
+            lines=[line] if line else [],
             notes=self.notes,
             verdict=self.verdict,
-            facts={"error": self.label, "choice": self.choice.name, **self.facts},
+            facts={**facts, **self.facts},
         )
 
     def _picture(self) -> Any:
@@ -260,6 +280,28 @@ class Advice(Shown):
 
     def __repr__(self) -> str:
         return one_line(type(self).__name__, self._content())
+
+
+def against_mean(error: float, baseline: float, *, where: str = "now") -> tuple[str, str]:
+    """A warning if an error is larger than that of predicting the mean, and a line with both.
+
+    >>> against_mean(6880.0, 5930.0)
+    ('Worse than predicting the mean: error 6,880, and 5,930 of the mean.',
+     'Predicting the mean: 5,930 (R² -0.16 now).')
+    >>> against_mean(3084.0, 5930.0, where="there")
+    ('', 'Predicting the mean: 5,930 (R² 0.48 there).')
+    """
+    lead = ""
+    if error > baseline:
+        lead = (
+            f"Worse than predicting the mean: error {plain(error)}, and {plain(baseline)} of the "
+            "mean."
+        )
+    if not baseline > 0 or not math.isfinite(error):
+        return lead, f"Predicting the mean: {plain(baseline)}."
+    share = 1 - error / baseline
+    text = f"{share:.2f}" if abs(share) < 10 else plain(share)
+    return lead, f"Predicting the mean: {plain(baseline)} (R² {text} {where})."
 
 
 def _table(
@@ -274,7 +316,7 @@ def _table(
         Column(name="option", form="words"),
         Column(name="error"),
         Column(name="gain", form="gain", interval=True),
-        Column(name="changed", heading="with", form="settings"),
+        Column(name="changed", heading="with", form="settings", exported=False),
         Column(name="setting", form="settings", printed=False),
         Column(name="cost", form="multiples"),
         Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
@@ -282,6 +324,15 @@ def _table(
     )
     rows = [one._row(now) for one in options]
     return Table(name=name, columns=columns, rows=rows, confidence=confidence)
+
+
+def _gain_cell(option: Option) -> float | Estimate | _GainCell | None:
+    """The gain, with the interval of the option where it has one."""
+    gain, interval = option.gain, option.interval
+    if gain is None or interval is None:
+        return gain
+    error = _value(gain.standard_error) if isinstance(gain, Estimate) else math.nan
+    return _GainCell(value=_value(gain), standard_error=error, interval=interval)
 
 
 def _bar(option: Option, *, new_group: bool = False) -> Any:

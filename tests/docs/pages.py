@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 _FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"]+)")?\n(.*?)^\1```$', re.DOTALL | re.MULTILINE)
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+_NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?")
 _ROUNDING = 2  # units of the last digit shown
 
 
@@ -122,7 +122,7 @@ def same(printed: str, shown: str) -> bool:
         return False
     pairs = zip(_NUMBER.findall(printed), _NUMBER.findall(shown), strict=True)
     return all(
-        abs(float(a) - float(b)) <= max(_ROUNDING * unit(b), 1e-9 * abs(float(b))) for a, b in pairs
+        abs(value(a) - value(b)) <= max(_ROUNDING * unit(b), 1e-9 * abs(value(b))) for a, b in pairs
     )
 
 
@@ -135,8 +135,15 @@ def _words(text: str) -> list[str]:
     return re.sub(r"[─\s]+", " ", _NUMBER.sub("#", text)).split()
 
 
+def value(written: str) -> float:
+    """A number as it is written, with or without separators of thousands."""
+    return float(written.replace(",", ""))
+
+
 def unit(written: str) -> float:
-    """The unit of the last digit: 0.01 for 1.25; 0 for a whole number."""
+    """The unit of the last digit: 0.01 for 1.25, 10 for 4,820; 0 for another whole number."""
     digits, _, power = written.partition("e")
     decimals = len(digits.partition(".")[2])
+    if "," in digits and not decimals:  # rounded to three digits
+        return 10.0 ** (len(digits.replace(",", "")) - 3)
     return 10.0 ** (int(power or 0) - decimals) if decimals else 0.0

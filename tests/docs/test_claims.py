@@ -56,7 +56,7 @@ def test_blocks_print_the_output_shown_and_every_number_of_a_verdict(
             assert same(step.printed, step.shown or ""), step.block.code
         sources = {number, *map(int, re.findall(r"\(see (\d+)\)", claim.words))}
         printed = [
-            float(value)
+            float(value.replace(",", ""))
             for source in sources
             for step in steps[source]
             for value in numbers(step.printed + step.block.code)

@@ -1,0 +1,320 @@
+"""Printed results: width, alignment and digits, for errors of every size; HTML, JSON and frames."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import doubletrouble as dt
+from doubletrouble._display import (
+    ROWS,
+    WIDTH,
+    Column,
+    Content,
+    Shown,
+    Table,
+    as_html,
+    as_text,
+    between,
+    decimal_aligned,
+    percent,
+    plain,
+    whole,
+    with_error,
+)
+
+SCALES = (1e-9, 1e-3, 1.0, 4820.0, 1e9)
+
+# --- every public result -------------------------------------------------------------------------
+
+
+def mean_fit(X: Any, y: Any, seed: int) -> Any:
+    """A learner with bias, variance over rows, and variance over seeds."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, len(X), len(X))
+    weights = np.linalg.lstsq(X[rows], y[rows], rcond=None)[0]
+    return lambda X: X @ weights
+
+
+def rows_of(scale: float) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    return X, math.sqrt(scale) * (X[:, 0] + np.tanh(2 * X[:, 1]) + 0.3 * rng.normal(size=60))
+
+
+def problem_of(scale: float, **fields: Any) -> dt.Problem:
+    size = math.sqrt(scale)
+    return dt.Problem(**{"features_per_dim": 2.0, "ridge": 0.01, **fields}, signal=size, noise=0.5)
+
+
+@cache
+def diagnosis(scale: float) -> Any:
+    return dt.diagnose(mean_fit, *rows_of(scale), progress=False)
+
+
+@cache
+def forecast(scale: float) -> Any:
+    return dt.forecast(*rows_of(scale))
+
+
+@cache
+def decomposition(scale: float) -> Any:
+    return dt.decompose(mean_fit, *rows_of(scale), n_samples=10, n_data=4, progress=False)
+
+
+@cache
+def simulation(scale: float, points: bool) -> Any:
+    ridge = np.geomspace(1e-3, 1, 3) if points else 0.01
+    return dt.simulate(problem_of(scale, ridge=ridge), dim=10, n_data=4, n_init=2)
+
+
+LAW = dt.PowerLaw(capacity=1.5, source=0.8)
+
+
+def spectral(scale: float) -> Any:
+    return dt.SpectralProblem.from_law(
+        LAW, n_samples=1e4, n_features=1e3, noise=math.sqrt(scale) * 0.1
+    )
+
+
+RESULTS: dict[str, Callable[[float], Any]] = {
+    "exact_error": lambda s: dt.exact_error(problem_of(s)),
+    "exact_error over a grid": lambda s: dt.exact_error(
+        problem_of(s, ridge=np.geomspace(1e-4, 1, 9)[:, None]), [1, 5, math.inf]
+    ),
+    "anova": lambda s: dt.anova(problem_of(s)),
+    "difference": lambda s: dt.exact_error(problem_of(s)) - dt.exact_error(problem_of(s), 5),
+    "optimal_ridge": lambda s: dt.optimal_ridge(problem_of(s)),
+    "best_stopping_time": lambda s: dt.best_stopping_time(problem_of(s)),
+    "committee": lambda s: dt.committee([problem_of(s)] * 3),
+    "advise, problem": lambda s: dt.advise(problem_of(s)),
+    "advise, spectrum": lambda s: dt.advise(spectral(s)),
+    "exponents": lambda s: dt.exponents(spectral(s)),
+    "scaling_frontier": lambda s: dt.scaling_frontier(spectral(s), [1e9, 1e12]),
+    "simulate": lambda s: simulation(s, False),
+    "simulate a curve": lambda s: simulation(s, True),
+    "simulate().error": lambda s: simulation(s, True).error([[1], [5]]),
+    "simulate().psi": lambda s: simulation(s, False).psi,
+    "decompose": decomposition,
+    "decompose().by_row": lambda s: decomposition(s).by_row(),
+    "decompose().anova": lambda s: decomposition(s).anova(),
+    "advise, decomposition": lambda s: dt.advise(decomposition(s)),
+    "diagnose": diagnosis,
+    "diagnose().error": lambda s: diagnosis(s).error(n_samples=[30, 60]),
+    "diagnose().advise": lambda s: diagnosis(s).advise(),
+    "diagnose().learning_curve": lambda s: diagnosis(s).learning_curve(),
+    "diagnose().by_row": lambda s: diagnosis(s).by_row(),
+    "compare": lambda s: dt.compare(
+        {"least squares": mean_fit, "a learner of a long name": mean_fit},
+        *rows_of(s),
+        progress=False,
+    ),
+    "forecast": forecast,
+    "forecast().error": lambda s: forecast(s).error(n_features=[10, 100, math.inf]),
+    "forecast().advise": lambda s: forecast(s).advise(n_features=50),
+    "forecast().checks": lambda s: forecast(s).checks,
+    "forecast().best_allocation": lambda s: forecast(s).best_allocation(100),
+}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("name", RESULTS)
+def test_text_is_narrow_aligned_and_has_the_digits_of_its_numbers(name: str, scale: float) -> None:
+    result = RESULTS[name](scale)
+    text = str(result)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert "nan" not in text.lower().split()
+    assert "\n" not in repr(result)
+    content = result._content()
+    if content.verdict:
+        assert text.replace("\n", " ").endswith(" ".join(content.verdict.split()))
+    for table in content.tables:
+        check_table(table)
+
+
+def check_table(table: Table) -> None:
+    """Read the numbers of a printed table, and compare them with its rows."""
+    if not table.rows or (table.omitted and len(table.rows) > ROWS):
+        return
+    for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=True):
+        if not column.printed or column.form != "number":
+            continue
+        alone = Table(name="one", columns=[column], rows=[[c] for c in cells])
+        lines = as_text(Content(tables=[alone])).splitlines()
+        shown = lines[-len(cells) :]
+        points = {line.rstrip().find("±") for line in shown if "±" in line}
+        assert len(points) <= 1  # the signs are below each other
+        for line, cell in zip(shown, cells, strict=True):
+            check_number(line, cell)
+
+
+def check_number(text: str, cell: Any) -> None:
+    if cell is None:
+        assert not text.strip()
+        return
+    value = float(getattr(cell, "value", cell))
+    if not math.isfinite(value):
+        return
+    numbers = [float(x.replace(",", "").replace("∞", "inf")) for x in text.split("±")]
+    error = float(getattr(cell, "standard_error", 0.0))
+    tolerance = 0.005 * abs(value) if len(numbers) == 1 else max(0.051 * error, 5e-3 * abs(value))
+    assert abs(numbers[0] - value) <= tolerance * 1.001 + 1e-300
+    if len(numbers) == 2 and math.isfinite(error):
+        assert abs(numbers[1] - error) <= 0.051 * error
+        decimals = [re.sub(r"e.*", "", x).strip().partition(".")[2] for x in text.split("±")]
+        assert error == 0 or len(decimals[0]) == len(decimals[1])  # of matching digits
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+finite = st.floats(-1e12, 1e12, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-12)
+
+
+@given(finite)
+def test_numbers_have_three_digits_and_plain_notation(value: float) -> None:
+    text = plain(value)
+    assert float(text.replace(",", "")) == pytest.approx(value, rel=5.001e-3, abs=0)
+    near = float(f"{value:.2e}")
+    assert ("e" in text) == (value != 0 and not 1e-4 <= abs(near) < 1e7)
+
+
+@given(finite, st.floats(1e-6, 1e3))
+def test_a_value_and_its_error_end_at_the_same_place(value: float, relative: float) -> None:
+    error = relative * (abs(value) or 1.0)
+    first, second = with_error(value, error).split(" ± ")
+    assert float(second.replace(",", "")) == pytest.approx(error, rel=0.051)
+    assert abs(float(first.replace(",", "")) - value) <= 0.051 * error
+    for text in (first, second):
+        assert ("e" in text) == ("e" in first)
+    assert first.partition("e")[0][::-1].find(".") == second.partition("e")[0][::-1].find(".")
+
+
+@given(finite, finite)
+def test_ends_of_an_interval_are_those_of_the_numbers(a: float, b: float) -> None:
+    low, high = sorted((a, b))
+    texts = between(low, high).split(" to ")
+    assert len(texts) == 2
+    for text, number in zip(texts, (low, high), strict=True):
+        half = (high - low) / 2
+        off = abs(float(text.replace(",", "")) - number)
+        assert off <= max(0.051 * half, 5.001e-3 * abs(number))
+
+
+def test_values_of_users_read_as_they_write_them() -> None:
+    assert [plain(4820.0), plain(1e9), plain(1e-9)] == ["4,820", "1.00e+09", "1.00e-09"]
+    assert with_error(32.5, 950.0) == "30 ± 950"
+    assert [whole(x) for x in (442.0, 0.0153784, 1e-5, math.inf)] == ["442", "0.0154", "1e-05", "∞"]
+    assert [percent(x) for x in (0.478, 1.0, 0.0, 1e-5, -0.02)] == [
+        "48%",
+        "100%",
+        "0%",
+        "<0.1%",
+        "-2%",
+    ]
+    assert [percent(x, "+") for x in (0.2, -24.2, 0.0)] == ["+20%", "-2,420%", "0%"]
+
+
+def test_numbers_line_up_at_their_points() -> None:
+    cells = decimal_aligned(["0.5", "4,820", "12.25", "∞", "1.00e+09"])
+    assert len({len(cell) for cell in cells}) == 1
+    assert len({cell.index(".") for cell in cells if "." in cell}) == 1
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+WIDE = Table(
+    name="wide",
+    columns=[
+        Column(name="learner", form="words"),
+        *(Column(name=f"a quantity of a long name {k}") for k in range(12)),
+        Column(name="how it is known", form="words"),
+    ],
+    rows=[
+        ["forest", *(4820.0 * (k + 1) for k in range(12)), "measured, paired by rows, " * 4],
+        ["a learner with a name of many words", *(-1e-9 for _ in range(12)), "law"],
+    ],
+)
+
+
+def test_wide_tables_wrap_words_and_continue_below() -> None:
+    text = as_text(Content(tables=[WIDE]))
+    assert max(map(len, text.splitlines())) <= WIDTH
+    words = text.split()
+    assert words.count("forest") > 1  # the first column is in every panel
+    assert all(plain(4820.0 * (k + 1)) in words for k in range(12))
+
+
+def test_long_tables_print_their_first_and_last_rows() -> None:
+    curve = dt.exact_error(dt.Problem(features_per_dim=np.geomspace(0.1, 10, 30)), 10)
+    lines = str(curve).splitlines()
+    assert "30 points" in lines
+    assert sum("…" in line for line in lines) == 1
+    assert len(curve.to_frame()) == 30
+
+
+# --- HTML, JSON and frames -----------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """The text, the tags and the number of open elements of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.open = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+        self.open += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open -= 1
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_show_themselves_in_notebooks_and_export(name: str) -> None:
+    result = RESULTS[name](1.0)
+    assert isinstance(result, Shown)
+    content = result._content()
+    page = Page(result._repr_html_())
+    assert page.open == 0
+    assert "table" in page.tags
+    assert "pre" not in page.tags
+    if content.verdict:
+        assert page.texts[0] == content.verdict  # the heading
+    document = json.loads(result.to_json(), parse_constant=refuse_constant)
+    assert all(table.name in document for table in result._tables())
+    frame = result.to_frame()
+    assert len(frame) == sum(len(table.rows) for table in result._tables())
+
+
+def refuse_constant(text: str) -> Any:
+    raise ValueError(text)  # NaN and Infinity are not strict JSON
+
+
+def test_causes_are_a_bar_in_their_colours() -> None:
+    terms = dt.exact_error(dt.Problem(noise=0.5))
+    page = terms._repr_html_()
+    widths = [
+        float(x) for x in re.findall(r"display:inline-block;height:100%;width:([\d.]+)%", page)
+    ]
+    assert sum(widths) == pytest.approx(100, abs=0.1)
+    assert len(widths) == sum(part > 0 for part in terms.parts.values())
+
+
+def test_words_of_users_are_escaped() -> None:
+    table = Table(name="t", columns=[Column(name="a", form="words")], rows=[["<script>"]])
+    assert "<script>" not in as_html(Content(title="<b>", tables=[table], verdict="<i>"))
