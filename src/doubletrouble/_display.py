@@ -402,6 +402,16 @@ def _settings(pairs: Mapping[str, Any]) -> str:
     return ", ".join(shown)
 
 
+def _multiple(factor: float) -> str:
+    """A factor other than 1.
+
+    >>> _multiple(2.0), _multiple(math.inf), _multiple(1 - 1e-15)
+    ('×2', '×∞', '')
+    """
+    text = whole(factor)
+    return "" if text == "1" else f"×{text}"
+
+
 def _word(value: Any) -> str:
     return whole(float(value)) if isinstance(value, int | float) else str(value)
 
@@ -426,7 +436,7 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
         names = dict.fromkeys(name for cell in cells for name in cell or ())
         factors = {name: [(cell or {}).get(name, 1) for cell in cells] for name in names}
         return [
-            _Printed(name, decimal_aligned([f"×{whole(x)}" if x != 1 else "" for x in some]), True)
+            _Printed(name, decimal_aligned([_multiple(x) for x in some]), True)
             for name, some in factors.items()
         ]
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)

@@ -47,7 +47,7 @@ EXACT, WITHHELD = "exact", "withheld"
 """Two ways in which errors are known."""
 
 _EQUAL = 1e-10  # relative difference of equal errors
-_SYMBOLS = {
+_SYMBOLS = {  # where they are printed
     "features_per_dim": "P/D",
     "samples_per_dim": "N/D",
     "n_features": "P",
@@ -94,11 +94,8 @@ class Option(Shown):
 
     def _row(self, now: Option | None) -> list[Any]:
         """The cells of the table."""
-        changed = {
-            name: value
-            for name, value in self.setting.items()
-            if now is None or now is self or now.setting.get(name) != value
-        }
+        present = {} if now is None else now.setting
+        changed = {k: v for k, v in self.setting.items() if k not in present or present[k] != v}
         return [
             self.name,
             None if self.error is None else self.error.total,
@@ -111,14 +108,18 @@ class Option(Shown):
         ]
 
     def _content(self) -> Content:
-        table = _table("options", [self], None, None)
-        return Content(title="", tables=[table], verdict=self._sentence())
+        tables = [_table("options", [self], None, None)]
+        if self.error is not None and not self.error.shape and len(self.error.parts) > 1:
+            tables.append(self.error._part_table())
+        return Content(tables=tables, verdict=self._sentence())
 
     def _sentence(self) -> str:
         """The change, the error after it, and its gain."""
         if self.error is None:
-            return f"{self.name}: withheld, {self.reason}"
-        return f"{_described(self, None)}: error {plain(self.total)}{_gain(self, None)}"
+            return f"{self.name}: withheld, because {self.reason}."
+        gain = "" if self.gain is None else f", {_less(_value(self.gain))} than now"
+        setting = f" at {_in_words(self.setting)}" if self.setting else ""
+        return f"{self.name}: error {plain(self.total)}{setting}{gain}."
 
     def _picture(self) -> Any:
         return _plots.Stack(rows=[_bar(self)], xlabel="test error", confidence=None)
@@ -186,19 +187,17 @@ class Advice(Shown):
     @property
     def verdict(self) -> str:
         """The best change, its error and its gain, as text."""
-        choice = self.choice
-        if choice is self.now:
-            if self.confidence is None:
-                return "No single change reduces the error by 1% or more."
-            return (
-                f"No single change reduces the error by 1% or more with {self.confidence:.0%} "
-                "confidence."
-            )
-        cost = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
-        paid = f"{', '.join(cost)}" if cost else "no cost"
+        now, choice, error = self.now, self.choice, self.label
+        if choice is now:
+            kind = "single" if all(one.is_finite for one in self.changes) else "finite single"
+            sure = "" if self.confidence is None else f" with {self.confidence:.0%} confidence"
+            total = plain(now.total)
+            return f"No {kind} change reduces the {error} of {total} by 1% or more{sure}."
+        paid = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
+        cost = f"for {' and '.join(paid)}" if paid else "at no cost"
         return (
-            f"Best change: {_described(choice, self.now)}, error {plain(self.now.total)} to "
-            f"{plain(choice.total)}{_gain(choice, self.confidence)}; {paid}."
+            f"Best change: {_described(choice)}, which reduces the {error} from "
+            f"{plain(now.total)} to {plain(choice.total)}{_gain(choice, self.confidence)}, {cost}."
         )
 
     def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
@@ -238,7 +237,8 @@ class Advice(Shown):
         ):
             for part, value in before.parts.items():
                 change = _value(after.parts[part]) - _value(value)
-                steps.append((before._label(part), part, change))
+                if change:
+                    steps.append((before._label(part), part, change))
         else:
             steps.append(("all causes", "total", option.total - self.now.total))
         picture = _plots.Waterfall(
@@ -254,8 +254,10 @@ class Advice(Shown):
     def _content(self) -> Content:
         known = {one.status for one in self.options if one is not self.now}
         title = self.label[:1].upper() + self.label[1:]
-        if len(known) == 1 and EXACT in known:
-            title += ": exact"
+        if len(known) == 1:
+            title = f"{title}, {known.pop()}"
+        if self.now.setting:
+            title = f"{title}; now {_in_words(self.now.setting)}"
         facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
         lead, line = "", ""
         if self.baseline is not None:
@@ -266,7 +268,7 @@ class Advice(Shown):
             lead=lead,
             tables=[_table("options", self.options, self.now, self.confidence)],
             lines=[line] if line else [],
-            notes=self.notes,
+            notes=(*self.notes, *_withheld(self.options)),
             verdict=self.verdict,
             facts={**facts, **self.facts},
         )
@@ -310,8 +312,10 @@ def _table(
     now: Option | None,
     confidence: float | None,
 ) -> Table:
-    """The table of options; what is the same for all of them is not printed."""
+    """The table of options, with their parts in frames; a common status is not printed."""
     statuses = {one.status for one in options if one is not now}
+    parts = [{} if one.error is None else one.error.parts for one in options]
+    names = dict.fromkeys(name for each in parts for name in each)
     columns = (
         Column(name="option", form="words"),
         Column(name="error"),
@@ -320,10 +324,23 @@ def _table(
         Column(name="setting", form="settings", printed=False),
         Column(name="cost", form="multiples"),
         Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
-        Column(name="reason", heading="", form="words"),
+        Column(name="reason", form="words", printed=False),
+        *(Column(name=f"error_{name}", printed=False) for name in names),
     )
-    rows = [one._row(now) for one in options]
+    rows = [
+        [*one._row(now), *(each.get(name) for name in names)]
+        for one, each in zip(options, parts, strict=True)
+    ]
     return Table(name=name, columns=columns, rows=rows, confidence=confidence)
+
+
+def _withheld(options: tuple[Option, ...]) -> list[str]:
+    """Why options are withheld, those of one reason together."""
+    names: dict[str, list[str]] = {}
+    for one in options:
+        if one.reason:
+            names.setdefault(one.reason, []).append(one.name)
+    return [f"{', '.join(some)}: withheld, because {reason}" for reason, some in names.items()]
 
 
 def _gain_cell(option: Option) -> float | Estimate | _GainCell | None:
@@ -348,7 +365,25 @@ def _bar(option: Option, *, new_group: bool = False) -> Any:
     )
 
 
-def _described(option: Option, now: Option | None) -> str:
+def _in_words(setting: Mapping[str, Any]) -> str:
+    """Sizes and ridge with their symbols; the usual scheme is left out."""
+    shown = {k: v for k, v in setting.items() if (k, v) != ("scheme", "ensemble")}
+    return ", ".join(
+        f"{_SYMBOLS.get(name, name)} = {whole(v) if isinstance(v, int | float) else v}"
+        for name, v in shown.items()
+    )
+
+
+def _less(gain: float) -> str:
+    """A gain in words.
+
+    >>> _less(0.784), _less(-1.09)
+    ('78% less', '109% more')
+    """
+    return f"{percent(abs(gain))} {'less' if gain >= 0 else 'more'}"
+
+
+def _described(option: Option) -> str:
     """The name, with the ridge where that is the change."""
     for name in ("ridge", "gram_ridge"):
         if option.name == RIDGE and name in option.setting:
@@ -357,14 +392,14 @@ def _described(option: Option, now: Option | None) -> str:
 
 
 def _gain(option: Option, confidence: float | None) -> str:
-    """The gain in brackets, with its interval."""
+    """The gain with its interval."""
     if option.gain is None:
         return ""
-    text = percent(_value(option.gain), "+")
+    text = f" by {percent(_value(option.gain))}"
     if option.interval is None or confidence is None:
-        return f" ({text})"
-    low, high = (percent(_value(end), "+") for end in option.interval)
-    return f" ({text}, {confidence:.0%} interval {low} to {high}, {option.status})"
+        return text
+    low, high = (percent(_value(end)) for end in option.interval)
+    return f"{text} ({confidence:.0%} interval {low} to {high}, {option.status})"
 
 
 def _value(number: Value | Estimate) -> float:
