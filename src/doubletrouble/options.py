@@ -147,7 +147,7 @@ class Advice(Shown):
     >>> import doubletrouble as dt
     >>> advice = dt.advise(dt.Problem(features_per_dim=1.2, samples_per_dim=1.0, ridge=1e-5))
     >>> advice.choice.name, round(float(advice["2x models"].gain), 2)
-    ('best ridge', 0.5)
+    ('best ridge', 0.45)
     """
 
     now: Option  # the present error

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubletrouble.advice._options import n_features_of
 
 import doubletrouble as dt
 from doubletrouble import theory
 from doubletrouble.activations import NAMES
-from doubletrouble.advice._options import n_features_of
 from doubletrouble.cli import main
 from doubletrouble.cli._flags import SCHEME_OPTIONS
 from doubletrouble.conventions import TimeUnit

@@ -7,7 +7,7 @@ from __future__ import annotations  # help() shows names instead of unions
 
 import math
 from dataclasses import asdict
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from doubletrouble.advice._allocation import (
     best_features_of_many,
@@ -64,9 +64,7 @@ _LABELS: dict[str, str] = {  # of the error of classification, by measure
 }
 
 
-def advise(
-    source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | None = None
-) -> Advice:
+def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | None = None) -> Advice:
     """Compute the error now, after every single change, and at its best at the present cost.
 
     Of a problem the errors are exact. Of a result it is the `advise` of that result, with
@@ -128,6 +126,8 @@ def advise(
             "source must be a Problem, a SpectralProblem, or the result of forecast, diagnose, "
             f"compare or decompose, got {type(source).__name__}"
         )
+    if isinstance(source, Diagnosis | LearnerComparison):
+        return source.advise(ensemble, measure=cast(Any, measure or "squared"))
     known = source.measure if isinstance(source, Decomposition) else "squared"
     if measure not in (None, known):
         raise ValueError(
@@ -135,7 +135,7 @@ def advise(
         )
     if isinstance(source, Decomposition):
         return _averaging(source, ensemble)
-    return source.advise(ensemble=ensemble)
+    return source.advise(ensemble=ensemble)  # type: ignore[arg-type]
 
 
 def best_allocation(

@@ -457,7 +457,11 @@ def _integer_pairs(
     setting: Setting, budget: float, cost: CostName, unit: float
 ) -> set[tuple[float, float]]:
     """Affordable whole numbers of models and features near those of an setting."""
-    K, P, N = setting.n_members, n_features_of(setting.problem) / unit, n_samples_of(setting.problem)
+    K, P, N = (
+        setting.n_members,
+        n_features_of(setting.problem) / unit,
+        n_samples_of(setting.problem),
+    )
     divided = setting.scheme == "divide"
     n_members = _integers_near(K, most_parts(setting.problem, unit) if divided else np.inf)
     sizes = _integers_near(P, np.inf)

@@ -178,9 +178,7 @@ def _gain(error: float, now: float) -> float:
     return 1 - error / now if 0 < now < math.inf else math.copysign(1.0, now - error)
 
 
-def single_changes(
-    now: Setting, best_ridge: float, unit: float | None
-) -> tuple[Setting, ...]:
+def single_changes(now: Setting, best_ridge: float, unit: float | None) -> tuple[Setting, ...]:
     """Every single change, the cheapest first; `unit` is one feature or sample of counts.
 
     An infinite number does not change when it is doubled. Counted data have at most as many parts
