@@ -695,7 +695,7 @@ def _table_html(table: Table) -> str:
             side = "right" if each.numeric else "left"
             head.append(_html("th", each.heading or " ", f"text-align:{side};padding:2px 8px"))
             for k, cell in enumerate(each.cells):
-                swatch = _swatch(table.parts.get(k, "")) if index == 0 else ""
+                swatch = _swatch(table.parts.get(k, "")) if column is columns[0] else ""
                 style = f"{_NUMBERS if each.numeric else 'text-align:left'};padding:2px 8px"
                 text = _figure_spaces(cell) if each.numeric else cell
                 body[k].append(f'<td style="{style}">{swatch}{escape(text)}</td>')

@@ -657,20 +657,24 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         split = 0 < total < math.inf and not self.is_difference
         rows = [
             [
+                name,
                 self._label(name),
                 part,
                 float(_number(part)) / total if split and name != "total" else None,
                 str(self.status.get(name, "")),
+                self.includes.get(name, ""),
             ]
             for name, part in columns.items()
         ]
         return Table(
             name="parts",
             columns=(
-                Column(name="part", form="words"),
+                Column(name="part", form="words", printed=False),
+                Column(name="label", heading="part", form="words", exported=False),
                 Column(name="error", interval=confidence is not None),
                 Column(name="share", form="share"),
                 Column(name="status", heading="how it is known", form="words"),
+                Column(name="includes", form="words", printed=False),
             ),
             rows=rows,
             confidence=confidence,

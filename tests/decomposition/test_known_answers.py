@@ -106,8 +106,8 @@ def test_intervals_widen_with_confidence() -> None:
     wide, narrow = (
         dt.decompose(random_features, source(), confidence=c, **FEW) for c in (0.95, 0.9)
     )
-    assert (wide.to_frame().low < narrow.to_frame().low).all()
-    assert (narrow.to_frame().high < wide.to_frame().high).all()
+    assert (wide.to_frame().error_low < narrow.to_frame().error_low).all()
+    assert (narrow.to_frame().error_high < wide.to_frame().error_high).all()
 
 
 def test_one_fit_at_one_test_point_identifies_bias_only() -> None:

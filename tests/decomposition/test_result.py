@@ -28,10 +28,10 @@ def split(*draws: int, **options: Any) -> Decomposition:
 def test_confidence_is_that_of_intervals_in_tables() -> None:
     result = split(confidence=0.8)
     assert result.confidence == 0.8
-    frame = result.to_frame().set_index(["view", "part"])
+    frame = result.to_frame().set_index(["table", "part"])
     for name, part in rows(result).items():
-        low, high = part.confidence_interval(0.8)
-        assert (frame.low["sequential", name], frame.high["sequential", name]) == (low, high)
+        row, (low, high) = frame.loc[("parts", name)], part.confidence_interval(0.8)
+        assert (row.error_low, row.error_high) == (low, high)
         wide = part.confidence_interval()
         assert wide.low < low < part.value < high < wide.high
 
@@ -42,34 +42,26 @@ def test_confidence_is_that_of_intervals_in_tables() -> None:
 def test_frames_have_parts_shares_and_intervals() -> None:
     result = split()
     frame = result.to_frame()
-    assert list(frame.columns) == [
-        "view",
-        "part",
-        "value",
-        "standard_error",
-        "low",
-        "high",
-        "share",
-        "includes",
-    ]
-    table = frame[frame.view == "sequential"].set_index("part")
+    table = frame[frame.table == "parts"].set_index("part")
     assert list(table.index) == NAMES
-    assert table.share["total"] == 1
     assert table.share[NAMES[:-1]].sum() == pytest.approx(1)
     for name, part in rows(result).items():
-        assert table.value[name] == part.value
-        assert (table.low[name], table.high[name]) == tuple(part.confidence_interval())
-    symmetric = frame[frame.view == "anova"]
-    assert set(symmetric.part) == set(result.anova().parts)
-    assert set(frame.includes) == {""}
+        assert table.error[name] == part.value
+        assert table.error_standard_error[name] == part.standard_error
+        assert (table.error_low[name], table.error_high[name]) == tuple(part.confidence_interval())
+    symmetric = frame[frame.table == "anova"]
+    assert set(symmetric.part) == {*result.anova().parts, "total"}
+    assert set(frame.includes[frame.table != "averaged"]) == {""}
+    averaged = frame[frame.table == "averaged"].set_index("n_members").error
+    assert averaged.to_dict() == {K: result.error(K).total.value for K in (5, math.inf)}
 
 
 def test_frames_have_the_included_causes() -> None:
     frame = split(8, 1, 4, truth=None, y_test=np.zeros(T)).to_frame()
-    result = frame.set_index(["view", "part"]).includes
-    assert result["sequential", "sampling"] == result["anova", "sampling"] == "label noise"
-    assert result["sequential", "bias"] == "noise floor"
-    assert result["sequential", "initialization"] == "label noise"
+    result = frame.set_index(["table", "part"]).includes
+    assert result["parts", "sampling"] == result["anova", "sampling"] == "label noise"
+    assert result["parts", "bias"] == "noise floor"
+    assert result["parts", "initialization"] == "label noise"
     assert result["anova", "initialization_sampling"] == "label noise"
     assert result["anova", "initialization"] == ""  # of the initialization alone
 
@@ -78,31 +70,32 @@ def test_without_a_target_there_are_no_shares() -> None:
     frame = split(truth=None).to_frame()
     assert frame.share.isna().all()
     assert "total" not in set(frame.part)
+    assert "averaged" not in set(frame.table)
 
 
-def test_tables_have_the_included_causes() -> None:
-    table = str(split(8, 1, 4, truth=None, y_test=np.zeros(T))).splitlines()
-    assert table[0].startswith("initialization + label noise ")
-    assert table[1].startswith("sampling + label noise ")
-    assert table[2].startswith("bias + noise floor ")
-
-
-def test_json_has_the_table() -> None:
+def test_text_has_the_draws_the_included_causes_and_the_verdict() -> None:
     result = split(8, 1, 4, truth=None, y_test=np.zeros(T))
-    content = json.loads(result.to_json())
+    text = str(result)
+    assert text.startswith("Squared error: 8 training sets, 4 seeds, 20 test points")
+    labels = ("initialization + label noise", "sampling + label noise", "bias + noise floor")
+    assert all(f"\n{label} " in text for label in labels)
+    assert all(" ".join(note.split()) in " ".join(text.split()) for note in result.notes)
+    total, many = (float(result.error(K).total) for K in (1, math.inf))
+    assert f"removes {1 - many / total:.0%}" in " ".join(text.split()[-12:])
+    assert "\n" not in repr(result)
+
+
+def test_json_has_the_tables() -> None:
+    result = split(8, 1, 4, truth=None, y_test=np.zeros(T))
+    content = json.loads(result.to_json(), parse_constant=pytest.fail)
     assert content["design"]["n_data"] == 8
-    assert [part["value"] for part in content["parts"]] == list(result.to_frame().value)
+    assert (content["confidence"], content["measure"]) == (0.9, "squared")
+    rows = [row for name in ("parts", "anova", "averaged") for row in content[name]]
+    assert [row["error"] for row in rows] == list(result.to_frame().error)
     assert [row["n_members"] for row in content["averaged"]] == [5, "inf"]
     assert content["notes"] == list(result.notes)
-    few = json.loads(split(1, 2, 3).to_json())  # infinite errors
-    assert few["parts"][0]["standard_error"] is None
-
-
-def test_html_has_the_table_and_the_notes() -> None:
-    html = split(8, 1, 3)._repr_html_()
-    assert html.startswith("<table>")
-    assert "K = 5 averaged" in html
-    assert "One noise draw" in html
+    few = json.loads(split(1, 2, 3).to_json())
+    assert few["parts"][0]["error_standard_error"] == "inf"
 
 
 def test_errors_of_equal_predictions_are_paired() -> None:
@@ -127,20 +120,13 @@ def labels(axes: Any) -> list[str]:
     return [tick.get_text() for tick in axes.get_yticklabels()]
 
 
-def test_parts_and_averages_are_drawn_as_bars_with_intervals(pyplot: Any) -> None:
+def test_parts_and_averages_are_drawn_as_bars(pyplot: Any) -> None:
     result = split()
     axes = result.plot()
-    assert labels(axes) == [*NAMES, "K = 5 averaged", "K = ∞ averaged"]
+    assert labels(axes) == [*NAMES, "mean of 5 seeds", "mean of ∞ seeds"]
     widths = [bar.get_width() for bar in axes.patches]
-    expected = [rows(result)[name].value for name in NAMES]
-    assert widths[:5] == pytest.approx(expected)
     averaged = [float(result.error(K).total) for K in (5, math.inf)]
-    assert widths[5:] == pytest.approx(averaged)
-    whiskers = [
-        c.lines[2][0].get_segments()[0][:, 0] for c in axes.containers if hasattr(c, "lines")
-    ]
-    assert tuple(whiskers[0]) == pytest.approx(tuple(result.error().noise.confidence_interval()))
-    axes.figure.canvas.draw()
+    assert widths == pytest.approx([*(rows(result)[name].value for name in NAMES), *averaged])
 
 
 def test_given_axes_are_used(pyplot: Any) -> None:

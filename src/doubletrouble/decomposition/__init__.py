@@ -12,6 +12,7 @@ from doubletrouble.decomposition._fitting import FitWarning as FitWarning
 from doubletrouble.decomposition._fitting import Learner as Learner
 from doubletrouble.decomposition._fitting import TaskName as TaskName
 from doubletrouble.decomposition._fitting import checked_predictions as checked_predictions
+from doubletrouble.decomposition._fitting import listed_failures as listed_failures
 from doubletrouble.decomposition._fitting import recorded_warnings as recorded_warnings
 from doubletrouble.decomposition._fitting import summarized_warnings as summarized_warnings
 from doubletrouble.decomposition._losses import MEASURE_LABELS as MEASURE_LABELS
@@ -21,10 +22,8 @@ from doubletrouble.decomposition._plan import RepeatPlan as RepeatPlan
 from doubletrouble.decomposition._plan import plan_repeats as plan_repeats
 from doubletrouble.decomposition._predictions import check_option as check_option
 from doubletrouble.decomposition._predictions import decompose_predictions as decompose_predictions
-from doubletrouble.decomposition._result import COLORS as COLORS
 from doubletrouble.decomposition._result import Decomposition as Decomposition
 from doubletrouble.decomposition._result import LearnerDecomposition as LearnerDecomposition
-from doubletrouble.decomposition._result import draw_bars as draw_bars
 from doubletrouble.decomposition._running import content_hash as content_hash
 from doubletrouble.decomposition._running import data_hash as data_hash
 from doubletrouble.decomposition._running import run_fits as run_fits
@@ -39,3 +38,10 @@ from doubletrouble.decomposition._sources import as_labels as as_labels
 from doubletrouble.decomposition._sources import generator as generator
 from doubletrouble.decomposition._sources import one_hot as one_hot
 from doubletrouble.decomposition._sources import take_rows as take_rows
+
+# TRANSITION: deleted with the plots that import them
+COLORS: dict[str, tuple[str, str]] = {}
+
+
+def draw_bars(*_: object) -> None:  # noqa: D103
+    raise NotImplementedError

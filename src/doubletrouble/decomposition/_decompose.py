@@ -28,6 +28,7 @@ from doubletrouble.decomposition._fitting import (
     FitWarning,
     TaskName,
     forget_training,
+    listed_failures,
     summarized_warnings,
 )
 from doubletrouble.decomposition._losses import LearnerMeasure, least_draws
@@ -55,7 +56,6 @@ ErrorsName: TypeAlias = Literal["raise", "collect"]
 REVISION = 1  # of the definition of the numbers; count up when draws or definitions change
 
 _FIRST = 3  # fits that stop a run if all of them fail
-_SHOWN = 3  # failures in a message
 
 
 def decompose(
@@ -289,7 +289,7 @@ def decompose(
 
 
 def _listed(failures: Sequence[Failure]) -> str:
-    return "; ".join(map(str, failures[:_SHOWN])) + ("; ..." if len(failures) > _SHOWN else "")
+    return listed_failures((one.place, one.message) for one in failures)
 
 
 def _source(X: Any, y: Any, **options: Any) -> DataSource:

@@ -9,7 +9,7 @@ import inspect
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -32,7 +32,7 @@ from doubletrouble.parameters import FloatArray, refuse_masked, whole_number
 
 _N_NOISE = 2  # draws of label noise by default
 _SEED_NAMES = ("random_state", "random_seed", "seed")
-_SHOWN_WARNINGS = 3
+_SHOWN = 3  # failures and warnings in a message
 _LONGEST_WARNING = 200
 
 
@@ -51,11 +51,31 @@ class Failure(NamedTuple):
     seed: int
     message: str
 
+    @property
+    def place(self) -> str:
+        """The index and the seed."""
+        d, n, k = self.fit
+        return f"data set {d}, noise draw {n}, initialization {k} (seed {self.seed})"
+
     def __str__(self) -> str:
         """The index, the seed and the message."""
-        d, n, k = self.fit
-        where = f"data set {d}, noise draw {n}, initialization {k} (seed {self.seed})"
-        return f"{where}: {self.message}"
+        return f"{self.place}: {self.message}"
+
+
+def listed_failures(failures: Iterable[tuple[str, str]]) -> str:
+    """The places of fits that failed, the first ones with each message.
+
+    >>> listed_failures([("fit 1", "too large"), ("fit 2", "too large"), ("fit 5", "empty")])
+    'fit 1, fit 2: too large; fit 5: empty'
+    """
+    places: dict[str, list[str]] = {}
+    for place, message in failures:
+        places.setdefault(message, []).append(place)
+    shown = [
+        f"{', '.join(some[:_SHOWN])}{', ...' if len(some) > _SHOWN else ''}: {message}"
+        for message, some in list(places.items())[:_SHOWN]
+    ]
+    return "; ".join([*shown, "..."] if len(places) > _SHOWN else shown)
 
 
 class FitWarning(NamedTuple):
@@ -427,7 +447,7 @@ def summarized_warnings(warned: Sequence[Sequence[FitWarning]]) -> str:
     frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     shown = [
         text + (f" ({count} fit{'s' if count > 1 else ''})" if len(counts) > 1 else "")
-        for text, count in frequent[:_SHOWN_WARNINGS]
+        for text, count in frequent[:_SHOWN]
     ]
     more = len(counts) - len(shown)
     rest = f"; and {more} other warning{'s' if more > 1 else ''}" if more else ""

@@ -13,9 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table, whole
 from doubletrouble.decomposition._components import Variances, weighted_sum
 from doubletrouble.decomposition._result import Decomposition
 from doubletrouble.parameters import Parameter, number, shown
+from doubletrouble.results import Estimate, printed_name
 
 _RELATIVE = Parameter(
     symbol="ε", meaning="standard error of a part over the part", typical=(0.01, 0.5), low=1e-9
@@ -26,16 +29,49 @@ _ROUNDING = 1e-12
 _FEW = 10  # with fewer data sets, errors grow faster than 1/n_data
 
 
-@dataclass(frozen=True, kw_only=True)
-class RepeatPlan:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RepeatPlan(Shown):
     """Repeats that give every part the requested precision with the fewest fits."""
 
     n_data: int
     n_init: int
     n_noise: int
     n_fits: int
+    parts: Mapping[str, Estimate]  # the parts and the total, by the repeats so far
     standard_errors: Mapping[str, float]  # the expected ones, by part
     notes: tuple[str, ...] = ()
+
+    def _content(self) -> Content:
+        rows = [
+            [name, printed_name(name), float(part), part.standard_error, self.standard_errors[name]]
+            for name, part in self.parts.items()
+        ]
+        columns = (
+            Column(name="part", form="words", printed=False),
+            Column(name="label", heading="part", form="words", exported=False),
+            Column(name="error"),
+            Column(name="standard_error", heading="standard error now"),
+            Column(name="planned_standard_error", heading="with the plan"),
+        )
+        sizes = {name: getattr(self, name) for name in ("n_data", "n_init", "n_noise", "n_fits")}
+        return Content(
+            tables=[Table(name="parts", columns=columns, rows=rows)],
+            notes=self.notes,
+            verdict=f"{whole(self.n_fits)} fits: n_data={self.n_data}, n_init={self.n_init}, "
+            f"n_noise={self.n_noise}.",
+            facts=sizes,
+        )
+
+    def _picture(self) -> _plots.Bars:
+        expected = {
+            name: Estimate(value=part.value, standard_error=self.standard_errors[name], n_draws=2)
+            for name, part in self.parts.items()
+        }
+        bars = [
+            _plots.Bar(label=printed_name(name), value=part, part=name)
+            for name, part in expected.items()
+        ]
+        return _plots.Bars(rows=bars, xlabel="squared error, with the standard errors of the plan")
 
 
 def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPlan:
@@ -127,6 +163,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
         n_init=K,
         n_noise=design.n_noise,
         n_fits=D * K * draws,
+        parts=rows,
         standard_errors={
             need.name: math.sqrt(need.of_data / D + need.of_init / K + need.of_test)
             for need in needs

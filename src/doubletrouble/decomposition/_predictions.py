@@ -124,11 +124,13 @@ def decompose_predictions(
     >>> f = 1 + data + 0.7 * init + 0.5 * noise
     >>> result = dt.decompose_predictions(f, truth=np.zeros(200))
     >>> print(result.error())
-    noise            0.2500 ± 0.0032    9.2%
-    initialization   0.4904 ± 0.0043   18.0%
-    sampling           0.992 ± 0.026   36.3%
-    bias               0.999 ± 0.029   36.6%
-    total              2.731 ± 0.041
+    part                      error  share
+    noise           0.2500 ± 0.0032     9%
+    initialization  0.4904 ± 0.0043    18%
+    sampling        0.992  ± 0.026     36%
+    bias            0.999  ± 0.029     37%
+    total           2.731  ± 0.041
+    37% of the error is bias.
     >>> round(result.error(10).total.value, 2)
     2.06
     """

@@ -1,16 +1,16 @@
-"""The decomposition of an error: every part with its standard error, as a table and a figure."""
+"""The decomposition of an error: every part with its standard error."""
 
 from __future__ import annotations  # help() then shows names, not their definitions
 
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from html import escape
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table, percent, whole
 from doubletrouble.decomposition._components import (
     ANOVA,
     SEQUENTIAL,
@@ -36,33 +36,16 @@ from doubletrouble.decomposition._losses import (
 )
 from doubletrouble.decomposition._sources import Labels
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
-from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.palette import BLACK, CAUSES, HATCHES, YELLOW
 from doubletrouble.parameters import FloatArray, Value, number
-from doubletrouble.results import (
-    AnovaTerms,
-    ErrorTerms,
-    Estimate,
-    RowErrors,
-    printed_name,
-    strict_json,
-)
+from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, RowErrors, printed_name
 
 _FEW_MEMBERS = 5
-MEMBERS = (_FEW_MEMBERS, math.inf)  # ensembles in tables and figures
-
-COLORS = {
-    part: (CAUSES["light"][part], HATCHES[part])
-    for part in ("noise", "initialization", "sampling", "bias")
-} | {"bayes": (YELLOW, "xxxx"), "total": ("#555555", "")}
-"""Color and hatch of each part."""
-
-_WHISKER = {"capsize": 3, "elinewidth": 1.2, "ecolor": BLACK}
+_WORTHWHILE = 0.01  # the least share that the verdict mentions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Decomposition:
+class Decomposition(Shown):
     """The error of a learner by cause, from predictions: `error()`, `anova()`.
 
     The error is the squared one (for probabilities of classes, the Brier score), or with another
@@ -79,13 +62,22 @@ class Decomposition:
     >>> f = 1 + rng.normal(size=(20, 1, 1, 50)) + rng.normal(size=(20, 1, 3, 50))
     >>> result = dt.decompose_predictions(f, truth=np.zeros(50), noiseless=True)
     >>> print(result)
-    noise                    0 ± 0    0.0%
-    initialization   0.996 ± 0.032   35.0%
-    sampling         0.957 ± 0.065   33.6%
-    bias             0.895 ± 0.077   31.4%
-    total              2.85 ± 0.11
-    K = 5 averaged: 2.05 ± 0.10
-    K = ∞ averaged: 1.85 ± 0.10
+    Squared error: 20 training sets, 3 seeds, 50 test points; ± standard error
+    <BLANKLINE>
+    part                    error  share
+    noise           0     ± 0         0%
+    initialization  0.996 ± 0.032    35%
+    sampling        0.957 ± 0.065    34%
+    bias            0.895 ± 0.077    31%
+    total           2.85  ± 0.11
+    <BLANKLINE>
+    Averaged over K seeds
+    K        error
+    5  2.05 ± 0.10
+    ∞  1.85 ± 0.10
+    <BLANKLINE>
+    35% of the error is initialization. Averaging over infinitely many seeds removes
+    35% of the error.
     >>> round(result.anova().sampling.value, 2)
     0.96
     """
@@ -243,11 +235,6 @@ class Decomposition:
         reasons = {name: self.design.lacks(name, needed) for name, needed in needs.items()}
         return {name: reason for name, reason in reasons.items() if reason is not None}
 
-    def _rows(self) -> dict[str, Estimate]:
-        """The parts, and the total where it is identified."""
-        error = self.error()
-        return error.parts | ({"total": error.total} if self.design.targets else {})
-
     def _averaged(self) -> dict[float, Estimate]:
         """The total error of K averaged members, where the design identifies it."""
         identified = self.design.lacks("total", ("target", "init")) is None
@@ -258,137 +245,83 @@ class Decomposition:
             if self.measure == "log" and not self._is_infinite:
                 sizes.append(math.inf)
             return {K: self.error(K).total for K in sizes}
-        return {K: self.error(K).total for K in MEMBERS}
+        return {K: self.error(K).total for K in (_FEW_MEMBERS, math.inf)}
 
     # --- shown ---
 
-    def to_frame(self) -> Any:
-        """The parts as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each part and the total, then for each part of `anova`.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        pandas = require("pandas", "tables")
-        return pandas.DataFrame(self._table())
-
-    def to_json(self) -> str:
-        """The decomposition as JSON.
-
-        Returns
-        -------
-        str
-            The design, every part with its interval, the error of K = 5 and K = ∞, and the notes.
-
-        Examples
-        --------
-        >>> import json, doubletrouble as dt, numpy as np
-        >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
-        >>> parts = json.loads(dt.decompose_predictions(f, truth=np.zeros(50)).to_json())["parts"]
-        >>> [part["part"] for part in parts[:3]]
-        ['noise', 'initialization', 'sampling']
-        """
-        averaged = [
-            {"n_members": "inf" if math.isinf(K) else K, **_entry(total, self.confidence)}
-            for K, total in self._averaged().items()
-        ]
-        content = {
-            "design": asdict(self.design),
-            "confidence": self.confidence,
-            "parts": self._table(),
-            "averaged": averaged,
-            "notes": list(self.notes),
-        }
-        if self.measure != "squared":
-            content = strict_json({"measure": self.measure, **content})
-        return json.dumps(_finite(content), ensure_ascii=False, allow_nan=False, indent=2)
-
-    def _table(self) -> list[dict[str, Any]]:
-        """A row for each part and the total, then for each part of `anova`."""
-        error = self.error()
-        total = float(error.total) if self.design.targets else math.nan
-        views = [("sequential", self._rows(), error.includes)]
-        if self.measure == "squared":
-            effects = self.anova()
-            views.append(("anova", effects.parts, effects.includes))
-        return [
-            {
-                "view": view,
-                "part": name,
-                **_entry(part, self.confidence),
-                "share": float(part) / total if 0 < total < math.inf else math.nan,
-                "includes": includes.get(name, ""),
-            }
-            for view, parts, includes in views
-            for name, part in parts.items()
-        ]
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw every part with its interval, and the error of K averaged members.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes drawn on.
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import matplotlib, doubletrouble as dt, numpy as np
-        >>> matplotlib.use("Agg")
-        >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
-        >>> axes = dt.decompose_predictions(f, truth=np.zeros(50)).plot()
-        >>> axes.get_xlabel()
-        'squared error'
-        """
-        label, bars = self.error()._label, []
-        for name, part in self._rows().items():
-            bars.append((label(name), part, *COLORS[name]))
-        for K, total in self._averaged().items():
-            bars.append((self._averaged_label(K), total, "#BBBBBB", ""))
-        return draw_bars(bars, self.confidence, axes, MEASURE_LABELS[self.measure])
-
-    def _averaged_label(self, K: float) -> str:
-        """The label of K averaged members."""
-        how = "voting" if self.measure == "zero_one" else "averaged"
-        if self.measure == "log":
-            how += " (logarithms)" if math.isinf(K) else " (probabilities)"
-        return f"{_members_label(K)} {how}"
-
-    def __str__(self) -> str:
-        """The parts with their shares of the total, the error of ensembles, and the notes."""
-        averaged = [f"{self._averaged_label(K)}: {part}" for K, part in self._averaged().items()]
-        title = [] if self.measure == "squared" else [MEASURE_LABELS[self.measure]]
-        return "\n".join([*title, str(self.error()), *averaged, *self.notes])
-
-    def _repr_html_(self) -> str:
-        error = self.error()
-        title, _, rest = (text.strip() for text in str(self).partition(str(error)))
-        before, after = (f"<pre>{escape(text)}</pre>" if text else "" for text in (title, rest))
-        return before + error._repr_html_() + after
-
-    def __repr__(self) -> str:
-        """The parts on one line."""
-        shown = (
-            f"{name}={part.value:.4g}±{part.standard_error:.1g}"
-            for name, part in self.error().parts.items()
+    def _content(self) -> Content:
+        label = MEASURE_LABELS[self.measure]
+        return Content(
+            title=f"{label.capitalize()}: {_sizes(self.design)}; ± standard error",
+            tables=[self._part_table(self.error(), "parts"), self._averaged_table()],
+            notes=self.notes,
+            verdict=self._verdict(),
+            facts={
+                "measure": self.measure,
+                "design": asdict(self.design),
+                "confidence": self.confidence,
+            },
         )
-        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def _tables(self) -> tuple[Table, ...]:
+        """Those printed, and the main effects and interactions."""
+        tables = [self._part_table(self.error(), "parts"), self._averaged_table()]
+        if self.measure == "squared":
+            tables.insert(1, self._part_table(self.anova(), "anova"))
+        return tuple(table for table in tables if table.rows)
+
+    def _part_table(self, error: ErrorTerms[Estimate] | AnovaTerms[Estimate], name: str) -> Table:
+        """The parts, with their intervals where they are exported."""
+        return replace(error._part_table(), name=name, confidence=self.confidence)
+
+    def _averaged_table(self) -> Table:
+        """The error of K averaged members."""
+        columns = [
+            Column(name="n_members", heading="K", form="count"),
+            Column(name="error"),
+        ]
+        rows: list[list[Any]] = [[K, total] for K, total in self._averaged().items()]
+        if self.measure != "squared":
+            columns.insert(1, Column(name="averaged", form="words"))
+            rows = [[K, self._averages(K), total] for K, total in rows]
+        return Table(
+            name="averaged",
+            title="Averaged over K seeds",
+            columns=columns,
+            rows=rows,
+            confidence=self.confidence,
+        )
+
+    def _averages(self, K: float) -> str:
+        """What the mean is of, if not of predictions."""
+        if self.measure == "log":
+            return "logarithms" if math.isinf(K) else "probabilities"
+        return "votes" if self.measure == "zero_one" else ""
+
+    def _verdict(self) -> str:
+        """The largest part, and the share of the error that the mean of all seeds removes."""
+        error = self.error()
+        text, many = error._verdict(), self._averaged().get(math.inf)
+        if not text or many is None or self.measure != "squared":
+            return text
+        gain = 1 - float(many) / float(error.total)
+        if gain < _WORTHWHILE:
+            return f"{text} Averaging over seeds does not reduce it."
+        return f"{text} Averaging over infinitely many seeds removes {percent(gain)} of the error."
+
+    def _picture(self) -> _plots.Bars:
+        error = self.error()
+        bars = [
+            _plots.Bar(label=error._label(name), value=part, part=name)
+            for name, part in error._columns().items()
+        ]
+        for K, total in self._averaged().items():
+            what = self._averages(K)
+            label = f"mean of {whole(K)} seeds{f' ({what})' if what else ''}"
+            bars.append(_plots.Bar(label=label, value=total))
+        return _plots.Bars(
+            rows=bars, xlabel=MEASURE_LABELS[self.measure], confidence=self.confidence
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -461,63 +394,16 @@ class LearnerDecomposition(Decomposition):
         )
 
 
-def _entry(part: Estimate, confidence: float) -> dict[str, Any]:
-    low, high = part.confidence_interval(confidence)
-    return {"value": part.value, "standard_error": part.standard_error, "low": low, "high": high}
-
-
-def _finite(value: Any) -> Any:
-    """A value for JSON: None for what is not finite."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _members_label(K: float) -> str:
-    return f"K = {'∞' if math.isinf(K) else f'{K:g}'}"
-
-
-def draw_bars(
-    bars: Sequence[tuple[str, Estimate | None, str, str]],
-    confidence: float,
-    axes: Any = None,
-    label: str = "squared error",
-) -> Any:
-    """Horizontal bars (label, estimate, color, hatch) with intervals, the first one on top.
-
-    A bar without an estimate is left empty.
-    """
-    if axes is None:
-        pyplot = require("matplotlib.pyplot", "figures")
-        axes = pyplot.figure(figsize=(6.0, 3.2), layout="constrained").add_subplot()
-    for row, (_, part, color, hatch) in enumerate(bars):
-        if part is None:
-            axes.barh(row, 0.0, height=0.7)
-            continue
-        if math.isinf(part.value):
-            axes.text(0.0, row, "  ∞", va="center")
-            continue
-        known = math.isfinite(part.standard_error)
-        low, high = part.confidence_interval(confidence) if known else (part.value, part.value)
-        axes.barh(
-            row,
-            part.value,
-            height=0.7,
-            color=color,
-            hatch=hatch,
-            edgecolor="white",
-            linewidth=0.0,
-            xerr=[[part.value - low], [high - part.value]],
-            error_kw=_WHISKER,
-        )
-        if not known:
-            axes.text(max(part.value, 0.0), row, "  ± ?", va="center", fontsize="small")
-    axes.set_yticks(range(len(bars)), [label for label, *_ in bars])
-    axes.invert_yaxis()
-    axes.axvline(0.0, color="#333333", linewidth=0.8)
-    axes.set_xlabel(label)
-    axes.set_title(f"whiskers: {confidence:.0%} intervals", fontsize="small", loc="right")
-    axes.spines[["top", "right"]].set_visible(False)
-    return axes
+def _sizes(design: Design) -> str:
+    """The numbers of draws in words; one draw of noise is not mentioned."""
+    counts = {
+        "training set": design.n_data,
+        "noise draw": design.n_noise,
+        "seed": design.n_init,
+        "test point": design.n_test,
+    }
+    return ", ".join(
+        f"{whole(count)} {name}{'s' if count > 1 else ''}"
+        for name, count in counts.items()
+        if count > 1 or name != "noise draw"
+    )

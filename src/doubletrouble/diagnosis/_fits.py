@@ -23,6 +23,7 @@ from doubletrouble.decomposition import (
     checked_predictions,
     content_hash,
     data_hash,
+    listed_failures,
     one_hot,
     recorded_warnings,
     run_fits,
@@ -43,7 +44,6 @@ REVISION = 1  # of the definition of the fits; count up when draws or definition
 
 _FEWEST_ROWS = 30
 _LARGEST_BLOCK = 1.5  # times the mean size
-_SHOWN = 3  # failures in a message
 _NEIGHBOURS = 4.0  # standard errors of the correlation between errors of neighbouring rows
 _TIMES = (date, clock, timedelta, np.datetime64, np.timedelta64)
 _TIME_KINDS = {"datetime64", "datetime", "date", "time", "timedelta64", "timedelta", "period"}
@@ -263,13 +263,12 @@ class Fitted:
         """Raise FitError if a fit failed."""
         if not self.failures:
             return
-        shown = [
-            f"window {fit.window} of {fit.rung / N_BLOCKS:.0%} of the rows: {message}"
-            for fit, message in list(self.failures.items())[:_SHOWN]
-        ]
-        more = "; ..." if len(self.failures) > _SHOWN else ""
+        shown = listed_failures(
+            (f"window {fit.window} of {fit.rung / N_BLOCKS:.0%} of the rows", message)
+            for fit, message in self.failures.items()
+        )
         raise FitError(
-            f"{len(self.failures)} of {len(self.warned)} fits failed, {'; '.join(shown)}{more}",
+            f"{len(self.failures)} of {len(self.warned)} fits failed, {shown}",
             failures=list(self.failures.items()),
         )
 
