@@ -15,8 +15,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from textwrap import wrap
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
@@ -99,6 +99,7 @@ class Table:
     parts: Mapping[int, str] = field(default_factory=dict)  # rows that are causes of an error
     omitted: str = ""  # the name of the rows, of which only some are printed
     index: str = ""  # the column that is the index of a frame
+    leading: int = 1  # columns that are repeated where a wide table continues below
 
     def records(self) -> list[dict[str, Any]]:
         """The rows for programs: a mapping from names to numbers and words for each."""
@@ -506,14 +507,18 @@ def _at_points(numbers: Sequence[str]) -> list[str]:
 # --- text -----------------------------------------------------------------------------------------
 
 
-def as_text(content: Content) -> str:
-    """A result as text."""
+def as_text(content: Content, encode: Callable[[str], str] = str) -> str:
+    """A result as text; `encode` replaces characters that a stream does not have."""
+
+    def lines(text: str, indent: str = "") -> list[str]:
+        return paragraph(encode(text), indent)
+
     blocks = [
-        "\n".join(line for text in (content.title, content.lead) for line in paragraph(text)),
-        *("\n".join([*paragraph(t.title), *_table_lines(t)]) for t in content.tables if t.rows),
-        "\n".join(line for text in content.lines for line in paragraph(text)),
-        "\n".join(line for text in content.notes for line in paragraph(f"note: {text}", "  ")),
-        "\n".join(paragraph(content.verdict)),
+        "\n".join(line for text in (content.title, content.lead) for line in lines(text)),
+        *("\n".join([*lines(t.title), *_table_lines(t, encode)]) for t in content.tables if t.rows),
+        "\n".join(line for text in content.lines for line in lines(text)),
+        "\n".join(line for text in content.notes for line in lines(f"note: {text}", "  ")),
+        "\n".join(lines(content.verdict)),
     ]
     shown = [block for block in blocks if block]
     if len(content.tables) < 2 and not content.lines and not content.notes:
@@ -550,29 +555,29 @@ def paragraph(text: str, indent: str = "") -> list[str]:
     ]
 
 
-def _table_lines(table: Table) -> list[str]:
-    """A table as lines; one that is too wide continues below, with its first column again."""
+def _table_lines(table: Table, encode: Callable[[str], str]) -> list[str]:
+    """A table as lines; one that is too wide continues below, with its first columns again."""
     count = len(table.rows)
     rows = list(table.rows)
     if table.omitted and count > ROWS:
         rows = [*rows[: ROWS // 2], *rows[-ROWS // 2 :]]
-    columns = [
-        each
-        for column, cells in zip(table.columns, zip(*rows, strict=True), strict=True)
-        if column.printed
-        for each in _printed(column, cells, table.confidence)
-    ]
-    columns = [each for each in columns if any(cell.strip() for cell in each.cells)]
-    if len(rows) < count:
-        half = ROWS // 2
-        columns = [
-            _Printed(each.heading, [*each.cells[:half], "…", *each.cells[half:]], each.numeric)
-            for each in columns
-        ]
+    panels: list[list[_Printed]] = [[], []]  # the leading columns, and the others
+    for k, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=True)):
+        for each in _printed(column, cells, table.confidence) if column.printed else ():
+            if any(cell.strip() for cell in each.cells):
+                panels[k >= table.leading].append(_encoded(each, encode, len(rows) < count))
     lines: list[str] = []
-    for panel in _panels(columns):
+    for panel in _panels(*panels):
         lines += ([""] if lines else []) + _panel_lines(panel)
     return [*lines, f"{count:,} {table.omitted}"] if len(rows) < count else lines
+
+
+def _encoded(column: _Printed, encode: Callable[[str], str], omits: bool) -> _Printed:
+    """A column with other characters, and a mark where rows are omitted."""
+    half = ROWS // 2
+    cells = [*column.cells[:half], "…", *column.cells[half:]] if omits else column.cells
+    texts = [_UNBROKEN.join(map(encode, cell.split(_UNBROKEN))) for cell in cells]
+    return replace(column, heading=encode(column.heading), cells=texts)
 
 
 def _least_width(column: _Printed) -> int:
@@ -584,20 +589,20 @@ def _least_width(column: _Printed) -> int:
     return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
 
 
-def _panels(columns: Sequence[_Printed]) -> Iterable[list[_Printed]]:
-    """Columns that fit into the width together; the first one is in every panel."""
-    if not columns:
-        return
-    first, *others = columns
-    panel, used = [first], _least_width(first)
+def _panels(first: list[_Printed], others: Sequence[_Printed]) -> Iterable[list[_Printed]]:
+    """Columns that fit into the width together; the first ones are in every panel."""
+    gap = len(_GAP)
+    least = sum(_least_width(column) + gap for column in first) - gap
+    panel, used = [*first], least
     for column in others:
-        width = len(_GAP) + _least_width(column)
-        if used + width > WIDTH and len(panel) > 1:
+        width = gap + _least_width(column)
+        if used + width > WIDTH and len(panel) > len(first):
             yield panel
-            panel, used = [first], _least_width(first)
+            panel, used = [*first], least
         panel.append(column)
         used += width
-    yield panel
+    if panel:
+        yield panel
 
 
 def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
