@@ -56,12 +56,15 @@ class Uncertain(Protocol):
         """The ends of its interval."""
 
 
-Form: TypeAlias = Literal["words", "number", "count", "share", "gain", "multiples", "settings"]
+Form: TypeAlias = Literal[
+    "words", "number", "count", "exponent", "share", "gain", "multiples", "settings"
+]
 """What the cells of a column are, and how they are printed:
 
 words       text
 number      a quantity: three significant digits, with the standard error of an estimate
 count       a parameter: whole numbers with all digits, others with three
+exponent    a power: three decimals
 share       a part of a whole, in percent
 gain        a change, in percent with a sign
 multiples   costs by name in multiples of the present ones, a column for each: "×2"
@@ -254,6 +257,15 @@ def whole(value: float) -> str:
     text = f"{value:.3g}"
     near = float(text)
     return text if "e" in text and not _LEAST <= abs(near) < _MOST else f"{near:,.10g}"
+
+
+def power(exponent: float) -> str:
+    """An exponent with three decimals.
+
+    >>> power(-0.38123), power(-1e-9), power(-math.inf)
+    ('-0.381', '0.000', '-∞')
+    """
+    return f"{exponent:z.3f}" if math.isfinite(exponent) else plain(exponent)
 
 
 def with_error(value: float, error: float, digits: int = 0) -> str:
@@ -462,6 +474,8 @@ def _text(cell: Any, form: Form, *, alone: bool) -> str:
         return percent(value, "+")
     if form == "count":
         return whole(value)
+    if form == "exponent":
+        return power(value)
     if isinstance(cell, Uncertain) and not alone:
         return with_error(value, float(cell.standard_error))
     return plain(value)
@@ -530,6 +544,8 @@ def one_line(name: str, content: Content) -> str:
     """A result on one line: the rows of its first table, or its title."""
     shown = [content.title] if content.title else []
     for table in content.tables[:1]:
+        if table.columns[0].form != "words":
+            continue
         texts = [
             each
             for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
