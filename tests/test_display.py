@@ -23,13 +23,9 @@ from doubletrouble._display import (
     Table,
     as_html,
     as_text,
-    between,
     decimal_aligned,
-    percent,
-    plain,
-    whole,
-    with_error,
 )
+from doubletrouble._numbers import between, percent, plain, whole, with_error
 
 SCALES = (1e-9, 1e-3, 1.0, 4820.0, 1e9)
 

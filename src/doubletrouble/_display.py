@@ -19,10 +19,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from textwrap import wrap
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from doubletrouble import _plots
+from doubletrouble._numbers import Uncertain, between, percent, plain, power, whole, with_error
 from doubletrouble.errors import require
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS
 
@@ -32,28 +34,9 @@ WIDTH = 80
 ROWS = 12
 """Rows of a printed table: longer ones show their first and last rows."""
 
-_LEAST, _MOST = 1e-4, 1e7  # plain notation in between
-_EXACT = 1e-15  # relative error of a number without doubtful digits
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
 _UNBROKEN = "\N{NO-BREAK SPACE}"
-_SMALL_SHARE = 0.0005
-
-
-@runtime_checkable
-class Uncertain(Protocol):
-    """A number with its uncertainty, as an `Estimate`."""
-
-    @property
-    def value(self) -> Any:
-        """The number."""
-
-    @property
-    def standard_error(self) -> Any:
-        """Its standard error."""
-
-    def confidence_interval(self, confidence: float = ...) -> tuple[Any, Any]:
-        """The ends of its interval."""
 
 
 Form: TypeAlias = Literal[
@@ -217,126 +200,10 @@ class Shown:
         MissingExtraError
             If matplotlib is not installed.
         """
-        from doubletrouble import _plots  # matplotlib is imported where it is used
-
         return _plots.draw(self._picture(), ax)
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
-def plain(value: float, digits: int = 3) -> str:
-    """A number with some significant digits, in plain notation from 1e-4 to 1e7.
-
-    >>> plain(4816.2), plain(0.5), plain(1.23456e-9), plain(1e9), plain(0.0)
-    ('4,820', '0.500', '1.23e-09', '1.00e+09', '0')
-    >>> plain(-0.00012345), plain(float("inf")), plain(float("nan"))
-    ('-0.000123', '∞', '–')
-    """
-    if not math.isfinite(value):
-        return "–" if math.isnan(value) else "∞" if value > 0 else "-∞"
-    if value == 0:
-        return "0"
-    near = float(f"{value:.{digits - 1}e}")
-    if not _LEAST <= abs(near) < _MOST:
-        return f"{value:.{digits - 1}e}"
-    place = _first_place(near) - digits + 1  # of the last digit shown
-    return f"{round(near, -place):,.{max(0, -place)}f}"
-
-
-def whole(value: float) -> str:
-    """A parameter: a whole number with all its digits, another one with three.
-
-    >>> whole(2.0), whole(12345), whole(0.0153784), whole(2.5), whole(1e-5), whole(math.inf)
-    ('2', '12,345', '0.0154', '2.5', '1e-05', '∞')
-    """
-    if math.isfinite(value) and abs(value) < _MOST and value == round(value):
-        return f"{round(value):,}"
-    if not math.isfinite(value):
-        return plain(value)
-    text = f"{value:.3g}"
-    near = float(text)
-    return text if "e" in text and not _LEAST <= abs(near) < _MOST else f"{near:,.10g}"
-
-
-def power(exponent: float) -> str:
-    """An exponent with three decimals.
-
-    >>> power(-0.38123), power(-1e-9), power(-math.inf)
-    ('-0.381', '0.000', '-∞')
-    """
-    return f"{exponent:z.3f}" if math.isfinite(exponent) else plain(exponent)
-
-
-def with_error(value: float, error: float, digits: int = 0) -> str:
-    """A value and its standard error, rounded to the same decimal place.
-
-    The error has two digits, or one where `digits` leaves fewer to the value.
-
-    >>> with_error(3453.12, 183.0), with_error(32.5, 950.0), with_error(0.012345, 0.00167, 2)
-    ('3,450 ± 180', '30 ± 950', '0.012 ± 0.002')
-    >>> with_error(4.82e-9, 3.1e-10), with_error(1.5, 0.0), with_error(1.5, math.inf)
-    ('4.82e-09 ± 0.31e-09', '1.50 ± 0', '1.50 ± ∞')
-    """
-    largest = max(abs(value), error)
-    if error <= abs(value) * _EXACT or not 1e-300 < largest < math.inf:
-        return f"{plain(value, digits or 3)} ± {plain(error, 2)}"
-    first = _first_place(float(f"{error:.1e}"))
-    place = first - 1  # of the last digit shown
-    if digits and value:
-        place = min(max(place, _first_place(value) - digits + 1), first)
-    return " ± ".join(_at_place((value, error), place))
-
-
-def between(low: float, high: float) -> str:
-    """An interval, rounded to two digits of its half width.
-
-    >>> between(38.7, 741.2), between(3123.0, 3871.0), between(-0.0312, 0.4)
-    ('40 to 740', '3,120 to 3,870', '-0.03 to 0.40')
-    >>> between(1.0, 1.0), between(0.5, math.inf)
-    ('1.00 to 1.00', '0.500 to ∞')
-    """
-    half = (high - low) / 2
-    largest = max(abs(low), abs(high))
-    if not half > largest * _EXACT or not 1e-300 < largest < math.inf:
-        return f"{plain(low)} to {plain(high)}"
-    return " to ".join(_at_place((low, high), _first_place(float(f"{half:.1e}")) - 1))
-
-
-def percent(share: float, sign: str = "") -> str:
-    """A share in percent; below 1 % with one decimal.
-
-    >>> percent(0.478), percent(0.004), percent(0.0001), percent(0.0), percent(-24.2, "+")
-    ('48%', '0.4%', '<0.1%', '0%', '-2,420%')
-    >>> percent(0.2, "+"), percent(0.0, "+"), percent(0.9999)
-    ('+20%', '0%', '100%')
-    """
-    if not math.isfinite(share):
-        return "–" if math.isnan(share) else f"{plain(share)}%"
-    if share == 0:
-        return "0%"
-    if abs(share) < _SMALL_SHARE:
-        return "<0.1%" if not sign else "0%"
-    if abs(share) < 0.00995:
-        return f"{100 * share:{sign}.1f}%"
-    near = float(f"{100 * share:.2e}") if abs(share) >= 10 else 100 * share
-    return f"{near:{sign},.0f}%"
-
-
-def _first_place(number: float) -> int:
-    """The decimal place of the first digit."""
-    return math.floor(math.log10(abs(number)))
-
-
-def _at_place(numbers: Sequence[float], place: int) -> list[str]:
-    """Numbers rounded to one decimal place, in one notation."""
-    largest = max(map(abs, numbers))
-    near = round(largest, -place)
-    if _LEAST <= near < _MOST:
-        return [f"{round(x, -place) + 0.0:,.{max(0, -place)}f}" for x in numbers]
-    power = _first_place(near or largest)
-    scale, decimals = 10.0**-power, max(0, power - place)
-    return [f"{round(x * scale, decimals) + 0.0:.{decimals}f}e{power:+03d}" for x in numbers]
+# --- JSON ----------------------------------------------------------------------------------------
 
 
 def strict_json(value: Any) -> Any:
@@ -459,7 +326,7 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     printed = [_Printed(column.title, decimal_aligned(texts), True)]
     if split:
         ends = [_ends(cell, confidence) for cell in cells]
-        texts = ["" if math.isnan(low) else _interval(low, high, form) for low, high in ends]
+        texts = [_interval(low, high, form) if low < high else "" for low, high in ends]
         heading = f"{confidence:.0%} interval"
         printed.append(_Printed(heading, decimal_aligned(texts), True))
     return printed
@@ -547,18 +414,16 @@ def one_line(name: str, content: Content) -> str:
         if table.columns[0].form != "words":
             continue
         texts = [
-            each
+            (each, column.form == "count")
             for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
             for each in _printed(column, cells, None)
         ]
-        label, number = (
-            next((each.cells for each in texts if each.numeric == numeric), [])
-            for numeric in (False, True)
-        )
+        label = next((each.cells for each, _ in texts if not each.numeric), [])
+        number = next((each.cells for each, is_count in texts if each.numeric > is_count), [])
         if label and number and len(label) <= ROWS:
             shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]
-    text = f"{name}({', '.join(shown)})"
-    return text if shown else f"{name}({content.verdict})"
+    text = ", ".join(shown) or content.verdict
+    return f"{name}({'; '.join(text.splitlines())})"
 
 
 def paragraph(text: str, indent: str = "") -> list[str]:
@@ -681,7 +546,11 @@ def as_html(content: Content) -> str:
         _html("div", content.verdict, "font-weight:600;font-size:1.08em;margin-bottom:.3em"),
         _html("div", content.lead, "font-weight:600"),
         _html("div", content.title, _SOFT),
-        *(_table_html(table) for table in content.tables if table.rows),
+        *(
+            _table_html(table)
+            for table in content.tables
+            if table.rows and any(column.printed for column in table.columns)
+        ),
         *(_html("div", line) for line in content.lines),
         *(_html("div", f"note: {note}", f"{_SOFT};font-size:.9em") for note in content.notes),
     ]
@@ -691,7 +560,8 @@ def as_html(content: Content) -> str:
 
 def _html(tag: str, text: str, style: str = "") -> str:
     """An element with escaped text; nothing for an empty one."""
-    return f'<{tag} style="{style}">{escape(text)}</{tag}>' if text else ""
+    lines = escape(text).replace("\n", "<br/>")
+    return f'<{tag} style="{style}">{lines}</{tag}>' if text else ""
 
 
 def _filling(part: str) -> str:
@@ -788,7 +658,8 @@ def _interval_bars(
     cells: Sequence[Any], column: Column, confidence: float | None
 ) -> list[str] | None:
     """Every interval of a column as a line with a dot at its estimate, on one scale from 0."""
-    if column.form == "share" or not any(isinstance(cell, Uncertain) for cell in cells):
+    drawn = column.form != "share" and not column.alone
+    if not drawn or not any(isinstance(cell, Uncertain) for cell in cells):
         return None
     ends = []
     for cell in cells:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from textwrap import fill
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._numbers import Uncertain, percent, plain
 from doubletrouble.errors import require
 from doubletrouble.palette import (
     BLACK,
@@ -36,32 +37,16 @@ from doubletrouble.palette import (
     SKY,
     VERMILION,
 )
-from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.parameters import FloatArray
 
-
-class EstimateLike(Protocol):
-    """A value with its uncertainty: an `Estimate`."""
-
-    @property
-    def value(self) -> Value:
-        """The estimate itself."""
-
-    @property
-    def standard_error(self) -> Value:
-        """Its standard error."""
-
-    def confidence_interval(self, confidence: float = ...) -> tuple[Value, Value]:
-        """The lower and the upper end of an interval."""
-
-
-Cell: TypeAlias = float | FloatArray | EstimateLike
+Cell: TypeAlias = float | FloatArray | Uncertain
 """A number, an array, or an estimate of either."""
 
 _SOFT = PAPER["light"]["soft"]
 _TOTAL = "#555555"  # bars of totals
 _NEUTRAL = "#C3C8CF"  # bars without parts
 _BETTER, _WORSE = SKY, VERMILION
-_CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # lines that are no part
+CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # lines that are no part
 _DASHES = (0, (3, 2))  # extrapolated
 _DOTS = (0, (1, 1.4))
 _GUIDE = (0, (4, 3))  # separators and marks
@@ -69,9 +54,14 @@ _WHISKER = {"fmt": "none", "ecolor": BLACK, "elinewidth": 1.1, "capsize": 2.5, "
 
 _WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
 _LIMIT = 4.0  # bars are cut at this multiple of the median
+_ROUNDING = 1e-9
+_MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
-_NOTE_WIDTH = 84  # letters
+_LETTER = 0.0145  # width of a small letter, as a share of that of the axes
+_FEW_COLUMNS = 12  # points of each estimated curve of a family that have whiskers
+_NOTE_WIDTH, _ASIDE_WIDTH = 84, 62  # letters of notes below the axes, and in the place of a bar
+_BRIGHTEST = 20.0  # colours of a map end at this multiple of the median
 _SEQUENTIAL = "viridis"
 _DARKEST, _LIGHTEST = 0.0, 0.86  # of these colours, for lines: its yellow is too light on white
 
@@ -122,6 +112,8 @@ class Stack:
     confidence: float | None = None
     ylabel: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)  # of parts, if not those of the palette
+    baseline: float | None = None
+    baseline_label: str = "predicting the mean"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -164,7 +156,7 @@ class Mark:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Line:
+class Curve:
     """A curve, or points with whiskers; its band is from `low` to `high`, or that of an estimate.
 
     It is dashed (points: open) where `extrapolated`.
@@ -188,7 +180,7 @@ class Curves:
 
     x: npt.ArrayLike
     xlabel: str
-    lines: Sequence[Line]
+    lines: Sequence[Curve]
     ylabel: str
     marks: Sequence[Mark] = ()  # those in sight are drawn
     note: str = ""
@@ -199,7 +191,7 @@ class Curves:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Family:
+class CurveFamily:
     """One curve for each row of a two-dimensional array, coloured in order.
 
     Up to six rows are in a legend; more have a colour bar if `levels` are given.
@@ -257,7 +249,7 @@ class Waterfall:
     note: str = ""
 
 
-Picture: TypeAlias = Bars | Stack | Breakdown | Curves | Family | Map | Waterfall
+Picture: TypeAlias = Bars | Stack | Breakdown | Curves | CurveFamily | Map | Waterfall
 
 
 def draw(picture: Picture, ax: Any = None) -> Any:
@@ -265,7 +257,7 @@ def draw(picture: Picture, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    picture : Bars, Stack, Breakdown, Curves, Family, Map or Waterfall
+    picture : Bars, Stack, Breakdown, Curves, CurveFamily, Map or Waterfall
         What is drawn.
     ax : matplotlib.axes.Axes or None, default: None
         The axes to draw on; those of a new figure unless given.
@@ -292,7 +284,7 @@ def draw(picture: Picture, ax: Any = None) -> Any:
             _draw_breakdown(picture, ax)
         case Curves():
             _draw_curves(picture, ax)
-        case Family():
+        case CurveFamily():
             _draw_family(picture, ax)
         case Map():
             _draw_map(picture, ax)
@@ -322,29 +314,17 @@ def _size(picture: Picture) -> tuple[float, float]:
 # --- values --------------------------------------------------------------------------------------
 
 
-def plain(value: float) -> str:
-    """A number with three significant digits and thousands separators.
+def _shown(value: float) -> str:
+    """A number with a minus sign as on axes."""
+    return plain(value).replace("-", "−")
 
-    >>> plain(4823.4), plain(0.98765), plain(2.5e-9), plain(float("inf"))
-    ('4,820', '0.988', '2.5e-09', '∞')
-    """
-    if not math.isfinite(value):
-        return "?" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    if value == 0:
-        return "0"
-    digits = 2 - math.floor(math.log10(abs(float(f"{value:.2e}"))))
-    if not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.3g}"
-    return f"{round(value, digits):,.{max(digits, 0)}f}"
+
+def _gain(share: float) -> str:
+    return percent(share, "+").replace("-", "−")
 
 
 def _signed(value: float) -> str:
-    return f"{'−' if value < 0 else '+'}{plain(abs(value))}"
-
-
-def _percent(share: float) -> str:
-    sign = "−" if round(100 * share) < 0 else "+"
-    return f"{sign}{abs(share):.0%}".replace("%", " %")
+    return _shown(value) if value < 0 else f"+{plain(value)}"
 
 
 def _number(cell: Cell) -> FloatArray:
@@ -406,16 +386,23 @@ def _whisker(ax: Any, at: float, row: float, low: float, high: float) -> None:
         ax.errorbar(at, row, xerr=[[max(at - low, 0.0)], [max(high - at, 0.0)]], **_WHISKER)
 
 
-def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> None:
-    """A small text to the right of a bar."""
+def _box(ax: Any) -> dict[str, Any]:
+    """The background of a text, so that no line crosses it."""
+    return {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}
+
+
+def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> float:
+    """A small text to the right of a bar; return the end of the axis that it needs."""
     style = {"fontsize": "small", "va": "center", "ha": "left", "color": BLACK} | style
+    style["bbox"] = _box(ax)
     offset = {"xytext": (4, 0), "textcoords": "offset points"}
     ax.annotate(text, (x, row), **offset, **style, annotation_clip=False)
+    return max(x, 0.0) / (1 - _LETTER * min(len(text) + 1, 40))
 
 
-def _aside(ax: Any, row: float, note: str, width: int = 62) -> None:
+def _aside(ax: Any, row: float, note: str) -> None:
     """A note in the place of a bar."""
-    _beside(ax, 0.0, row, fill(note, width), fontsize="x-small", color=_SOFT)
+    _beside(ax, 0.0, row, fill(note, _ASIDE_WIDTH), fontsize="x-small", color=_SOFT)
 
 
 def _finish_rows(ax: Any, labels: Sequence[str], **style: Any) -> None:
@@ -452,7 +439,7 @@ def _log_ticks(axis: Any) -> None:
     axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if few else (1,), numticks=12))
     axis.set_minor_locator(ticker.LogLocator(subs=range(2, 10), numticks=12))
     axis.set_minor_formatter(ticker.NullFormatter())
-    if 1e-3 <= low and high <= 2e5:
+    if low >= 1e-3 and high <= 2e5:
         axis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:,.6g}"))
 
 
@@ -467,33 +454,36 @@ def _is_wide(values: FloatArray) -> bool:
 
 def _draw_bars(picture: Bars, ax: Any) -> None:
     colors = _colors(row.part for row in picture.rows)
-    whiskers = False
+    whiskers, right = False, 0.0
     for y, row in enumerate(picture.rows):
         if row.value is None:
             _aside(ax, y, row.note)
             continue
         value = float(_number(row.value))
         if not math.isfinite(value):
-            _beside(ax, 0.0, y, plain(value))
+            _beside(ax, 0.0, y, _shown(value))
             continue
         ax.barh(y, value, height=0.68, **_area(colors, row.part))
         interval = _interval(row.value, picture.confidence, picture.signed)
         end = max(value, 0.0)
-        text = _signed(value) if picture.signed else plain(value)
+        text = _signed(value) if picture.signed else _shown(value)
         if interval is not None and np.isfinite(interval[0]):
-            low, high = map(float, interval)
-            _whisker(ax, value, y, low, high)
-            end, whiskers = max(end, high), True
+            _whisker(ax, value, y, *map(float, interval))
+            end, whiskers = max(end, float(interval[1])), True
         elif interval is not None:
             text += " ± ?"
-        _beside(ax, end, y, text, color=_SOFT)
+        right = max(right, _beside(ax, end, y, text, color=_SOFT))
     ax.axvline(0.0, color=BLACK, linewidth=0.8)
     _finish_rows(ax, [row.label for row in picture.rows])
-    ax.margins(x=0.12)
-    if ax.dataLim.x0 >= 0:
-        ax.set_xlim(left=0.0)
-    _plain_ticks(ax.xaxis)
+    _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, [_meaning(picture.confidence)] if whiskers else [])
+
+
+def _begin_at_zero(ax: Any, right: float) -> None:
+    """The axis of bars: from 0, or the left end of what is drawn, to a given end."""
+    left = min(0.0, ax.dataLim.x0) if math.isfinite(ax.dataLim.x0) else 0.0
+    ax.set_xlim(1.05 * left, right if right > left else left + 1.0)
+    _plain_ticks(ax.xaxis)
 
 
 def _bar_limit(ends: FloatArray) -> float:
@@ -501,17 +491,22 @@ def _bar_limit(ends: FloatArray) -> float:
     known = np.sort(ends[np.isfinite(ends)])
     if not known.size or known[-1] <= 0:
         return 1.0
-    middle = float(known[known.size // 2])
-    return min(float(known[-1]), _LIMIT * middle) if middle > 0 else float(known[-1])
+    longest, limit = float(known[-1]), _LIMIT * float(known[known.size // 2])
+    return limit if 0 < limit < longest / _MUCH else longest
 
 
 def _draw_stack(picture: Stack, ax: Any) -> None:
     rows, confidence = picture.rows, picture.confidence
     names = [name for name in _ORDER if any(name in (row.parts or {}) for row in rows)]
     colors = _colors(names)
-    totals = {y: row.total for y, row in enumerate(rows) if row.total is not None}
-    limit = _bar_limit(np.array([float(_number(total)) for total in totals.values()]))
-    right = max([limit, *(min(_end(t, confidence), 1.3 * limit) for t in totals.values())])
+    parts = [_row_parts(row, names) for row in rows]
+    lengths = [sum(value for value in one.values() if value > 0) for one in parts]
+    limit = _bar_limit(
+        np.array([n for n, row in zip(lengths, rows, strict=True) if row.total is not None])
+    )
+    ends = [_end(row.total, confidence) for row in rows if row.total is not None]
+    sight = max([limit, *(min(end, 1.3 * limit) for end in ends)])
+    right = 0.0
     occurring: dict[str, Any] = {}
     whiskers = cut = False
     for y, row in enumerate(rows):
@@ -521,45 +516,52 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
             _aside(ax, y, row.note)
             continue
         total, interval = float(_number(row.total)), _interval(row.total, confidence)
-        ends = {True: 0.0, False: 0.0}  # of positive and negative parts
-        parts = {name: float(_number(cell)) for name, cell in (row.parts or {}).items()}
-        for name, value in ({n: parts[n] for n in names if n in parts} or {"": total}).items():
-            start = ends[value >= 0]
-            ends[value >= 0] = stop = min(start + value, limit)
-            if stop == start:
-                continue
-            look = _area(colors, name)
-            bar = ax.barh(y, stop - start, left=start, height=0.7, **look)
-            if name:
+        side = {True: 0.0, False: 0.0}  # the ends of positive and of negative parts
+        for name, value in parts[y].items():
+            start = side[value > 0]
+            side[value > 0] = stop = min(start + value, limit)
+            if stop != start:
+                look = _area(colors, name)
+                bar = ax.barh(y, stop - start, left=start, height=0.7, **look)
                 occurring.setdefault(name, bar)
-        end = ends[True]
-        if total > limit or start + value > limit:  # a slanted gap
+        end = side[True]
+        if lengths[y] > limit * (1 + _ROUNDING):  # a slanted gap
             cut = True
             gap = limit * np.array([0.96, 0.97, 0.985, 0.975])
             ax.fill(gap, y + 0.4 * np.array([1, -1, -1, 1]), color=ax.get_facecolor(), zorder=3)
         elif interval is not None and np.isfinite(interval[0]):
             whiskers = True
-            low, high = map(float, interval)
-            _whisker(ax, total, y, low, min(high, right))
-            end = max(end, min(high, right))
-        _beside(ax, end, y, plain(total))
+            _whisker(ax, total, y, *map(float, interval))
+            end = max(end, min(float(interval[1]), sight))
+        right = max(right, _beside(ax, end, y, _shown(total)))
     _finish_rows(
         ax, [row.label for row in rows], **({"fontsize": "small"} if len(rows) > 15 else {})
     )
     ax.set_ylabel(picture.ylabel)
-    left = min(0.0, ax.dataLim.x0)
-    if left < 0:
+    if ax.dataLim.x0 < 0:
         ax.axvline(0.0, color=BLACK, linewidth=0.8)
-    ax.set_xlim(1.05 * left, 1.13 * right)
-    _plain_ticks(ax.xaxis)
     notes = [_meaning(confidence) if whiskers else "", "bars with a gap are cut" if cut else ""]
+    if picture.baseline is not None:
+        baseline = f"{picture.baseline_label}, {_shown(picture.baseline)}"
+        if picture.baseline < 1.6 * right:
+            right, baseline = max(right, 1.02 * picture.baseline), f"dashed: {baseline}"
+            ax.axvline(picture.baseline, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+        notes.append(baseline)
+    _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, notes)
-    if occurring:
+    if occurring.keys() - {""}:
         handles = [occurring[name] for name in names if name in occurring]
         labels = [_part_label(picture.labels, name) for name in names if name in occurring]
         columns = len(labels) if len("  ".join(labels)) < 60 else 3
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
         ax.legend(handles, labels, **place, frameon=False, fontsize="small")
+
+
+def _row_parts(row: StackRow, names: Iterable[str]) -> dict[str, float]:
+    """The numbers of the parts of a row; of a row without parts, the total under no name."""
+    if row.parts:
+        return {name: float(_number(row.parts[name])) for name in names if name in row.parts}
+    return {} if row.total is None else {"": float(_number(row.total))}
 
 
 _ORDER = [name for name in LABELS if name != "total"]  # of stacked parts
@@ -575,12 +577,15 @@ def _part_label(labels: Mapping[str, str], name: str) -> str:
 def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
     confidence, now = picture.confidence, float(_number(picture.total))
     colors = _colors(name for name, _ in picture.parts.values())
-    labels, headings, notes = [""], {0: "where the error comes from"}, []
-    right = _end(picture.total, confidence)
-    start, whiskers = 0.0, False
-    for label, (name, cell) in picture.parts.items():
+    labels, headings = [""], {0: "where the error comes from"}
+    at, right, whiskers = 0.0, 0.0, False
+    for label, (name, cell) in [*picture.parts.items(), ("total", ("total", picture.total))]:
         y, value = len(labels), float(_number(cell))
         labels.append(label)
+        start = 0.0 if name == "total" else at
+        if not math.isfinite(value):
+            _beside(ax, start, y, _shown(value))
+            continue
         ax.barh(y, value, left=start, height=0.66, **_area(colors, name))
         end = max(start, start + value)
         interval = _interval(cell, confidence)
@@ -588,49 +593,48 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
             low, high = (start + float(one) for one in interval)
             _whisker(ax, start + value, y, low, high)
             end, whiskers = max(end, high), True
-        share = f"{value / now:.0%}".replace("%", " %").replace("-", "−") if now > 0 else ""
-        _beside(ax, end, y, f"{plain(value)}  ({share})" if share else plain(value), color=_SOFT)
-        right = max(right, end)
-        start += value
-        _connect(ax, start, y, y + 1)
-    y = len(labels)
-    labels.append("total")
-    ax.barh(y, now, height=0.66, color=_TOTAL)
-    interval = _interval(picture.total, confidence)
-    if interval is not None and np.isfinite(interval[0]):
-        _whisker(ax, now, y, *map(float, interval))
-        whiskers = True
-    _beside(ax, _end(picture.total, confidence), y, plain(now))
+        if name == "total":
+            right = max(right, _beside(ax, end, y, _shown(value)))
+            continue
+        share = f"  ({percent(value / now)})" if 0 < now < math.inf else ""
+        right = max(right, _beside(ax, end, y, _shown(value) + share, color=_SOFT))
+        at += value
+        _connect(ax, at, y, y + 1)
     if picture.changes:
         headings[len(labels)] = "what would change it"
         labels.append("")
-    drawn = [change for change in picture.changes if change.after is not None]
+    sight = 2 * max(now if math.isfinite(now) else 0.0, right)
     for change in picture.changes:
-        right = max(right, _draw_change(ax, len(labels), change, now, confidence))
+        right = max(right, _draw_change(ax, len(labels), change, now, confidence, sight))
         labels.append(change.label)
+    drawn = [change for change in picture.changes if change.after is not None]
+    notes = [_meaning(confidence)] if whiskers else []
     if any(change.extrapolated for change in drawn):
         notes.append("hatched: extrapolated")
     if any(_is_unclear(change) for change in drawn):
-        notes.append("pale: the interval of the gain includes 0")
-    ax.plot([now, now], [0.5, len(labels) - 0.5], color=BLACK, linewidth=0.7, zorder=0.5)
-    if picture.baseline is not None:
-        if picture.baseline <= 1.6 * right:
-            right = max(right, picture.baseline)
-            ax.axvline(picture.baseline, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
-            where = ax.get_xaxis_transform()
-            text = f"{picture.baseline_label}: {plain(picture.baseline)}"
-            side = "center" if picture.baseline < 0.8 * right else "right"
-            look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
-            ax.text(picture.baseline, 1.0, text, transform=where, **look)
-        else:
-            notes.append(f"{picture.baseline_label}: {plain(picture.baseline)}, out of sight")
+        notes.append("pale: interval includes 0")
+    if math.isfinite(now):
+        ends = [0.5, len(labels) - 0.5]
+        ax.plot([now, now], ends, color=BLACK, linewidth=0.7, zorder=0.5)
+    if picture.baseline is not None and picture.baseline > 1.6 * right:
+        notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, out of sight")
+    elif picture.baseline is not None:
+        right = max(right, 1.02 * picture.baseline)
+        _draw_baseline(ax, picture.baseline, picture.baseline_label, right)
     _finish_rows(ax, labels)
     for y, heading in headings.items():
-        look = {"fontsize": "small", "fontweight": "bold", "va": "center"}
+        look = {"fontsize": "small", "fontweight": "bold", "va": "center", "bbox": _box(ax)}
         ax.text(0.005, y, heading, transform=ax.get_yaxis_transform(), **look)
-    ax.set_xlim(min(0.0, ax.dataLim.x0), 1.18 * right)
-    _plain_ticks(ax.xaxis)
-    _label_x(ax, picture.xlabel, [_meaning(confidence) if whiskers else "", *notes])
+    _begin_at_zero(ax, right)
+    _label_x(ax, picture.xlabel, notes)
+
+
+def _draw_baseline(ax: Any, at: float, label: str, right: float) -> None:
+    """A vertical line with a label above the axes, inside of their ends."""
+    ax.axvline(at, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+    side = "left" if at < 0.25 * right else "right" if at > 0.75 * right else "center"
+    look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
+    ax.text(at, 1.0, f"{label}: {_shown(at)}", transform=ax.get_xaxis_transform(), **look)
 
 
 def _connect(ax: Any, x: float, above: float, below: float) -> None:
@@ -643,57 +647,60 @@ def _is_unclear(change: Change) -> bool:
     return change.low is not None and change.high is not None and change.low <= 0 <= change.high
 
 
-def _draw_change(ax: Any, y: int, change: Change, now: float, confidence: float | None) -> float:
-    """Draw one change; return the right end of what is drawn."""
+def _draw_change(
+    ax: Any, y: int, change: Change, now: float, confidence: float | None, sight: float
+) -> float:
+    """Draw one change; return the end of the axis that it needs."""
     if change.after is None:
         _aside(ax, y, change.note)
         return 0.0
-    after = float(_number(change.after))
+    after, start = float(_number(change.after)), now if math.isfinite(now) else 0.0
     if not math.isfinite(after):
-        _beside(ax, now, y, plain(after))
-        return now
+        return _beside(ax, start, y, _shown(after))
     pale = 0.45 if _is_unclear(change) else 1.0
     look = {"color": _BETTER if after <= now else _WORSE, "alpha": pale, "linewidth": 0.0}
     look |= {"hatch": "////" if change.extrapolated else "", "edgecolor": "white"}
-    ax.barh(y, after - now, left=now, height=0.66, **look)
-    ends: tuple[float, float] | None = None
-    if change.low is not None and change.high is not None:
-        ends = max(now * (1 - change.high), 0.0), now * (1 - change.low)
-    else:
-        interval = _interval(change.after, confidence)
-        if interval is not None:
-            ends = float(interval[0]), float(interval[1])
-    end = max(now, after)
-    if ends is not None:
-        _whisker(ax, after, y, *ends)
-        end = float(np.fmax(end, ends[1]))
-    gain = change.gain if change.gain is not None else 1 - after / now if now > 0 else math.nan
-    text = "" if math.isnan(gain) else _percent(gain)
-    if change.low is not None and change.high is not None:
-        text += f"  [{_percent(change.low)}, {_percent(change.high)}]"
-    _beside(ax, end, y, text)
-    return end
+    ax.barh(y, after - start, left=start, height=0.66, **look)
+    end, ends = max(start, after), _interval(change.after, confidence)
+    text = _shown(after)
+    if 0 < now < math.inf:
+        text = _gain(1 - after / now if change.gain is None else change.gain)
+        if change.low is not None and change.high is not None:
+            text += f"  [{_gain(change.low)}, {_gain(change.high)}]"
+            low, high = max(now * (1 - change.high), 0.0), now * (1 - change.low)
+            ends = np.asarray(low), np.asarray(high)
+    if ends is not None and np.isfinite(ends[0]):
+        _whisker(ax, after, y, float(ends[0]), float(ends[1]))
+        end = max(end, min(float(ends[1]), sight))
+    return _beside(ax, end, y, text)
 
 
 def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     colors = _colors(part for _, part, _ in picture.steps)
-    labels = [picture.start_label]
-    ax.barh(0, picture.start, height=0.68, color=_TOTAL)
-    _beside(ax, picture.start, 0, plain(picture.start))
+    least = _ROUNDING * max(
+        [n for n in (picture.start, picture.end) if math.isfinite(n)], default=0.0
+    )
+    steps = [step for step in picture.steps if abs(step[2]) > least]
     at = picture.start
-    _connect(ax, at, 0, 1)
-    for y, (label, part, change) in enumerate(picture.steps, start=1):
+    if not math.isfinite(at):  # the finite steps lead to the end
+        at = picture.end - sum(change for *_, change in steps if math.isfinite(change))
+        at = at if math.isfinite(at) else 0.0
+    labels: list[str] = []
+    right = 0.0
+    ends = (picture.start_label, "total", picture.start), (picture.end_label, "total", picture.end)
+    for label, part, value in (ends[0], *steps, ends[1]):
+        y, is_step = len(labels), 0 < len(labels) <= len(steps)
         labels.append(label)
-        ax.barh(y, change, left=at, height=0.68, **_area(colors, part))
-        _beside(ax, max(at, at + change), y, _signed(change) if change else "0")
-        at += change
-        _connect(ax, at, y, y + 1)
-    labels.append(picture.end_label)
-    ax.barh(len(labels) - 1, picture.end, height=0.68, color=_TOTAL)
-    _beside(ax, picture.end, len(labels) - 1, plain(picture.end))
+        text, start = (_signed(value), at) if is_step else (_shown(value), 0.0)
+        if not math.isfinite(value):
+            value = 0.0
+        ax.barh(y, value, left=start, height=0.68, **_area(colors, part))
+        right = max(right, _beside(ax, max(start, start + value), y, text))
+        at += value if is_step else 0.0
+        if y <= len(steps) and math.isfinite(at):
+            _connect(ax, at, y, y + 1)
     _finish_rows(ax, labels)
-    ax.set_xlim(min(0.0, ax.dataLim.x0), 1.13 * ax.dataLim.x1)
-    _plain_ticks(ax.xaxis)
+    _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, [picture.note])
 
 
@@ -701,10 +708,10 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Shown:
+class _Visible:
     """The numbers of a line at the finite x, NaN where it has a gap."""
 
-    line: Line
+    line: Curve
     color: str
     y: FloatArray
     low: FloatArray | None
@@ -712,9 +719,9 @@ class _Shown:
     dashed: npt.NDArray[np.bool_]
 
 
-def _shown(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Shown]:
+def _visible(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Visible]:
     """The lines with their colours; lines that are 0 or unknown everywhere are left out."""
-    colors, cycle = _colors(line.part for line in picture.lines), iter(_CYCLE * len(picture.lines))
+    colors, cycle = _colors(line.part for line in picture.lines), iter(CYCLE * len(picture.lines))
     shown = []
     for line in picture.lines:
         color = line.color or colors.get(line.part) or next(cycle)
@@ -723,12 +730,12 @@ def _shown(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Shown]:
             continue
         interval = _interval(line.y, picture.confidence, picture.signed)
         if line.low is not None and line.high is not None:
-            low = np.asarray(line.low, dtype=np.float64)
-            interval = low if picture.signed else np.maximum(low, 0.0), np.asarray(line.high)
+            given = np.asarray(line.low, dtype=np.float64)
+            interval = given if picture.signed else np.maximum(given, 0.0), np.asarray(line.high)
         low, high = interval or (None, None)
         dashed = np.zeros(known.shape, bool) if line.extrapolated is None else line.extrapolated
         shown.append(
-            _Shown(
+            _Visible(
                 line=line,
                 color=color,
                 y=np.where(np.isfinite(y), y, np.nan),
@@ -740,14 +747,16 @@ def _shown(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Shown]:
     return shown
 
 
-def _draw_curves(picture: Curves, ax: Any) -> None:
+def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
+    """Draw the lines; those of the legend are in the order of their right ends, or as given."""
     given = np.atleast_1d(np.asarray(picture.x, dtype=np.float64))
     known = np.isfinite(given)
-    x, shown, notes = given[known], _shown(picture, known), [picture.note]
+    x, shown, notes = given[known], _visible(picture, known), [picture.note]
     with np.errstate(invalid="ignore"):
         values = np.concatenate([one.y[one.y > 0] for one in shown]) if shown else np.ones(1)
     logx = _is_wide(x) if picture.logx is None else picture.logx
     logy = not picture.signed and _is_wide(values) if picture.logy is None else picture.logy
+    logy = logy and values.size > 0
     bottom = 0.0
     if logy:
         ax.set_yscale("log")
@@ -764,24 +773,28 @@ def _draw_curves(picture: Curves, ax: Any) -> None:
     missing = "" if known.all() else " (∞ not shown)"
     if any(one.line.points and one.low is not None for one in shown):
         notes.append(_meaning(picture.confidence))
-    if any(one.dashed.any() for one in shown):
-        notes.append("dashed: extrapolated")
+    later = [one.line for one in shown if one.dashed.any()]
+    if later:
+        how = ["dashed"] * any(not line.points or line.joined for line in later)
+        how += ["open"] * any(line.points for line in later)
+        notes.append(f"{' or '.join(how)}: extrapolated")
     _label_x(ax, picture.xlabel + missing, notes)
     ax.set_ylabel(picture.ylabel)
     named = [one for one in shown if one.line.label]
     if len(named) > 1 or (named and named[0].line.part != "total"):
-        named.sort(key=_last, reverse=True)  # in the order of their right ends
+        if by_end:
+            named.sort(key=_last, reverse=True)
         entries = [handles[id(one)] for one in named], [one.line.label for one in named]
         place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
         ax.legend(*entries, **place, frameon=False, fontsize="small")
 
 
-def _last(one: _Shown) -> float:
+def _last(one: _Visible) -> float:
     """The last number of a line."""
     return float(one.y[np.isfinite(one.y)][-1])
 
 
-def _above_bottom(shown: list[_Shown]) -> tuple[float, list[_Shown], list[str]]:
+def _above_bottom(shown: list[_Visible]) -> tuple[float, list[_Visible], list[str]]:
     """The bottom of a logarithmic axis, the lines above with gaps at 0 and below, and notes."""
     gaps = [np.where(one.y > 0, one.y, np.nan) for one in shown]
     largest = np.fmax.reduce(gaps) if gaps else np.ones(1)
@@ -792,26 +805,19 @@ def _above_bottom(shown: list[_Shown]) -> tuple[float, list[_Shown], list[str]]:
         if np.any(one.y <= 0):
             negative.append(one.line.label)
         if np.any(y > bottom):
-            visible.append(_replaced(one, y))
+            visible.append(replace(one, y=y))
         elif np.any(y > 0):
             tiny.append(one.line.label)
-    notes = [f"not shown: {_listed(negative)} at or below 0"] if any(negative) else []
+    notes = [f"not shown: {_listed(negative)} at or below zero"] if any(negative) else []
     notes += [f"not shown: {_listed(tiny)}, below the axis"] if any(tiny) else []
     return bottom, visible, notes
-
-
-def _replaced(one: _Shown, y: FloatArray) -> _Shown:
-    """A line with gaps."""
-    return _Shown(
-        line=one.line, color=one.color, y=y, low=one.low, high=one.high, dashed=one.dashed
-    )
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
 
 
-def _draw_line(ax: Any, x: FloatArray, one: _Shown, bottom: float) -> Any:
+def _draw_line(ax: Any, x: FloatArray, one: _Visible, bottom: float) -> Any:
     """Draw a line, or points; return what stands for it in a legend."""
     line, color, y, marks = one.line, one.color, one.y, one.dashed
     low = None if one.low is None else np.maximum(one.low, bottom / 2) if bottom else one.low
@@ -850,7 +856,7 @@ def _draw_line(ax: Any, x: FloatArray, one: _Shown, bottom: float) -> Any:
 
 
 def _limit_axes(
-    ax: Any, x: FloatArray, shown: Sequence[_Shown], logx: bool, logy: bool, bottom: float
+    ax: Any, x: FloatArray, shown: Sequence[_Visible], logx: bool, logy: bool, bottom: float
 ) -> None:
     """Axes that end with the curves, and begin at 0 unless they are logarithmic or signed."""
     first, last = float(x.min()), float(x.max())
@@ -872,25 +878,27 @@ def _limit_axes(
         ax.axhline(0.0, color=BLACK, linewidth=0.7)
 
 
-def _draw_marks(ax: Any, marks: Sequence[Mark]) -> None:
-    """Vertical lines in sight, with labels above the axes; close ones at two heights."""
+def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> None:
+    """Vertical lines in sight, with labels above the axes, on the outer sides of close ones."""
     left, right = ax.get_xlim()
-    to_axes = ax.transScale.transform
-    start, stop = (to_axes((x, 1.0))[0] for x in (left, right))
-    last, level = -math.inf, 0
-    for mark in sorted((m for m in marks if m.x is not None), key=lambda m: m.x or 0.0):
-        if mark.x is None or not left <= mark.x <= right:
-            continue
-        at = (to_axes((mark.x, 1.0))[0] - start) / (stop - start)
-        level = 1 - level if at - last < 0.012 * (len(mark.label) + 6) else 0
-        last = at
-        ax.axvline(mark.x, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+    seen = {m.x: m.label for m in marks if m.x is not None and left <= m.x <= right}
+    places = sorted(seen)
+    to_axes = ax.transData + ax.transAxes.inverted()
+    along = to_axes.transform([(x, 1.0) for x in places]) if places else np.empty((0, 2))
+    for k, x in enumerate(places):
+        room = 0.011 * (len(seen[x]) + 4)
+        before = k > 0 and along[k, 0] - along[k - 1, 0] < room
+        after = k + 1 < len(places) and along[k + 1, 0] - along[k, 0] < room
+        side = "left" if before else "right" if after else "center"
+        ax.axvline(
+            x, **{"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5} | style
+        )
         place = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
-        look = {"fontsize": "small", "color": _SOFT, "ha": "center", "va": "bottom"}
-        ax.annotate(mark.label, (mark.x, 1.0), xytext=(0, 2 + 11 * level), **place, **look)
+        look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
+        ax.annotate(seen[x], (x, 1.0), xytext=(0, 2 + 11 * (before and after)), **place, **look)
 
 
-def _draw_family(picture: Family, ax: Any) -> None:
+def _draw_family(picture: CurveFamily, ax: Any) -> None:
     totals = _number(picture.totals)
     rows = len(totals)
     pyplot = require("matplotlib.pyplot", "figures")
@@ -908,23 +916,28 @@ def _draw_family(picture: Family, ax: Any) -> None:
         )
         bar = True
     named = set(range(rows) if few else np.linspace(0, rows - 1, _FEW_ROWS).round().astype(int))
-    interval = _interval(picture.totals, picture.confidence)
-    masks = picture.extrapolated
+    masks = np.broadcast_to(
+        False if picture.extrapolated is None else picture.extrapolated, totals.shape
+    )
+    interval = None  # of points only: bands of many curves overlap
+    if totals.shape[1] <= _FEW_COLUMNS and not masks.any():
+        interval = _interval(picture.totals, picture.confidence)
     lines = [
-        Line(
+        Curve(
             label="" if bar or row not in named else picture.names[row],
             y=totals[row],
             low=None if interval is None else interval[0][row],
             high=None if interval is None else interval[1][row],
-            points=interval is not None and masks is None,
+            points=interval is not None,
             joined=True,
-            extrapolated=None if masks is None else np.broadcast_to(masks, totals.shape)[row],
+            extrapolated=masks[row],
             color=colors.to_hex(shading(norm(levels[row]))),
         )
         for row in range(rows)
     ]
     common = ("x", "xlabel", "ylabel", "marks", "note", "confidence", "logx", "logy")
-    _draw_curves(Curves(lines=lines, **{name: getattr(picture, name) for name in common}), ax)
+    curves = Curves(lines=lines, **{name: getattr(picture, name) for name in common})
+    _draw_curves(curves, ax, by_end=False)
     if bar:
         mappable = pyplot.cm.ScalarMappable(norm, shading)
         ax.figure.colorbar(mappable, ax=ax, label=picture.levels_label, pad=0.02)
@@ -953,37 +966,24 @@ def _draw_map(picture: Map, ax: Any) -> None:
     known = z[np.isfinite(z)]
     logs = [_is_wide(x), _is_wide(y)]
     positive = bool(known.size and known.min() > 0)
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    if positive and high > 1.02 * low:
-        norm = colors.LogNorm(low, high)
-    else:
-        norm = colors.Normalize(low, high)
-    shading = pyplot.get_cmap(_SEQUENTIAL).copy()
-    shading.set_bad("#DDDDDD")
-    for axis, log, name in ((ax.xaxis, logs[0], "x"), (ax.yaxis, logs[1], "y")):
-        if log:
-            getattr(ax, f"set_{name}scale")("log")
-    mesh = ax.pcolormesh(
-        _edges(x, logs[0]),
-        _edges(y, logs[1]),
-        np.ma.masked_invalid(np.where(z == np.inf, high * 10 if positive else high + 1, z)),
-        norm=norm,
-        cmap=shading,
-        rasterized=True,
-    )
-    for axis, log in ((ax.xaxis, logs[0]), (ax.yaxis, logs[1])):
-        (_log_ticks if log else _plain_ticks)(axis)
-    bar = ax.figure.colorbar(
-        mesh,
-        ax=ax,
-        label=picture.zlabel,
-        pad=0.02,
-        extend="max" if np.any(z == np.inf) else "neither",
-    )
-    (_log_ticks if positive and high > 1.02 * low else _plain_ticks)(bar.ax.yaxis)
+    low, top = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    high = min(top, _BRIGHTEST * float(np.median(known))) if positive else top
+    log = positive and high > 1.02 * low
+    norm = (colors.LogNorm if log else colors.Normalize)(low, high)
+    shading = pyplot.get_cmap(_SEQUENTIAL).with_extremes(bad="#DDDDDD")
+    for scale, set_scale in zip(logs, (ax.set_xscale, ax.set_yscale), strict=True):
+        if scale:
+            set_scale("log")
+    edges = [_edges(values, scale) for values, scale in zip((x, y), logs, strict=True)]
+    shown = np.ma.masked_invalid(np.where(z == np.inf, 2 * top + 1, z))
+    mesh = ax.pcolormesh(*edges, shown, norm=norm, cmap=shading, rasterized=True)
+    extend = "max" if top > high or np.any(z == np.inf) else "neither"
+    bar = ax.figure.colorbar(mesh, ax=ax, label=picture.zlabel, pad=0.02, extend=extend)
+    for axis, scale in zip((ax.xaxis, ax.yaxis, bar.ax.yaxis), (*logs, log), strict=True):
+        (_log_ticks if scale else _plain_ticks)(axis)
     if min(z.shape) > 1 and high > 1.02 * low:
-        _draw_contours(ax, x, y, z, norm)
-    _draw_marks(ax, picture.marks)
+        _draw_contours(ax, x, y, z, (low, high))
+    _draw_marks(ax, picture.marks, color="white", zorder=3)
     for mark in picture.marks:
         if mark.slope is not None:
             _draw_slope(ax, mark, x)
@@ -998,32 +998,45 @@ def _outlined(color: str = "white") -> list[Any]:
     return [effects.withStroke(linewidth=2.2, foreground=color)]
 
 
-def _draw_contours(ax: Any, x: FloatArray, y: FloatArray, z: FloatArray, norm: Any) -> None:
-    """A few contour lines, at equal steps of colour."""
-    levels = norm.inverse(np.linspace(0, 1, 8)[1:-1])
-    lines = ax.contour(
-        x, y, np.ma.masked_invalid(z), levels=levels, colors="white", linewidths=0.7, alpha=0.85
-    )
-    texts = ax.clabel(lines, levels[::2], fmt=lambda v: plain(float(v)), fontsize="x-small")
-    for text in texts:
-        text.set(color="white", path_effects=_outlined("#333333"))
+def _draw_contours(
+    ax: Any, x: FloatArray, y: FloatArray, z: FloatArray, ends: tuple[float, float]
+) -> None:
+    """A few contour lines at round numbers, with labels."""
+    ticker = require("matplotlib.ticker", "figures")
+    low, high = ends
+    candidates = [ticker.MaxNLocator(nbins=6)] if high < 10 * low or low <= 0 else []
+    candidates += [ticker.LogLocator(subs=subs) for subs in ((1, 2, 5), (1, 3), (1,))]
+    for locator in candidates:
+        levels = [v for v in locator.tick_values(low, high) if low < v < high]
+        if len(levels) < 8:
+            break
+    style = {"colors": "white", "linewidths": 0.7, "alpha": 0.85}
+    lines = ax.contour(x, y, np.ma.masked_invalid(z), levels=levels, **style)
+    look = {"fontsize": "x-small", "color": "white", "path_effects": _outlined("#333333")}
+    to_axes = ax.transData + ax.transAxes.inverted()
+    for level, segments in zip(lines.levels, lines.allsegs, strict=True):
+        pieces = [
+            p[np.all(np.abs(to_axes.transform(p) - 0.5) < 0.44, axis=1)] for p in segments if len(p)
+        ]
+        longest = max(pieces, key=len, default=np.empty((0, 2)))
+        if len(longest):
+            at = longest[len(longest) // 3]
+            ax.text(*at, f"{level:,.6g}", ha="center", va="center", **look)
 
 
 def _draw_slope(ax: Any, mark: Mark, x: FloatArray) -> None:
-    """The line y = slope · x in sight, with its label at the upper end."""
+    """The line y = slope · x in sight, with its label near the lower end."""
     bottom, top = ax.get_ylim()
-    along = (
-        np.geomspace(x.min(), x.max(), 201) if x.min() > 0 else np.linspace(x.min(), x.max(), 201)
-    )
+    along = (np.geomspace if x.min() > 0 else np.linspace)(x.min(), x.max(), 201)
     y = (mark.slope or 0.0) * along
-    seen = (y >= bottom) & (y <= top)
-    if not seen.any():
+    seen = np.flatnonzero((y >= bottom) & (y <= top))
+    if not seen.size:
         return
-    ax.plot(along[seen], y[seen], color="white", linewidth=1.2, linestyle=_GUIDE)
-    place = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
-    end = along[seen][-1], y[seen][-1]
+    ax.plot(along[seen], y[seen], color="white", linewidth=0.9, linestyle=_GUIDE)
+    at = seen[len(seen) // 8]
+    place = {"xytext": (12, -2), "textcoords": "offset points", "ha": "left", "va": "top"}
     look = {"fontsize": "small", "path_effects": _outlined()}
-    ax.annotate(mark.label, end, **place, **look)
+    ax.annotate(mark.label, (along[at], y[at]), **place, **look)
 
 
 def _draw_points(ax: Any, points: Sequence[MapPoint]) -> None:

@@ -16,16 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
-from doubletrouble._display import (
-    Column,
-    Content,
-    Shown,
-    Table,
-    one_line,
-    percent,
-    plain,
-    whole,
-)
+from doubletrouble._display import Column, Content, Shown, Table, one_line
+from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.parameters import Value
 from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
 
@@ -57,6 +49,7 @@ _SYMBOLS = {  # where they are printed
     "gram_ridge": "gram_ridge",
     "scheme": "scheme",
 }
+_COSTS = {"n_samples": "data", "n_members": "fits"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -95,14 +88,19 @@ class Option(Shown):
     def _row(self, now: Option | None) -> list[Any]:
         """The cells of the table."""
         present = {} if now is None else now.setting
-        changed = {k: v for k, v in self.setting.items() if k not in present or present[k] != v}
+        changed = {
+            name: value
+            for name, value in self.setting.items()
+            if name not in present or present[name] != value
+            if _COSTS.get(name) not in self.cost  # which states the multiple
+        }
         return [
             self.name,
             None if self.error is None else self.error.total,
             _gain_cell(self),
             {_SYMBOLS.get(name, name): value for name, value in changed.items()},
             dict(self.setting),
-            self.cost if now is not self else None,
+            (self.cost or None) if now is not self else None,
             self.status,
             self.reason,
         ]
@@ -156,6 +154,7 @@ class Advice(Shown):
     confidence: float | None = None  # of intervals; None for exact errors
     label: str = "test error"  # the name of the error
     baseline: float | None = None  # the error of predicting the mean
+    baseline_name: str = "the mean"  # of classes, their frequencies
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # further numbers, for programs
 
@@ -194,10 +193,10 @@ class Advice(Shown):
             total = plain(now.total)
             return f"No {kind} change reduces the {error} of {total} by 1% or more{sure}."
         paid = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
-        cost = f"for {' and '.join(paid)}" if paid else "at no cost"
+        cost = f", for {' and '.join(paid)}" if paid else ", at no cost" if choice.cost else ""
         return (
             f"Best change: {_described(choice)}, which reduces the {error} from "
-            f"{plain(now.total)} to {plain(choice.total)}{_gain(choice, self.confidence)}, {cost}."
+            f"{plain(now.total)} to {plain(choice.total)}{_gain(choice, self.confidence)}{cost}."
         )
 
     def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
@@ -259,16 +258,21 @@ class Advice(Shown):
         if self.now.setting:
             title = f"{title}; now {_in_words(self.now.setting)}"
         facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
+        if self.confidence is not None:
+            facts["confidence"] = self.confidence
         lead, line = "", ""
         if self.baseline is not None:
             facts["baseline"] = self.baseline
-            lead, line = against_mean(self.now.total, self.baseline)
+            now = math.nan if self.now.error is None else self.now.error.total
+            lead, line = against_mean(
+                now, self.baseline, name=self.baseline_name, confidence=self.confidence
+            )
         return Content(
             title=title,
             lead=lead,
             tables=[_table("options", self.options, self.now, self.confidence)],
-            lines=[line] if line else [],
-            notes=(*self.notes, *_withheld(self.options)),
+            lines=[*([line] if line else []), *_withheld(self)],
+            notes=self.notes,
             verdict=self.verdict,
             facts={**facts, **self.facts},
         )
@@ -284,26 +288,54 @@ class Advice(Shown):
         return one_line(type(self).__name__, self._content())
 
 
-def against_mean(error: float, baseline: float, *, where: str = "now") -> tuple[str, str]:
-    """A warning if an error is larger than that of predicting the mean, and a line with both.
+def _withheld(advice: Advice) -> list[str]:
+    """Why errors are withheld, in one line for each reason."""
+    names: dict[str, list[str]] = {}
+    for option in advice.options:
+        if option.error is None:
+            names.setdefault(option.reason, []).append(option.name)
+    return [f"Withheld: {', '.join(some)} ({reason})." for reason, some in names.items()]
+
+
+MEAN = "the mean"
+
+
+def against_mean(
+    error: Value | Estimate,
+    baseline: float,
+    *,
+    name: str = MEAN,
+    where: str = "now",
+    confidence: float | None = None,
+) -> tuple[str, str]:
+    """A warning if an error is not less than that of predicting the mean, and a line with both.
+
+    For classes `name` is "the class frequencies", and the skill is what R² is for numbers.
 
     >>> against_mean(6880.0, 5930.0)
-    ('Worse than predicting the mean: error 6,880, and 5,930 of the mean.',
+    ('Worse than predicting the mean: error 6,880 against 5,930.',
      'Predicting the mean: 5,930 (R² -0.16 now).')
     >>> against_mean(3084.0, 5930.0, where="there")
     ('', 'Predicting the mean: 5,930 (R² 0.48 there).')
     """
-    lead = ""
-    if error > baseline:
-        lead = (
-            f"Worse than predicting the mean: error {plain(error)}, and {plain(baseline)} of the "
-            "mean."
-        )
-    if not baseline > 0 or not math.isfinite(error):
-        return lead, f"Predicting the mean: {plain(baseline)}."
-    share = 1 - error / baseline
-    text = f"{share:.2f}" if abs(share) < 10 else plain(share)
-    return lead, f"Predicting the mean: {plain(baseline)} (R² {text} {where})."
+    total, lead, interval = _value(error), "", ""
+    least = total
+    if not baseline > 0 or not math.isfinite(total):
+        return lead, f"Predicting {name}: {plain(baseline)}."
+    if isinstance(error, Estimate) and confidence is not None:
+        least, high = map(_value, error.confidence_interval(confidence))
+        ends = (_skill(1 - end / baseline) for end in (high, least))
+        interval = f", {confidence:.0%} interval {' to '.join(ends)}"
+    if total > baseline:
+        word = "Worse" if least > baseline else "Not better"
+        lead = f"{word} than predicting {name}: error {plain(total)} against {plain(baseline)}."
+    kind = "R²" if name == MEAN else "skill"
+    skill = f"{kind} {_skill(1 - total / baseline)} {where}{interval}"
+    return lead, f"Predicting {name}: {plain(baseline)} ({skill})."
+
+
+def _skill(share: float) -> str:
+    return f"{share:z.2f}" if abs(share) < 10 else plain(share)
 
 
 def _table(
@@ -318,7 +350,7 @@ def _table(
     names = dict.fromkeys(name for each in parts for name in each)
     columns = (
         Column(name="option", form="words"),
-        Column(name="error"),
+        Column(name="error", alone=True),  # the gains are what is compared
         Column(name="gain", form="gain", interval=True),
         Column(name="changed", heading="with", form="settings", exported=False),
         Column(name="setting", form="settings", printed=False),
@@ -332,15 +364,6 @@ def _table(
         for one, each in zip(options, parts, strict=True)
     ]
     return Table(name=name, columns=columns, rows=rows, confidence=confidence)
-
-
-def _withheld(options: tuple[Option, ...]) -> list[str]:
-    """Why options are withheld, those of one reason together."""
-    names: dict[str, list[str]] = {}
-    for one in options:
-        if one.reason:
-            names.setdefault(one.reason, []).append(one.name)
-    return [f"{', '.join(some)}: withheld, because {reason}" for reason, some in names.items()]
 
 
 def _gain_cell(option: Option) -> float | Estimate | _GainCell | None:

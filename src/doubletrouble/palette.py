@@ -26,6 +26,7 @@ CAUSES = {
         "sampling": GREEN,
         "bias": PURPLE,
         "resampling": BROWN,
+        "bayes": "#8A8F98",
     },
     "dark": {
         "total": "#F2F2F2",
@@ -34,6 +35,7 @@ CAUSES = {
         "sampling": "#20B58C",
         "bias": "#DD94BC",
         "resampling": "#F2C14E",
+        "bayes": "#9BA1AB",
     },
 }
 """Colours of the parts of the sequential split, by theme."""
@@ -44,6 +46,7 @@ HATCHES = {
     "sampling": "....",
     "bias": "\\\\\\\\",
     "resampling": "xxxx",
+    "bayes": "----",
 }
 """Hatches of areas of these parts, which differ in grey print, too."""
 

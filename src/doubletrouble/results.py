@@ -16,17 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import (
-    ROWS,
-    Column,
-    Content,
-    Shown,
-    Table,
-    percent,
-    plain,
-    whole,
-    with_error,
-)
+from doubletrouble._display import ROWS, Column, Content, Shown, Table
+from doubletrouble._numbers import percent, plain, whole, with_error
 from doubletrouble.errors import import_name, is_available
 from doubletrouble.parameters import FloatArray, Value, whole_number
 
@@ -613,7 +604,8 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         """Whether the total is beyond what was measured; an array for several points."""
         known = self.status.get("total", "")
         if isinstance(known, str):
-            return known == EXTRAPOLATED
+            beyond = known == EXTRAPOLATED
+            return np.full(self.shape, beyond) if self.shape else beyond
         return np.array([one == EXTRAPOLATED for one in known]).reshape(self.shape)
 
     # --- presentation ---
@@ -768,7 +760,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             return self._family(varying)
         name, x = next(iter(varying.items()), ("point", np.arange(shape[0])))
         lines = [
-            _plots.Line(
+            _plots.Curve(
                 label=self._label(part),
                 y=_broadcast(value, shape),
                 part=part,
@@ -781,7 +773,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         signed = self.is_difference
         return _plots.Curves(x=x, xlabel=title, lines=lines, ylabel=label, signed=signed)
 
-    def _family(self, varying: Mapping[str, FloatArray]) -> _plots.Family:
+    def _family(self, varying: Mapping[str, FloatArray]) -> _plots.CurveFamily:
         """The totals of a two-dimensional array, a curve for each row."""
         rows, columns = self.shape
         along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
@@ -792,7 +784,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             for row in range(rows)
         ]
         levels = next(iter(across.items()), None) if len(across) == 1 else None
-        return _plots.Family(
+        return _plots.CurveFamily(
             x=x,
             xlabel=name.replace("_", " "),
             names=[label or str(row) for row, label in enumerate(labels)],
@@ -961,7 +953,7 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
             )
             for k in order
         ]
-        return _plots.draw(_plots.Stack(rows=rows, xlabel=self.label, confidence=None), ax)
+        return _plots.draw(_plots.Stack(rows=rows, xlabel=self.label, ylabel="row"), ax)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -1,5 +1,6 @@
 """forecast: the numbers of the library, from a table in a file."""
 
+import json
 import warnings
 from pathlib import Path
 
@@ -40,21 +41,22 @@ def test_every_form_has_the_numbers_of_the_library(
     words = f"forecast {file} --target y --one-hot city"
     grid = f"{words} --n-features 30,60 --n-samples 60,120"
     found, rows = json_result(grid, capsys), csv_rows(grid, capsys)
-    settings = [(row["n_features"], row["n_samples"]) for row in found["rows"]]
+    settings = [(row["n_features"], row["n_samples"]) for row in found["errors"]]
     assert settings == [(30, 60), (30, 120), (60, 60), (60, 120)]
     for name, part in (*expected.parts.items(), ("total", expected.total)):
         for suffix, numbers in (("", part.value), ("_standard_error", part.standard_error)):
-            column = [row[f"error_{name}{suffix}"] for row in found["rows"]]
+            column = [row[f"{name}{suffix}"] for row in found["errors"]]
             np.testing.assert_allclose(column, np.ravel(numbers), rtol=1e-9)
-            assert column == [float(row[f"error_{name}{suffix}"]) for row in rows]
-    assert [row["extrapolated"] for row in found["rows"]] == np.ravel(
-        expected.extrapolated
-    ).tolist()
-    assert [check["name"] for check in found["checks"]] == list(f.checks)
-    assert found["noise"]["estimate"] == pytest.approx(f.noise.estimate)
-    assert found["best_ridge"] == pytest.approx(f.best_ridge())
+            assert column == [float(row[f"{name}{suffix}"]) for row in rows]
+    marks = [row.get("status") == "extrapolated" for row in found["errors"]]
+    assert marks == np.ravel(expected.extrapolated).tolist()
+    assert {row["ridge"] for row in found["errors"]} == {1e-3}
+    document = found["forecast"]
+    assert [check["check"] for check in document["checks"]] == list(f.checks)
+    assert document["noise"]["estimate"] == pytest.approx(f.noise.estimate)
+    assert document["best_ridge"] == pytest.approx(f.best_ridge())
     assert found["advice"] is None
-    assert [note.split()[0] for note in found["notes"]] == ["Columns", "Errors"]
+    assert [note.split()[0] for note in document["notes"]] == ["Columns", "Errors"]
 
 
 def test_all_columns_that_are_not_numbers_are_refused_at_once(
@@ -76,7 +78,7 @@ def test_all_columns_that_are_not_numbers_are_refused_at_once(
     )
     check_errors([(words, message)], capsys)
     found = json_result(f"{words} --drop a,name --drop when --one-hot city --n-features 9", capsys)
-    assert found["parameters"]["dim"] == 4
+    assert found["forecast"]["dim"] == 4
 
 
 def test_row_numbers_and_constants_are_left_out_with_a_note(
@@ -85,13 +87,13 @@ def test_row_numbers_and_constants_are_left_out_with_a_note(
     table.drop(columns="city").assign(d=1.0).to_csv(file)  # with the index
     words = f"forecast {file} --target y --n-features 9"
     found = json_result(words, capsys)
-    assert found["parameters"]["dim"] == 3
-    assert found["notes"][0] == (
+    assert found["forecast"]["dim"] == 3
+    assert found["forecast"]["notes"][0] == (
         "Columns are left out unless --keep names them: 'Unnamed: 0' (numbers the rows), "
         "'d' (constant)."
     )
     kept = json_result([*words.split(), "--keep", "Unnamed: 0"], capsys)
-    assert kept["parameters"]["dim"] == 4
+    assert kept["forecast"]["dim"] == 4
 
 
 @pytest.mark.parametrize("targets", ["--target y,c", "--target y --target c"])
@@ -101,9 +103,9 @@ def test_several_targets_are_the_columns_of_y(
     found = json_result(f"forecast {file} {targets} --drop city --n-features 30", capsys)
     X = table[["a", "b"]]
     f = dt.forecast(X, table[["y", "c"]])
-    total = found["rows"][0]["error_total"]
+    total = found["errors"][0]["total"]
     assert total == pytest.approx(f.error(30, 1e-3).total.value, rel=1e-9)
-    assert found["parameters"]["target"] == "y, c"
+    assert found["target"] == "y, c"
 
 
 def test_one_model_has_advice_and_none_a_table_of_widths(
@@ -113,13 +115,12 @@ def test_one_model_has_advice_and_none_a_table_of_widths(
     f = dt.forecast(inputs(table), table["y"])
     advice = f.advise(40, 0.01, 2, budget=300, cost="training")
     one = f"{words} --n-features 40 --ridge 0.01 -K 2 --budget 300 --cost training"
-    assert [row["option"] for row in json_result(one, capsys)["advice"]] == [
-        option.name for option in advice.options
-    ]
+    assert json_result(one, capsys)["advice"] == json.loads(advice.to_json())
     text = "\n".join(lines(one, capsys))
     assert text.endswith(str(advice))
     assert text.startswith(str(f).partition("\nChecks")[0])
-    assert "inputs scaled to mean 0 and variance 1, with an intercept" in text
+    assert "Squared error at P = 40, λ = 0.01, K = 2, N = 60" in text
+    assert max(map(len, text.splitlines())) <= 80
     widths = [row["n_features"] for row in csv_rows(words, capsys)]
     assert [float(width) for width in widths] == [6, 18, 60, 180, 600]
 
@@ -156,7 +157,7 @@ def test_repeated_rows_are_noted(table: pd.DataFrame, file: Path, capsys: Captur
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = json_result(f"forecast {file} --target y --drop city --n-features 20", capsys)
-    assert found["notes"][0].startswith("5 rows of X are repeated")
+    assert found["forecast"]["notes"][0].startswith("5 rows of X are repeated")
 
 
 def test_chart_is_along_the_ranges_or_the_width(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble._display import percent
+from doubletrouble._numbers import percent
 from doubletrouble.decomposition import decompose_predictions
 from tests.messages import message_of, not_identified
 

@@ -7,7 +7,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.costs import CostName, cost_of
-from tests.forecasting.datasets import forecast
+from tests.forecasting.datasets import draw, forecast, forecast_of
 from tests.messages import message_of
 
 
@@ -23,9 +23,11 @@ def test_gains_are_ratios_of_errors() -> None:
         "2x data": (60, 1e-4, 2, 240),
     }
     assert [option.name for option in advice.changes] == list(settings)
+    assert list(advice.now.setting) == ["n_features", "ridge", "n_members", "n_samples"]
+    assert advice["2x data"].cost == {"features": 1, "training": 2, "data": 2}
     for name, setting in settings.items():
         option, total = advice[name], f.error(*setting).total
-        assert (option.n_features, option.ridge, option.n_members, option.n_samples) == setting
+        assert tuple(option.setting.values()) == setting
         assert float(option.gain) == pytest.approx(1 - float(total) / float(now), rel=1e-12)
 
 
@@ -42,28 +44,37 @@ def test_intervals_of_gains_end_at_the_whole_error() -> None:
     X = np.random.default_rng(0).standard_normal((30, 5))
     advice = dt.forecast(X, X[:, 0]).advise(math.inf, 1e-4)
     gain = advice["2x data"].gain
-    assert gain is not None
+    assert isinstance(gain, dt.Estimate)
     assert gain.confidence_interval(0.9).high > 1
-    (row,) = (row for row in advice.records() if row["option"] == "2x data")
-    assert row["gain"] < row["gain_high"] == 1.0
+    assert advice["2x data"].interval is not None
+    row = advice.to_frame().set_index("option").loc["2x data"]
+    assert row["gain"] < row["gain_high"] == advice["2x data"].interval.high == 1.0
 
 
-def test_changes_are_ranked_by_their_error() -> None:
+def test_choice_is_the_least_error_of_sure_and_finite_changes() -> None:
     advice = forecast().advise(60, 1e-5)
-    gains = [float(option.gain) for option in advice.ranked if option.gain is not None]
-    assert gains == sorted(gains, reverse=True)
-    assert math.isfinite(advice.choice.n_members)
-    assert advice.choice.name in advice.summary
-    best = forecast().advise(math.inf, forecast().best_ridge())
-    assert float(best["2x features"].gain) == pytest.approx(0.0)
-    assert best.choice is best["2x data"]
+    sure = [one for one in advice.changes if one.is_sure and one.is_finite]
+    assert advice.choice is min(sure, key=lambda option: option.total)
+    assert all(one.interval is not None and one.interval.low >= 0.01 for one in sure)
+    assert advice.choice.name in advice.verdict
+
+
+def test_changes_that_change_nothing_are_left_out() -> None:
+    f = forecast()
+    assert [one.name for one in f.advise()] == ["best ridge", "2x data", "best allocation"]
+    assert f.advise().now.total == float(f.error().total)
+    assert [one.name for one in f.advise(50, ensemble=math.inf).changes] == [
+        "2x features",
+        "best ridge",
+        "2x data",
+    ]
 
 
 def test_nothing_is_recommended_where_no_change_reduces_the_error() -> None:
     f = forecast()
     settled = f.advise(math.inf, f.best_ridge(n_samples=10**9), n_samples=10**9)
     assert settled.choice is settled.now
-    assert settled.summary == "No single change reduces the error by 1 % or more."
+    assert settled.verdict.startswith("No single change reduces the error by 1% or more")
 
 
 @pytest.mark.parametrize("cost", ["features", "training"])
@@ -72,27 +83,28 @@ def test_best_allocation_respects_the_budget(cost: CostName, share: float | None
     f = forecast()
     budget = None if share is None else share * cost_of(77, 120, 6, "ensemble", cost)
     advice = f.advise(77, 1e-3, 6, budget=budget, cost=cost)
-    assert advice.best.cost(cost) <= advice.budget * (1 + 1e-12)
+    best, present = advice["best allocation"], {"features": 77 * 6, "training": 6 * 120 * 77 * 77}
+    P, _, K, N = best.setting.values()
+    paid = cost_of(P, N, K, "ensemble", cost)
+    assert paid <= advice.facts["budget"] * (1 + 1e-12)
+    assert best.cost[cost] == pytest.approx(paid / present[cost])
     if share is None or share > 1:
-        assert float(advice.best.error.total) <= f.error(77, 1e-3, 6).total.value
-    assert advice.now.cost("features") == 77 * 6
-    assert advice.now.cost("training") == 6 * 120 * 77 * 77
+        assert best.total <= f.error(77, 1e-3, 6).total.value
 
 
 def test_best_allocation_keeps_a_better_ridge() -> None:
     """A model that is best where it is stays, whatever the grid of the search."""
     f = forecast()
-    best = f.advise(77, f.best_ridge(77, 6), 6).best
-    assert float(best.error.total) <= f.error(77, f.best_ridge(77, 6), 6).total.value
+    best = f.advise(77, f.best_ridge(77, 6), 6)["best allocation"]
+    assert best.total <= f.error(77, f.best_ridge(77, 6), 6).total.value
 
 
 def test_infinite_budget_is_kernel_ridge_regression() -> None:
     f = forecast()
     for advice in (f.advise(50, 1e-3, budget=math.inf), f.advise(math.inf, 1e-3)):
-        assert advice.best.n_features == math.inf
-        assert float(advice.best.error.total) == pytest.approx(
-            f.error(math.inf, f.best_ridge()).total.value, rel=1e-3
-        )
+        best = advice["best allocation"]
+        assert best.setting["n_features"] == math.inf
+        assert best.total == pytest.approx(f.error(math.inf, f.best_ridge()).total.value, rel=1e-3)
 
 
 def test_best_ridge_is_the_least_error() -> None:
@@ -102,10 +114,23 @@ def test_best_ridge_is_the_least_error() -> None:
     assert f.error(100, best, 2, 60).total.value <= around.min() * (1 + 1e-4)
 
 
-def test_gain_from_an_infinite_error_is_not_a_number() -> None:
+def test_finite_changes_of_an_infinite_error_remove_all_of_it() -> None:
     advice = forecast().advise(120, 0.0)
-    assert all(option.gain is None for option in advice.changes)
-    assert "best ridge" in str(advice)
+    assert float(advice["best ridge"].gain) == 1.0
+    assert advice["2x models"].gain is None
+    assert advice.choice.is_finite
+    assert math.isfinite(advice.choice.total)
+    assert advice.choice.name in str(advice)
+
+
+def test_error_of_predicting_the_mean_is_the_variance() -> None:
+    x, y = draw(120, np.random.default_rng(0))
+    f = forecast_of(x, np.column_stack([y, 2 * y]), check=False)
+    assert f.baseline == pytest.approx(5 * y.var())
+    assert f"{1 - float(f.error(20).total) / f.baseline:.2f}" in str(f.advise(20))
+    worse = f.advise(120, 1e-9)
+    assert worse.now.total > f.baseline
+    assert str(worse).splitlines()[1].startswith("Worse than predicting the mean")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +164,9 @@ def test_best_allocation_is_the_least_error_of_all_widths() -> None:
     for ridges in (np.array([1e-6]), np.array([1e-3, 1.0])):  # the first has its best before a peak
         best = f.best_allocation(100, ensemble=[1], ridges=ridges)
         every = np.asarray(f.error(np.arange(1, 101)[:, None], ridges).total.value)
-        here = f.error(best.n_features, best.ridge).total
+        here = f.error(best.setting["n_features"], best.setting["ridge"]).total
         assert here.value == pytest.approx(every.min(), rel=1e-12)
-        assert best.total == here.value == best.error.total.value
-    assert f.best_allocation(300, 60, ensemble=[3]).cost("features") <= 300
+        assert best.total == here.value
+    few = f.best_allocation(300, 60, ensemble=[3]).setting
+    assert (few["n_members"], few["n_samples"]) == (3, 60)
+    assert few["n_features"] <= 100

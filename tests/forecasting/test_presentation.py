@@ -1,12 +1,15 @@
 """Forecasts as text, tables and plots; what is extrapolated is marked everywhere."""
 
+import json
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 
-from doubletrouble.results import Forecast
-from tests.forecasting.datasets import forecast
+import doubletrouble as dt
+from doubletrouble.results import Forecast, ForecastCheck, ForecastChecks
+from tests.forecasting.datasets import draw, forecast, forecast_of
 
 WIDTHS = [20.0, 60.0, 200.0, 2000.0]
 BEYOND = {"n_features": WIDTHS, "ridge": 1e-6, "n_samples": 600}  # in part extrapolated
@@ -15,94 +18,164 @@ BEYOND = {"n_features": WIDTHS, "ridge": 1e-6, "n_samples": 600}  # in part extr
 def test_print_of_a_forecast_has_the_noise_the_limit_and_the_checks() -> None:
     f = forecast(check=True)
     text = str(f)
-    assert text == repr(f)
-    assert "120 rows in 6 dimensions" in text
-    for word in ("label noise", "too fine for 120 rows", "best ridge", "bias", "noise floor"):
-        assert word in text
+    flat = " ".join(text.split())
+    assert "120 rows in 6 dimensions" in flat
+    for word in ("Label noise", "too fine for 120 rows", "best ridge", "bias", "Predicting the"):
+        assert word in flat
+    assert f.checks.verdict in flat
+    assert text.splitlines()[-1] == str(f).splitlines()[-1] != ""
+    assert max(map(len, text.splitlines())) <= 80
     for check in f.checks.values():
-        assert str(check) in text
-    assert str(f.checks) == "\n".join(map(str, f.checks.values()))
-    assert f._repr_html_().startswith("<pre>")
-    assert str(forecast().checks) == "no checks were run"
+        assert " ".join(check.meaning.split()[:3]) in flat
+    assert str(forecast().checks) == "No checks were run."
+    assert "\n" not in repr(f) + repr(f.noise) + repr(f.checks) + repr(f.checks["spectrum"])
+
+
+def test_causes_of_the_verdict_add_up() -> None:
+    words = forecast()._content().verdict.split()
+    shares = [int(word.rstrip("%")) for word in words if word.endswith("%")]
+    assert sum(shares) == pytest.approx(100, abs=1)
+
+
+def test_check_of_other_methods_does_not_fail() -> None:
+    checks = {
+        name: ForecastCheck(name=name, value=2.0, limit=1.0, meaning="", concerns_others=others)
+        for name, others in {"spectrum": False, "loo_over_gcv": True}.items()
+    }
+    both = ForecastChecks(tuple(checks.values()))
+    assert both.failed == (checks["spectrum"],)
+    assert [check.verdict for check in both.values()] == ["FAILED", "differs"]
+    assert "1 of 2 checks failed: spectrum." in str(both)
+    alone = ForecastChecks((checks["loo_over_gcv"],))
+    assert (alone.failed, alone["loo_over_gcv"].passed) == ((), False)
+    assert "No check speaks against the forecast." in str(alone)
+    assert list(both.to_frame()["passed"]) == [False, False]
+
+
+def test_noise_that_is_given_has_no_bounds() -> None:
+    x, y = draw(120, np.random.default_rng(0))
+    noise = forecast_of(x, y, noise=0.25, check=False).noise
+    assert noise.verdict == "Label noise: standard deviation 0.250, as given."
+    assert json.loads(noise.to_json())["noise"][1] == {"bound": "low", "value": 0.25}
 
 
 def test_extrapolated_points_are_marked() -> None:
     error = forecast().error(**BEYOND)
     assert error.extrapolated.tolist() == [False, False, True, True]
-    lines = str(error).splitlines()
-    assert [line.endswith("extrapolated") for line in lines[1:5]] == [False, False, True, True]
-    assert error.to_frame()["extrapolated"].tolist() == [False, False, True, True]
-    assert error._repr_html_().count("<td>extrapolated</td>") == 2
+    assert str(error).count("extrapolated") == 2
+    assert list(error.to_frame()["status"]) == ["forecast"] * 2 + ["extrapolated"] * 2
     single = forecast().error(**{**BEYOND, "n_features": 2000})
     assert single.extrapolated is True
+    assert single.status["total"] == "extrapolated"
     assert "extrapolated" in str(single)
     assert "extrapolated" not in str(forecast().error(20))
     assert forecast().error(20).extrapolated is False
 
 
-def test_marks_of_a_long_table_are_those_of_its_rows() -> None:
-    widths = np.geomspace(10, 5000, 40)
-    error = forecast().error(**{**BEYOND, "n_features": widths})
-    lines = [line for line in str(error).splitlines()[1:13] if "…" not in line]
-    shown = [*range(6), *range(35, 40)]
-    assert [line.endswith("extrapolated") for line in lines] == error.extrapolated[shown].tolist()
-
-
-def test_frames_have_a_row_for_each_point() -> None:
-    f = forecast()
-    frame = f.to_frame(**BEYOND)
-    assert frame["n_features"].tolist() == WIDTHS
-    assert frame["total"].to_numpy() == pytest.approx(f.error(**BEYOND).total.value)
-    assert {"bias_standard_error", "extrapolated"} <= set(frame)
-    assert len(f.to_frame()) == 81
-    assert len(f.to_frame(ridge=1.0, n_samples=240)) == 81
-    checks = forecast(check=True).checks.to_frame()
-    assert checks["name"].tolist() == ["spectrum", "features", "loo_over_gcv", "back_test"]
+def test_json_of_a_forecast_has_everything_printed() -> None:
+    f = forecast(check=True)
+    found = json.loads(f.to_json())
+    assert found["best_ridge"] == f.best_ridge()
+    assert found["baseline"] == pytest.approx(f.baseline)
+    assert [part["part"] for part in found["parts"]][-1] == "total"
+    assert found["parts"][-1]["error"] == float(f.error(ridge=f.best_ridge()).total)
+    assert [row["check"] for row in found["checks"]] == list(f.checks)
+    assert found["noise"] == {"estimate": f.noise.estimate, "low": 0.0, "high": f.noise.upper}
+    assert found["verdict"].startswith("At best")
+    frame = f.to_frame()
+    assert list(dict.fromkeys(frame["table"])) == ["parts", "checks"]
 
 
 def test_advice_prints_and_is_a_frame() -> None:
     advice = forecast().advise(60, 1e-3)
-    text = str(advice)
-    assert text == repr(advice)
-    assert advice.summary in text
-    for option in advice.options:
-        assert option.name in text
+    assert str(advice).replace("\n", " ").endswith(advice.verdict)
     frame = advice.to_frame()
     assert frame["option"].tolist() == [option.name for option in advice.options]
+    assert frame["n_samples"].tolist() == [120, 120, 120, 120, 120, 240, 120]
     assert np.all(frame["gain_low"][1:] <= frame["gain_high"][1:])
-    assert advice._repr_html_().startswith("<pre>")
     huge = forecast().advise(2000, 1e-6, n_samples=600)
-    assert any(line.endswith("extrapolated") for line in str(huge).splitlines())
+    assert huge.now.status == "extrapolated"
+    assert "extrapolated" in str(huge)
+
+
+def curves(ax: Any) -> dict[str, Any]:
+    """The lines of the legend, by their labels."""
+    legend = ax.get_legend()
+    names = (text.get_text() for text in legend.get_texts())
+    return dict(zip(names, legend.legend_handles, strict=True))
+
+
+def marks(ax: Any) -> dict[str, float]:
+    """The labelled vertical lines."""
+    return {text.get_text(): float(text.xy[0]) for text in ax.texts if hasattr(text, "xy")}
 
 
 def test_plot_is_dashed_where_extrapolated() -> None:
-    axes = forecast().plot(**BEYOND)
-    lines = {line.get_label(): line for line in axes.get_lines()}
-    assert {"total", "total, K = ∞", "bias"} <= set(lines)
-    y = lines["total"].get_ydata()
-    assert np.isfinite(y).tolist() == [True, True, False, False]
-    dashed = [line for line in axes.get_lines() if line.get_linestyle() == "--"]
-    assert dashed
-    for line in dashed:
-        assert np.isfinite(line.get_ydata()).tolist() == [False, True, True, True]
-    assert "extrapolated" in axes.get_title(loc="right")
+    ax = forecast().plot(**BEYOND)
+    assert {"total", "total, ∞ models", "bias"} <= set(curves(ax))
+    shown = [line for line in ax.get_lines() if len(line.get_xdata()) == len(WIDTHS)]
+    finite = [np.isfinite(np.asarray(line.get_ydata(), float)).tolist() for line in shown]
+    assert [True, True, False, False] in finite
+    assert [False, True, True, True] in finite
+    assert any("extrapolated" in text.get_text() for text in ax.texts)
 
 
-def test_plot_of_a_family_is_dashed_where_extrapolated() -> None:
-    axes = forecast().plot(n_features=WIDTHS, ridge=1e-6, n_samples=[[120], [600]])
-    assert [line.get_linestyle() for line in axes.get_lines()] == ["-", "-", "--"]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
-        "n_samples = 120",
-        "n_samples = 600",
-    ]
+@pytest.mark.parametrize(
+    ("settings", "mark"),
+    [
+        ({}, 120),
+        ({"n_features": [30.0, 100.0, 900.0], "n_samples": 480}, 480),
+        ({"n_samples": [30.0, 60.0, 120.0], "n_features": 50}, 50),
+        ({"n_samples": [30.0, 60.0, 120.0]}, None),
+        ({"ridge": [1e-3, 1e-2, 1e-1], "n_features": 50}, None),
+        ({"ensemble": [1, 2, 5], "n_features": 50}, None),
+    ],
+    ids=str,
+)
+def test_plot_is_along_any_axis_with_the_peak(settings: dict[str, Any], mark: float | None) -> None:
+    ax = forecast().plot(**settings)
+    assert marks(ax).get("P = N") == mark
+    name = next((name for name, value in settings.items() if np.ndim(value)), "n_features")
+    labels = {"n_features": "P", "ridge": "λ", "ensemble": "K", "n_samples": "N"}
+    assert ax.get_xlabel().endswith(labels[name])
 
 
-def test_plots_by_default_and_of_one_point() -> None:
-    axes = forecast().plot()
-    assert axes.get_xscale() == "log"
-    assert axes.get_title(loc="right") == ""
-    bars = forecast().error(50).plot()
-    assert len(bars.patches) == 6
+def test_plots_of_two_axes_are_families_and_maps() -> None:
+    f, ridges = forecast(), np.array([1e-3, 1e-2, 1e-1])
+    family = f.plot(n_features=WIDTHS, ridge=1e-6, n_samples=[[120], [600]])
+    assert list(curves(family)) == ["n samples = 120", "n samples = 600"]
+    for settings in (
+        {"n_features": WIDTHS, "ridge": ridges[:, None]},
+        {"n_features": np.array(WIDTHS)[:, None], "ridge": ridges},
+    ):
+        ax = f.plot(**settings)
+        (mesh,) = ax.collections[:1]
+        drawn = np.asarray(mesh.get_array()).reshape(len(ridges), len(WIDTHS))
+        expected = f.error(WIDTHS, ridges[:, None]).total.value
+        np.testing.assert_allclose(drawn, expected)
+
+
+def test_map_marks_the_present_and_the_best_model() -> None:
+    f = forecast()
+    ax = f.map(60, 1e-4)
+    labels = {text.get_text().split(":")[0] for text in ax.texts}
+    assert {"now", "best"} <= labels
+    at = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in ax.get_lines()]
+    assert any(point == pytest.approx((60, 1e-4)) for point in at)
+    infinite = f.map()
+    assert any("P = ∞" in text.get_text() for text in infinite.texts)
+    smooth = dt.forecast(np.linspace(-1, 1, 40)[:, None], np.arange(40.0), check=False)
+    assert smooth.map(20, 0.0).get_ylim()[0] > 0
+
+
+def test_axes_that_are_given_are_drawn_on() -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    f = forecast(check=True)
+    for draw_on in (f.plot, f.map, f.checks.plot, f.noise.plot, f.advise(50).plot):
+        ax = pyplot.figure().add_subplot()
+        assert draw_on(ax=ax) is ax
+        pyplot.close("all")
+    assert len(f.plot(n_features=50).patches) == 6  # of one point, bars
 
 
 def test_forecast_survives_a_pickle() -> None:

@@ -14,7 +14,13 @@ from flask.testing import FlaskClient
 import doubletrouble as dt
 from doubletrouble.page import _forecasts
 from doubletrouble.page._app import application
-from doubletrouble.page._forecasts import MOST_BYTES, MOST_WAITING, ForecastChoice, Forecasts
+from doubletrouble.page._forecasts import (
+    MOST_BYTES,
+    MOST_WAITING,
+    ForecastChoice,
+    Forecasts,
+    ForecastSetting,
+)
 from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import Simulations
 from doubletrouble.results import Forecast
@@ -132,8 +138,8 @@ def test_forecast_is_that_of_the_library(name: str, client: FlaskClient, tmp_pat
     f, curve = found["f"], found["curve"]
     assert isinstance(f, Forecast)
     assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-6)
-    assert summary["noise"]["text"] == str(f.noise)
-    assert [check["name"] for check in summary["checks"]] == list(f.checks)
+    assert summary["noise"]["text"] == f.noise.verdict
+    assert [check["check"] for check in summary["checks"]] == list(f.checks)
     np.testing.assert_allclose(answer["n_features"], found["n_features"])
     np.testing.assert_allclose(answer["total"], curve.total.value, rtol=1e-6)
     for part, values in answer["parts"].items():
@@ -141,8 +147,12 @@ def test_forecast_is_that_of_the_library(name: str, client: FlaskClient, tmp_pat
         np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6, err_msg=part)
     total = f.error(40, 1e-3, 2, SETTING["n_samples"]).total
     assert answer["here"]["total"] == pytest.approx([total.value, total.standard_error], rel=1e-4)
-    assert len(advice["options"]) == len(f.advise(40, 1e-3, 2).options)
-    assert {"gain_low", "gain_high", "extrapolated"} <= advice["options"][1].keys()
+    expected = f.advise(40, 1e-3, 2)
+    assert [one["option"] for one in advice["options"]] == [one.name for one in expected.options]
+    assert (advice["choice"], advice["confidence"]) == (expected.choice.name, 0.9)
+    assert advice["verdict"].split(",")[0] == expected.verdict.split(",")[0]
+    needed = {"error", "gain", "gain_low", "gain_high", "cost_training", "status"}
+    assert needed | ForecastSetting.__annotations__.keys() <= advice["options"][1].keys()
 
 
 def test_python_shell_and_page_have_the_same_numbers(
@@ -161,15 +171,15 @@ def test_python_shell_and_page_have_the_same_numbers(
     summary = ready(client, data, **choice)["summary"]
     setting = {"n_features": 100, "ridge": 0.1, "n_members": 1, "n_samples": len(frame)}
     page = post(client, "error", data, setting=setting)["here"]
-    (row,) = shell["rows"]
+    (row,) = shell["errors"]
     for name, part in (*expected.parts.items(), ("total", expected.total)):
         numbers = [part.value, part.standard_error]
         in_page = page["total"] if name == "total" else page["parts"][name]
-        in_shell = [row[f"error_{name}"], row[f"error_{name}_standard_error"]]
+        in_shell = [row[name], row[f"{name}_standard_error"]]
         assert in_shell == pytest.approx(numbers, rel=1e-12), name
         assert in_page == pytest.approx(numbers, rel=1e-9, abs=1e-9), name
     assert float(expected.total) == pytest.approx(3084, abs=0.5)
-    assert shell["noise"]["high"] == pytest.approx(f.noise.upper, rel=1e-12)
+    assert shell["forecast"]["noise"]["high"] == pytest.approx(f.noise.upper, rel=1e-12)
     assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-9)
 
 

@@ -1,10 +1,12 @@
 """Arguments and results of `simulate`."""
 
+import json
 import math
 from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import matplotlib as mpl  # noqa: TID251 (the plot is tested)
 import numpy as np
 import pytest
 
@@ -264,13 +266,12 @@ def test_ensembles_must_be_drawn() -> None:
 
 def test_repr_and_measures_are_those_of_the_loss() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2)
-    assert repr(run).startswith("Simulation(problem=Problem(")
-    assert repr(run).endswith("dim=10, model='features', seed=0, n_data=3, n_init=2, test='exact')")
+    assert repr(run).startswith(f"Simulation(noise={run.error().noise}")
     assert run.error(3, measure="squared").total.value == run.error(3).total.value
     with pytest.raises(ValueError, match="measure must be 'squared' for regression"):
         run.error(3, measure="zero_one_noisy")
     robust = dt.simulate(dt.Problem(ridge=0.1, loss="huber"), dim=10, n_data=3, n_init=2)
-    assert repr(robust).startswith("ConvexSimulation(problem=Problem(")
+    assert repr(robust).startswith("ConvexSimulation(noise=")
     with pytest.raises(TypeError, match="shared_noise must be True or False, got 'no'"):
         robust.overlap(0.0, 1.0, "no")  # type: ignore[attr-defined]
 
@@ -347,15 +348,62 @@ def test_tables_of_curves_have_columns_of_the_varied_parameters() -> None:
         assert list(frame.columns[:3]) == ["features_per_dim", "ridge", "time"]
         assert len(frame) == 12
         assert frame["time"].tolist() == [1.0, 10.0, math.inf] * 4
-        assert str(result).splitlines()[0].split()[:3] == ["features_per_dim", "ridge", "time"]
 
 
-def test_estimates_are_printed_as_a_table() -> None:
-    run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2)
-    lines = str(run.error()).splitlines()
-    names = [line[:16].strip() for line in lines]
-    assert names == ["noise floor" if name == "bayes" else name for name in PARTS]
-    assert all("±" in line for line in lines)
+def test_settings_error_and_ensembles_are_printed() -> None:
+    run = dt.simulate(
+        dt.Problem(ridge=0.1, noise=0.5, flips=0.0),
+        dim=10,
+        n_data=3,
+        n_init=2,
+        ensembles=dt.Divide(2),
+    )
+    text = str(run)
+    assert all(word in text for word in ("random features", "D = 10", "3 draws", "λ = 0.1"))
+    lines = [line.split() for line in text.splitlines()]
+    error = run.error()
+    for name, part in {**error.parts, "total": error.total}.items():
+        wanted = [*("noise floor" if name == "bayes" else name).split(), *str(part).split()]
+        assert any(line[: len(wanted)] == wanted for line in lines), name
+    assert ["Divide(2)", *str(run.error(dt.Divide(2)).total).split()] in lines
+    assert text.splitlines()[-1] == str(error).splitlines()[-1]
+    content = json.loads(run.to_json())
+    assert content["problem"]["ridge"] == 0.1
+    assert (content["dim"], content["n_data"], content["seed"]) == (10, 3, 0)
+    (drawn,) = run.drawn
+    assert str(drawn).startswith("Divide(2), realized as Divide(2)")
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        dt.Problem(ridge=0.1),
+        dt.Problem(ridge=[0.1, 0.3, 1.0]),
+        dt.Problem(ridge=[[0.1], [1.0]], features_per_dim=[0.5, 1.0, 2.0]),
+    ],
+)
+def test_theory_is_drawn_in_the_colours_of_the_simulation(problem: dt.Problem) -> None:
+    mpl.use("Agg")
+    run = dt.simulate(problem, dim=10, n_data=3, n_init=2)
+    theory = dt.exact_error(run.problem)
+    axes = run.plot(theory=theory)
+    if problem.shape:
+        lines = [line for line in axes.lines if len(line.get_xdata()) == 3]
+        drawn = {tuple(np.round(line.get_ydata(), 12)): line.get_color() for line in lines}
+        totals = [np.atleast_2d(total) for total in (theory.total, run.error().total.value)]
+        for one, other in zip(*totals, strict=True):
+            assert drawn[tuple(np.round(one, 12))] == drawn[tuple(np.round(other, 12))]
+    else:
+        labels = [tick.get_text() for tick in axes.get_yticklabels()]
+        widths = [bar.get_width() for bar in axes.patches]
+        assert labels[-2:] == ["total", "theory"]
+        assert widths[-2:] == pytest.approx([run.error().total.value, theory.total])
+    axes.figure.canvas.draw()
+    with pytest.raises(TypeError, match="theory must be an ErrorTerms"):
+        run.plot(theory=theory.total)  # type: ignore[arg-type]
+    other = dt.exact_error(dt.Problem(ridge=[0.1, 0.2]))
+    with pytest.raises(ValueError, match="theory must be of the points"):
+        run.plot(theory=other)
 
 
 def test_arrays_of_members_broadcast_with_the_curve() -> None:

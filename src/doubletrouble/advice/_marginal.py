@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, whole
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import whole
 from doubletrouble.advice._settings import changed, scalar
 from doubletrouble.ensembles import EnsembleLike, Scheme, as_ensemble
 from doubletrouble.losses import Measure

@@ -1,5 +1,6 @@
 """The command forecast: the error of random features on a table, before any model is trained."""
 
+import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,13 +11,14 @@ import numpy as np
 import typer
 
 from doubletrouble import glossary
+from doubletrouble._numbers import whole
 from doubletrouble.activations import NAMES
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, printable, write_chart
-from doubletrouble.cli._report import ERROR, Form, Report
+from doubletrouble.cli._report import Form, Report
 from doubletrouble.cli._tables import TableFlags
 from doubletrouble.costs import COSTS
-from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast, ForecastAdvice, ForecastTerms
+from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast
 from doubletrouble.forecasting import forecast as find_forecast
 from doubletrouble.results import check_level
 from doubletrouble.tables import listed
@@ -106,8 +108,7 @@ def forecast(
     summed = ", summed" if len(names) > 1 else ""
     notes = (
         *rows.notes,
-        f"Errors are in squared units of {listed(names)}{summed}, whose variance is "
-        f"{np.var(y, axis=0).sum():.4g}.",
+        f"Errors are in squared units of {listed(names)}{summed}.",
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # repeated rows are in the notes
@@ -140,19 +141,22 @@ def forecast(
     advice = result.advise(P, lam, K, N, budget=budget, cost=cost) if one else None
     if chart is not None:
         _draw(result, settings, chart, dense=one or (n_features is None and len(terms.shape) == 1))
+    constants = {name: value for name, value in settings.items() if not np.ndim(value)}
+    fixed = ", ".join(f"{_SYMBOLS[name]} = {whole(value)}" for name, value in constants.items())
+    errors = [{**constants, **record} for record in terms._tables()[0].records()]
+    texts = [str(result), f"Squared error at {fixed}\n{terms}"]
+    texts += [] if advice is None else [str(advice)]
     report = Report(
-        parameters={
-            "target": ", ".join(names),
-            "activation": result.activation,
-            "scale": result.scale,
-            "fit_intercept": result.fit_intercept,
-            "n_samples": n,
-            "dim": result.dim,
-        },
-        columns=_columns(settings, terms),
-        text=printable(_text(result, settings, terms, advice)),
+        columns={name: [row[name] for row in errors] for name in errors[0]},
+        text=printable("\n\n".join(texts)),
     )
-    form.show(report, report.document | _document(result, advice))
+    document = {
+        "target": ", ".join(names),
+        "forecast": json.loads(result.to_json()),
+        "errors": errors,
+        "advice": None if advice is None else json.loads(advice.to_json()),
+    }
+    form.show(report, document)
 
 
 def _grid(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,41 +167,6 @@ def _grid(values: Mapping[str, Any]) -> dict[str, Any]:
         if name in ranges
         else several[0]
         for name, several in values.items()
-    }
-
-
-def _columns(settings: Mapping[str, Any], terms: ForecastTerms) -> dict[str, list[Any]]:
-    """The settings, the parts with their standard errors, and the marks, at every point."""
-    shape = terms.shape
-    columns: dict[str, Any] = dict(settings)
-    for name, part in (*terms.parts.items(), ("total", terms.total)):
-        columns[f"{ERROR}{name}"] = part.value
-        columns[f"{ERROR}{name}_standard_error"] = part.standard_error
-    columns["extrapolated"] = terms.extrapolated
-    return {name: np.broadcast_to(v, shape).ravel().tolist() for name, v in columns.items()}
-
-
-def _text(
-    result: Forecast,
-    settings: Mapping[str, Any],
-    terms: ForecastTerms,
-    advice: ForecastAdvice | None,
-) -> str:
-    constants = {name: value for name, value in settings.items() if not np.ndim(value)}
-    fixed = ", ".join(f"{_SYMBOLS[name]}={value:g}" for name, value in constants.items())
-    blocks = [str(result), f"Squared error: {fixed}\n{terms}"]
-    return "\n\n".join([*blocks, *([] if advice is None else [str(advice)])])
-
-
-def _document(result: Forecast, advice: ForecastAdvice | None) -> dict[str, Any]:
-    """The content as JSON, besides the rows."""
-    low, high = result.noise.interval
-    return {
-        "noise": {"estimate": result.noise.estimate, "low": low, "high": high},
-        "best_ridge": result.best_ridge(),
-        "checks": result.checks.records(),
-        "advice": None if advice is None else advice.records(),
-        "notes": list(result.notes),
     }
 
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from doubletrouble._display import Column, Content, Table, as_text, whole
+from doubletrouble._display import Column, Content, Table, as_text
+from doubletrouble._numbers import whole
 from doubletrouble.cli._flags import SPECS
 from doubletrouble.cli._output import printable, show, show_json
 from doubletrouble.results import NOISE_FLOOR, PsiTerms

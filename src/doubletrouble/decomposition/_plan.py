@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, whole
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import whole
 from doubletrouble.decomposition._components import Variances, weighted_sum
 from doubletrouble.decomposition._result import Decomposition
 from doubletrouble.parameters import Parameter, number, shown

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, percent, whole
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import percent, whole
 from doubletrouble.decomposition._components import (
     ANOVA,
     SEQUENTIAL,

@@ -2,12 +2,7 @@
 
 from doubletrouble.diagnosis._diagnose import compare as compare
 from doubletrouble.diagnosis._diagnose import diagnose as diagnose
-from doubletrouble.diagnosis._result import EXTRAPOLATED as EXTRAPOLATED
-from doubletrouble.diagnosis._result import MEASURED as MEASURED
-from doubletrouble.diagnosis._result import WITHHELD as WITHHELD
 from doubletrouble.diagnosis._result import Diagnosis as Diagnosis
-from doubletrouble.diagnosis._result import DiagnosisAdvice as DiagnosisAdvice
-from doubletrouble.diagnosis._result import DiagnosisOption as DiagnosisOption
 from doubletrouble.diagnosis._result import LearnerComparison as LearnerComparison
 from doubletrouble.diagnosis._result import LearningCurve as LearningCurve
 from doubletrouble.results import RowErrors as RowErrors

@@ -416,6 +416,7 @@ class _Learners:
             notes=tuple(notes),
             classes=table.classes,
             floor=self.floor,
+            baseline=float(table.target.var(axis=0).sum()),
             index=table.index,
             design=design,
             measured=measured,
@@ -534,8 +535,8 @@ def _notes(
         notes.append(f"Fits on {_percent(lost)} of the rows failed and are left out: {reason}")
     if extrapolation.withheld:
         notes.append(
-            f"More data is withheld: {extrapolation.withheld}. For the same reason the error on "
-            "all rows may differ from that on 90% of them, where it is measured."
+            "The error on all rows may differ from that on 90% of them, where it is measured: "
+            f"{extrapolation.withheld}."
         )
     if dropped := extrapolation.total.dropped:
         notes.append(

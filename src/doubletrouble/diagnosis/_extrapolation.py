@@ -357,8 +357,9 @@ def law_sampling(shared: float, averaged: float) -> tuple[float, float, float]:
     0.333333
     """
     h = _OVERLAP
-    below = 1 - h + h * shared / averaged
-    return shared / below, (1 - h) / below**2, h * (shared / averaged / below) ** 2
+    below = (1 - h) * averaged + h * shared  # A times the denominator: A may be nearly 0
+    rise, fall = averaged / below, shared / below
+    return shared * rise, (1 - h) * rise**2, h * fall**2
 
 
 # --- all parts together ---
@@ -413,7 +414,8 @@ class Extrapolation:
             known[name] if name in known else getattr(self, name).at(x)
             for name in ("total", "initialization", "sampling")
         )
-        scale = np.minimum(1.0, total / np.maximum(seeds + sets, 1e-300))
+        variance = np.asarray(seeds + sets)
+        scale = np.divide(total, variance, out=np.ones_like(variance), where=variance > total)
         return total, seeds * scale, sets * scale
 
 

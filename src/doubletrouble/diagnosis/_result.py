@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from html import escape
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from doubletrouble.decomposition import (
-    COLORS,
-    Labels,
-    LearnerMeasure,
-    check_option,
-    draw_bars,
-    generator,
-)
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table, between, percent, plain
+from doubletrouble.decomposition import Labels, LearnerMeasure, check_option, generator
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
     LOSS_CURVE,
@@ -33,167 +24,53 @@ from doubletrouble.diagnosis._extrapolation import (
 )
 from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
-from doubletrouble.errors import require
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.palette import BLACK
-from doubletrouble.parameters import FloatArray, Numeric, Value, number
+from doubletrouble.options import (
+    BAG,
+    DATA,
+    MEAN,
+    MORE_DATA,
+    NOW,
+    TEN,
+    WITHHELD,
+    Advice,
+    Option,
+    against_mean,
+)
+from doubletrouble.parameters import FloatArray, Numeric, number
 from doubletrouble.results import (
-    WORTHWHILE,
-    ConfidenceInterval,
+    EXTRAPOLATED,
     ErrorTerms,
     Estimate,
     PosteriorDraws,
     RowErrors,
     by_name,
-    strict_json,
 )
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
-LAW, EXTRAPOLATED, WITHHELD = "law", "extrapolated", "withheld"
-_NO_SEED, _GIVEN = "none", "given"  # the status of initialization without seeds, and of noise
+LAW, NO_SEED, GIVEN = "law", "no seed", "given"
 
 CONFIDENCE = 0.9  # of printed intervals
-_MEMBERS = 10  # of options
-_GROWTHS = (2, 4)
+OPTIONS = (NOW, TEN, BAG, DATA, MORE_DATA)
+_MEMBERS = 10  # of "10 models" and "bag of 10"
+_GROWTHS = {DATA: 2.0, MORE_DATA: 4.0}
 _ROUNDING = 1e-12  # of the total: a smaller bias is 0
 _FARTHEST = 100  # times the rows: the error of more is not predicted
-_SEEDS, _BAG, _DATA = f"{_MEMBERS} models", f"bag of {_MEMBERS}", "{}x data"
-OPTIONS = (_SEEDS, _BAG, *(_DATA.format(growth) for growth in _GROWTHS))
 _INCLUDES = {"sampling": "label noise", "bias": "noise floor"}
 _NO_NOISE = (
     "label noise is not separated: that of training labels is in sampling, that of test labels in "
     "bias, unless its standard deviation is given as noise"
 )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DiagnosisOption:
-    """One change of a learner or its data: the error after it, and the gain.
-
-    The gain is the share of the error that is removed, as in the advice of a forecast; it is
-    positive if the error falls.
-    """
-
-    name: str
-    status: str  # measured, extrapolated or withheld
-    total: Estimate | None  # the error; None where it is withheld
-    gain: Estimate | None  # 1 - error/error now
-    fits: float  # to make the new learner
-    growth: float = 1.0  # of the number of rows
-    reason: str = ""  # why it is withheld
+_NO_CAUSES = "the causes of this error are not identified: only the total is measured"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DiagnosisAdvice:
-    """The options as a table; `advice["2x data"]` is one of them.
-
-    Examples
-    --------
-    >>> import doubletrouble as dt, numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
-    >>> def fit(X, y, seed):
-    ...     return lambda X: np.full(len(X), y.mean())
-    >>> advice = dt.diagnose(fit, X, y).advise()
-    >>> [option.name for option in advice], advice["2x data"].status
-    (['bag of 10', '2x data', '4x data'], 'extrapolated')
-    """
-
-    options: tuple[DiagnosisOption, ...]
-    confidence: float = CONFIDENCE
-
-    def __getitem__(self, name: str) -> DiagnosisOption:
-        """An option by its name."""
-        return by_name("option", {one.name: one for one in self.options}, name)
-
-    def __iter__(self) -> Iterator[DiagnosisOption]:
-        """All options."""
-        return iter(self.options)
-
-    def __len__(self) -> int:
-        return len(self.options)
-
-    def records(self) -> list[dict[str, Any]]:
-        """The options as rows.
-
-        Returns
-        -------
-        list of dict
-            A row for each option: total and gain with intervals, status, fits, growth and reason.
-        """
-        table = []
-        for option in self.options:
-            record: dict[str, Any] = {"option": option.name, "status": option.status}
-            for name, estimate in (("total", option.total), ("gain", option.gain)):
-                interval = ConfidenceInterval(math.nan, math.nan)
-                if estimate is not None:
-                    interval = estimate.confidence_interval(self.confidence)
-                low, high = interval
-                value = math.nan if estimate is None else float(estimate)
-                record |= {name: value, f"{name}_low": low, f"{name}_high": high}
-            table.append(
-                record | {"fits": option.fits, "growth": option.growth, "reason": option.reason}
-            )
-        return table
-
-    def to_frame(self) -> Any:
-        """The options as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each option.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return require("pandas", "tables").DataFrame(self.records())
-
-    def __str__(self) -> str:
-        """One line for each option."""
-        wide = max([20, *(len(option.name) + 2 for option in self.options)])
-        head = f"{'What would change it':<{wide}} {'error':>8}  {'gain':>7}   "
-        lines = [f"{head}{f'{self.confidence:.0%} interval':<16}  fits"]
-        for option in self.options:
-            if option.total is None or option.gain is None:
-                lines.append(f"  {option.name:<{wide - 2}} withheld: {option.reason}")
-                continue
-            low, high = option.gain.confidence_interval(self.confidence)
-            interval = f"[{_percent(low)}, {_percent(high)}]"
-            lines.append(
-                f"  {option.name:<{wide - 2}} {float(option.total):>8.3g}  "
-                f"{_percent(option.gain):>7}   {interval:<16}  {_fits(option):<5} "
-                f"{option.status}"
-            )
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
-
-def _percent(gain: Estimate | Value) -> str:
-    """A gain in percent with its sign, which 0 has not.
-
-    >>> _percent(0.2), _percent(-0.001)
-    ('+20%', '0%')
-    """
-    text = f"{float(gain):+.0%}"
-    return "0%" if text in ("+0%", "-0%") else text
-
-
-def _fits(option: DiagnosisOption) -> str:
-    return "∞" if math.isinf(option.fits) else f"{option.fits:g}"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LearningCurve:
+class LearningCurve(Shown):
     """The error by cause at several numbers of rows, measured or extrapolated."""
 
     error: ErrorTerms[Estimate]  # arrays along `n_samples`
+    present: int  # the number of rows at hand
+    doubled: Option  # the error on twice the rows, and the gain
     withheld: str  # why no error beyond the rows is given, or ""
     label: str  # the name of the error
     confidence: float = CONFIDENCE
@@ -208,108 +85,99 @@ class LearningCurve:
         """How the total is known at each size; `error.status` has that of every part."""
         return tuple(self.error.status["total"])
 
-    def to_frame(self) -> Any:
-        """The curve as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each size, with every part and the interval of the total.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        low, high = self.error.total.confidence_interval(self.confidence)
-        return self.error.to_frame().assign(total_low=low, total_high=high)
-
-    def records(self) -> list[dict[str, Any]]:
-        """The curve as rows.
-
-        Returns
-        -------
-        list of dict
-            A row for each size: the total and, under "parts", every part, with intervals and
-            status.
-        """
-        parts = {**self.error.parts, "total": self.error.total}
-        rows = []
-        for k, n in enumerate(self.n_samples.tolist()):
-            entries = {}
-            for name, part in parts.items():
-                low, high = part[k].confidence_interval(self.confidence)
-                status = self.error.status[name][k]
-                value = float(part[k])
-                entries[name] = {"value": value, "low": low, "high": high, "status": status}
-            total = entries.pop("total")
-            rows.append({"n_samples": n, "total": total.pop("value"), **total, "parts": entries})
-        return rows
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the total with its interval, dashed where it is extrapolated, and the parts.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes drawn on.
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(figsize=(5.6, 3.6), layout="constrained").add_subplot()
-        n, total = self.n_samples, self.error.total
-        value = np.asarray(total.value)
-        low, high = total.confidence_interval(self.confidence)
-        known = np.array([status != EXTRAPOLATED for status in self.status])
-        last = int(np.flatnonzero(known)[-1])
-        axes.fill_between(
-            n, low, high, color="#BBBBBB", alpha=0.5, lw=0, label=f"{self.confidence:.0%} interval"
+    @property
+    def verdict(self) -> str:
+        """What twice the rows would change, as text."""
+        rows = f"{2 * self.present:,} instead of {self.present:,} rows"
+        if self.doubled.interval is None or self.doubled.gain is None:
+            return f"The error on {rows} is withheld: {self.doubled.reason}."
+        ends = " to ".join(percent(float(end), "+") for end in self.doubled.interval)
+        return (
+            f"With {rows} the error is {plain(self.doubled.total)} "
+            f"({percent(float(self.doubled.gain), '+')}, {self.confidence:.0%} interval {ends}), "
+            f"{self.doubled.status}."
         )
-        axes.plot(n[: last + 1], value[: last + 1], "o-", color=BLACK, label="total")
-        dashed = {"linestyle": "--", "color": BLACK, "marker": "o", "markerfacecolor": "white"}
-        later = list(range(1, len(n) - last))
-        if later:
-            axes.plot(n[last:], value[last:], markevery=later, label="extrapolated", **dashed)
-        for name, part in self.error.parts.items():
-            if name != "bias" and np.any(part.value):
-                color = self.error._colors[name]
-                axes.plot(n, part.value, "-", color=color, label=self.error._label(name))
+
+    def _table(self) -> Table:
+        table, parts, known = (
+            self.error._point_table(self.confidence),
+            self.error.parts,
+            self.error.status,
+        )
+        columns = [
+            replace(column, heading="rows")
+            if column.name == "n_samples"
+            else replace(column, printed=bool(np.any(parts[column.name].value)))
+            if column.name in parts
+            else column
+            for column in table.columns
+        ]
+        columns += [Column(name=f"{one}_status", form="words", printed=False) for one in parts]
+        rows = [
+            [*row[:-1], known["total"][k], *(known[name][k] for name in parts)]
+            for k, row in enumerate(table.rows)
+        ]
+        return replace(table, name="learning_curve", columns=columns, rows=rows, omitted="")
+
+    @property
+    def _notes(self) -> list[str]:
+        """The sizes at which parts are known otherwise than the total."""
+        sizes = self.n_samples.tolist()
+        law = [n for n, how in zip(sizes, self.error.status["sampling"], strict=True) if how == LAW]
+        if not law:
+            return []
+        return [f"sampling and bias are by the overlap law at {law[0]:,.0f} to {law[-1]:,.0f} rows"]
+
+    def _content(self) -> Content:
+        return Content(
+            title=f"{_sentence_case(self.label)} by the number of training rows",
+            tables=[self._table()],
+            notes=self._notes,
+            verdict=self.verdict,
+            facts={"confidence": self.confidence, "withheld": self.withheld},
+        )
+
+    def _picture(self) -> Any:
+        dashed = np.array([status == EXTRAPOLATED for status in self.status])
+        parts = {name: np.asarray(part.value) for name, part in self.error.parts.items()}
+        clipped = [
+            self.error._label(name)
+            for name, values in parts.items()
+            if np.any(values <= 0) and np.any(values)
+        ]
+        notes = [f"not shown at or below 0: {', '.join(clipped)}"] if clipped else []
         if self.withheld:
-            axes.set_title(fill(f"larger sizes withheld: {self.withheld}", 60), fontsize="small")
-        axes.set_xscale("log")
-        ticks = n[np.array([k + 1 == len(n) or n[k + 1] > 1.3 * n[k] for k in range(len(n))])]
-        axes.set_xticks(ticks, [f"{size:.0f}" for size in ticks])
-        axes.minorticks_off()
-        axes.set_ylim(bottom=0.0)
-        axes.set_xlabel("training rows")
-        axes.set_ylabel(self.label)
-        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        axes.spines[["top", "right"]].set_visible(False)
-        return axes
-
-    def __str__(self) -> str:
-        """One line for each size, and the reason if larger ones are withheld."""
-        more = [f"larger sizes withheld: {self.withheld}"] if self.withheld else []
-        return "\n".join([str(self.error), *more])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+            notes.append(f"more rows withheld: {self.withheld}")
+        lines = [
+            _plots.Line(
+                label="total", y=self.error.total, part="total", extrapolated=dashed, joined=True,
+                points=True,
+            ),
+            *(
+                _plots.Line(
+                    label=self.error._label(name),
+                    y=np.where(values > 0, values, np.nan),
+                    part=name,
+                    extrapolated=dashed,
+                )
+                for name, values in parts.items()
+            ),
+        ]  # fmt: skip
+        return _plots.Curves(
+            x=self.n_samples,
+            xlabel="training rows",
+            lines=lines,
+            ylabel=self.label,
+            marks=[_plots.Mark(label="now", x=float(self.present))],
+            note="; ".join(notes),
+            confidence=self.confidence,
+            logx=True,
+            logy=False,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Diagnosis:
+class Diagnosis(Shown):
     """The error of a learner on all rows by cause, and the gain of each option.
 
     All estimates come from 4000 draws of their joint distribution: sums, differences and intervals
@@ -340,6 +208,7 @@ class Diagnosis:
     notes: tuple[str, ...]
     classes: Labels | None  # the sorted class labels, or None
     floor: float | None  # the variance of label noise, summed over outputs, if it is given
+    baseline: float  # the error of predicting the mean, or the class frequencies
     index: Any  # of the rows
     design: WindowDesign
     measured: Measurements
@@ -355,10 +224,21 @@ class Diagnosis:
     def _estimate(self, draws: FloatArray) -> Estimate:
         return Estimate._of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
 
+    def _label_of(self, measure: LearnerMeasure) -> str:
+        """The name of the error."""
+        names = {"log": "logarithmic loss", "zero_one": "0/1 loss"}
+        squared = "squared test error" if self.classes is None else "Brier score"
+        return names.get(measure, squared)
+
     @property
     def _label(self) -> str:
-        """The name of the error."""
-        return "squared test error" if self.classes is None else "Brier score"
+        """The name of the squared error."""
+        return self._label_of("squared")
+
+    @property
+    def _total_now(self) -> FloatArray:
+        """Draws of the error of one learner on all rows."""
+        return self.extrapolation.parts(1.0)[0]
 
     @property
     def withheld(self) -> str:
@@ -447,7 +327,7 @@ class Diagnosis:
             parts[name] = self._estimate(values.reshape(len(values), *sizes.shape))
         return self._terms(parts, sizes)
 
-    def _terms(self, parts: dict[str, Estimate], sizes: FloatArray) -> ErrorTerms[Estimate]:
+    def _terms(self, parts: dict[str, Any], sizes: FloatArray) -> ErrorTerms[Estimate]:
         missing, includes = {"noise": _NO_NOISE, "bayes": _NO_NOISE}, dict(_INCLUDES)
         if self.floor is not None:
             del missing["bayes"], includes["bias"]
@@ -488,9 +368,9 @@ class Diagnosis:
         sampling = total
         if x <= 1 and size not in direct:
             sampling = INTERPOLATED if x < max(direct) else LAW
-        seeds = total if self.design.seeded else _NO_SEED
+        seeds = total if self.design.seeded else NO_SEED
         parts = {"initialization": seeds, "sampling": sampling, "bias": sampling}
-        return parts | {"total": total, "bayes": _GIVEN}
+        return parts | {"total": total, "bayes": GIVEN}
 
     def _bag_ratio(self, K: float) -> FloatArray:
         """Draws of the error of a bag over that of one learner, paired by rows."""
@@ -511,17 +391,16 @@ class Diagnosis:
         """Draws of the error of another learner over that of this one."""
         return self._ratio(other.mean, self.multipliers.deviations(other))
 
-    def _growth_ratio(self, x: float) -> FloatArray:
-        """Draws of the error with x times the rows over that with all."""
-        return self.extrapolation.total.at(x) / self.extrapolation.total.at(1.0)
-
     def _bagged(self, scheme: Bootstrap, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The error of a bag as a whole: its causes are not identified."""
         if np.any(sizes != 1.0):
             raise ValueError("n_samples must be left out for a bag: it is measured at all rows")
-        total = self.extrapolation.parts(1.0)[0] * self._bag_ratio(K)
-        reason = "the causes of a bag's error are not identified: only the total is measured"
-        return ErrorTerms._of_total(self._estimate(total), reason, status={"total": PAIRED})
+        total = self._total_now * self._bag_ratio(K)
+        return self._of_total(total)
+
+    def _of_total(self, draws: FloatArray) -> ErrorTerms[Estimate]:
+        """An error measured as a whole, in pairs with that of this learner."""
+        return ErrorTerms._of_total(self._estimate(draws), _NO_CAUSES, status={"total": PAIRED})
 
     def _total_of_measure(
         self, measure: LearnerMeasure, scheme: Scheme, sizes: FloatArray
@@ -545,7 +424,7 @@ class Diagnosis:
 
     def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:
         """Draws of another loss with x times the rows: measured, or along its own curve."""
-        infinite = [rung for rung, total in measured.items() if math.isinf(total.mean)]
+        infinite = any(math.isinf(total.mean) for total in measured.values())
         here = {rung / N_BLOCKS: total for rung, total in measured.items()}.get(round(x, 6))
         if here is None and x == 1 and infinite:
             here = measured[FULL]  # there is no curve: the loss at 90 % of the rows
@@ -553,18 +432,19 @@ class Diagnosis:
             if math.isinf(here.mean):  # a class of probability 0 occurs
                 return np.full(N_DRAWS, math.inf)
             return self.multipliers.positive_draws(here)
-        if infinite:
-            raise ValueError(
-                f"n_samples must be left out, got {x * self.n_samples:g}: the loss is infinite at "
-                f"{infinite[-1] / N_BLOCKS:.0%} of the rows"
-            )
+        if reason := self._no_curve(measured, x):
+            raise ValueError(f"n_samples must be left out, got {x * self.n_samples:g}: {reason}")
         falls = Falls.of(measured, self.multipliers)
-        if x > 1 and falls.rise():
-            raise ValueError(
-                f"n_samples beyond {self.n_samples} is withheld: this loss rises with the rows"
-            )
         own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
         return total_curve(falls, measured[FULL], self.multipliers, own, self.floor).at(x)
+
+    def _no_curve(self, measured: Mapping[int, Measurement], x: float) -> str:
+        """Why another loss has no curve to x times the rows; empty if it has one."""
+        infinite = [rung for rung, total in measured.items() if math.isinf(total.mean)]
+        if infinite:
+            return f"the loss is infinite at {infinite[-1] / N_BLOCKS:.0%} of the rows"
+        rises = x > 1 and Falls.of(measured, self.multipliers).rise()
+        return "this loss rises with the rows" if rises else ""
 
     def _coordinates(self, sizes: FloatArray) -> dict[str, FloatArray]:
         """The numbers of rows, if there are several."""
@@ -572,56 +452,126 @@ class Diagnosis:
 
     # --- options, curves, rows ---
 
-    def advise(self) -> DiagnosisAdvice:
-        """The error after each change, and its gain; measured ones first.
+    def advise(self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared") -> Advice:
+        """The error now and after each change, and its gain; measured ones first.
 
         A gain is 1 less the ratio to the error now: the noise of the labels cancels in it.
 
+        Parameters
+        ----------
+        ensemble : float or Ensemble or Bootstrap, default: 1
+            The present learners: K, `Ensemble(K)` or `Bootstrap(K)`, as for `error`.
+        measure : {"squared", "log", "zero_one"}, default: "squared"
+            The measure of the error, as for `error`. Of "log" and "zero_one" more data alone is
+            measured.
+
         Returns
         -------
-        DiagnosisAdvice
+        Advice
             The alternatives, averaged seeds, a bag, and more data.
-        """
-        now, seeds, _ = self.extrapolation.parts(1.0)
-        zero = "" if self.measured.total[FULL].mean > 0 else "the measured error is 0"
-        rows = []
 
-        def add(
-            name: str,
-            ratio: Callable[[], FloatArray],
-            status: str,
-            *,
-            fits: float = 1,
-            growth: float = 1,
-            reason: str = zero,
-        ) -> None:
-            draws = None if reason else ratio()
-            gain = None
-            if draws is not None:  # the gain of the mean, with the spread of the ratio
-                mean = float(np.mean(now * draws) / np.mean(now))
-                gain = self._estimate(1 - mean + float(np.mean(draws)) - draws)
-            rows.append(
-                DiagnosisOption(
-                    name=name,
-                    status=WITHHELD if draws is None else status,
-                    total=None if draws is None else self._estimate(now * draws),
-                    gain=gain,
-                    fits=fits,
-                    growth=growth,
-                    reason=reason,
-                )
+        Raises
+        ------
+        ValueError
+            If `ensemble` or `measure` is not available.
+        TypeError
+            If `ensemble` is not a number.
+        """
+        scheme = as_ensemble(ensemble, "Diagnosis.error")
+        now = self.error(scheme, measure=measure)
+        present = Option(
+            name=NOW,
+            error=now,
+            status=str(now.status["total"]),
+            cost={"fits": 1.0, "data": 1.0},
+            setting={"n_samples": float(self.n_samples), "n_members": scheme.n_members},
+        )
+        return Advice(
+            now=present,
+            changes=tuple(self._changes(scheme, measure, present)),
+            confidence=self.confidence,
+            label=self._label_of(measure),
+            baseline=self.baseline if measure == "squared" else None,
+            baseline_name=self._baseline_name,
+        )
+
+    def _changes(
+        self, scheme: Scheme, measure: LearnerMeasure, present: Option
+    ) -> Iterable[Option]:
+        """The options: alternatives, averaged seeds, a bag, and more data."""
+        K = number("ensemble", scheme.n_members, N_MEMBERS)
+        no_total = _no_gain(present)
+        alone = no_total or (
+            "" if measure == "squared" else f"measure={measure!r} is measured for one fit alone"
+        )
+        for name, other in self.alternatives.items():
+            error = (
+                None
+                if alone
+                else self._of_total(self._total_now * self._measured_ratio(other.total))
+            )
+            yield self._option(name, error, present, PAIRED, reason=alone)
+        more: dict[str, Any] = {
+            "cost": {"fits": _MEMBERS / K, "data": 1.0},
+            "setting": {**present.setting, "n_members": _MEMBERS},
+            "reason": alone,
+        }
+        averaged: dict[str, tuple[Scheme, str]] = {BAG: (Bootstrap(_MEMBERS), PAIRED)}
+        if self.design.seeded:
+            averaged = {TEN: (Ensemble(_MEMBERS), MEASURED), **averaged}
+        for name, (many, status) in averaged.items():
+            if type(many) is not type(scheme) or K < _MEMBERS:
+                error = None if alone else self.error(many)
+                yield self._option(name, error, present, status, **more)
+        reason = no_total or self._no_more_data(scheme, measure)
+        for name, growth in _GROWTHS.items():
+            size = growth * self.n_samples
+            yield self._option(
+                name,
+                None if reason else self.error(scheme, n_samples=size, measure=measure),
+                present,
+                EXTRAPOLATED,
+                cost={"fits": 1.0, "data": growth},
+                setting={**present.setting, "n_samples": size},
+                reason=reason,
             )
 
-        for name, other in self.alternatives.items():
-            add(name, partial(self._measured_ratio, other.total), PAIRED)
-        K = _MEMBERS
-        if self.design.seeded:
-            add(_SEEDS, lambda: 1 - (1 - 1 / K) * seeds / now, MEASURED, fits=K)
-        add(_BAG, partial(self._bag_ratio, K), PAIRED, fits=K)
-        for x in _GROWTHS:
-            more = partial(self._growth_ratio, x)
-            add(_DATA.format(x), more, EXTRAPOLATED, growth=x, reason=self.withheld or zero)
-        return DiagnosisAdvice(options=tuple(rows), confidence=self.confidence)
+    def _no_more_data(self, scheme: Scheme, measure: LearnerMeasure) -> str:
+        """Why no error on more rows is given; empty if it is."""
+        if isinstance(scheme, Bootstrap):
+            return "the error of a bag is measured on all rows alone"
+        if measure != "squared" and not self.withheld:
+            return self._no_curve(self.other_measures[measure], max(_GROWTHS.values()))
+        return self.withheld
+
+    def _option(
+        self,
+        name: str,
+        error: ErrorTerms[Estimate] | None,
+        present: Option,
+        status: str,
+        *,
+        reason: str,
+        cost: Mapping[str, float] | None = None,
+        setting: Mapping[str, Any] | None = None,
+    ) -> Option:
+        """A change, with its gain: that of the means, with the spread of the ratio."""
+        gain = None
+        if error is not None and present.error is not None:
+            now, after = (_draws(terms.total) for terms in (present.error, error))
+            ratio = after / now
+            mean = float(np.mean(after) / np.mean(now))
+            gain = self._estimate(1 - mean + float(np.mean(ratio)) - ratio)
+        return Option(
+            name=name,
+            error=error,
+            gain=gain,
+            interval=None if gain is None else gain.confidence_interval(self.confidence),
+            status=WITHHELD if error is None else status,
+            cost=cost or {},
+            reason=reason,
+            setting=setting or {},
+        )
 
     def learning_curve(self) -> LearningCurve:
         """The error by cause at the sizes of the design, all rows, and more unless withheld.
@@ -633,10 +583,12 @@ class Diagnosis:
         """
         shares = [rung / N_BLOCKS for rung in self.design.rungs] + [1.0]
         if not self.withheld:
-            shares += map(float, _GROWTHS)
+            shares += _GROWTHS.values()
         sizes = np.round(np.array(shares) * self.n_samples)
         return LearningCurve(
             error=self.error(n_samples=sizes),
+            present=self.n_samples,
+            doubled=self.advise()[DATA],
             withheld=self.withheld,
             label=self._label,
             confidence=self.confidence,
@@ -680,190 +632,127 @@ class Diagnosis:
 
         It is all of the bias, or the error of an alternative less its variance over seeds.
         """
-        error, now = self.error(), self.extrapolation.parts(1.0)[0]
+        error, now = self.error(), self._total_now
         bounds = [error.bias if self.floor is None else error.bias + error.bayes]
         if self.measured.total[FULL].mean > 0:
             for other in self.alternatives.values():
                 bounds.append(self._estimate(now * self._measured_ratio(other.averaged)))
         return min(bounds, key=lambda bound: bound.confidence_interval(self.confidence).high)
 
-    def _described_status(self) -> dict[str, str]:
-        """How each part at all rows is known, in words."""
-        low = "by law, the rest"
-        if self.floor is None:
-            bound = self.largest_noise.confidence_interval(self.confidence).high
-            low = f"{low}; noise of labels at most {bound:.3g}"
-        return {
-            "total": f"measured ({N_BLOCKS}-fold)",
-            "initialization": MEASURED
-            if self.design.seeded
-            else f"{_NO_SEED}: seeds have no effect",
-            "sampling": "overlap law, from 60% of the rows",
-            "bias": low,
-            "bayes": _GIVEN,
-        }
+    @property
+    def skill(self) -> Estimate:
+        """The share by which the error is less than the baseline: R² of a regression.
 
-    def records(self) -> list[dict[str, Any]]:
-        """The error as rows.
-
-        Returns
-        -------
-        list of dict
-            The total and each part with interval, share and status.
+        It is negative if predicting the mean is better, and NaN where all labels are equal.
         """
-        error, status = self.error(), self._described_status()
-        total, rows = float(error.total), []
-        for name, part in {"total": error.total, **error.parts}.items():
-            interval = part.confidence_interval(self.confidence)
-            rows.append(
-                {
-                    "part": name,
-                    "includes": error.includes.get(name, ""),
-                    "value": float(part),
-                    "low": interval.low,
-                    "high": interval.high,
-                    "share": float(part) / total if total > 0 else math.nan,
-                    "status": status[name],
-                }
-            )
-        return rows
-
-    def to_frame(self) -> Any:
-        """The diagnosis as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for the total, for each part, and for each option.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        pandas = require("pandas", "tables")
-        options = [
-            {
-                "part": option["option"],
-                "value": option["total"],
-                "low": option["total_low"],
-                "high": option["total_high"],
-                **{name: option[name] for name in ("gain", "gain_low", "gain_high")},
-                **{name: option[name] for name in ("status", "fits", "growth", "reason")},
-            }
-            for option in self.advise().records()
-        ]
-        kinds = [("part", self.records()), ("option", options)]
-        return pandas.DataFrame([{"kind": kind, **row} for kind, rows in kinds for row in rows])
-
-    def to_json(self) -> str:
-        """The diagnosis as JSON.
-
-        Returns
-        -------
-        str
-            The parts, the options, the learning curve, the summary and the notes.
-        """
-        content = {
-            "n_samples": self.n_samples,
-            "n_fits": self.n_fits,
-            "confidence": self.confidence,
-            "parts": self.records(),
-            "options": self.advise().records(),
-            "learning_curve": self.learning_curve().records(),
-            "withheld": self.withheld,
-            "summary": self.summary,
-            "notes": list(self.notes),
-        }
-        return json.dumps(strict_json(content), ensure_ascii=False, allow_nan=False, indent=2)
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the parts and the error of each option with intervals.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; None for a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes drawn on.
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(figsize=(6.6, 4.2), layout="constrained").add_subplot()
-        bars: list[tuple[str, Estimate | None, str, str]] = []
-        error = self.error()
-        for name, part in error.parts.items():
-            color, hatch = COLORS[name]
-            bars.append((error._label(name), part, color, hatch))
-        bars.append(("total", error.total, *COLORS["total"]))
-        for option in self.advise():
-            if option.reason:
-                text = fill(f" withheld: {option.reason}", 50, subsequent_indent=" ")
-                axes.text(0.0, len(bars), text, va="center", fontsize="x-small")
-            hatch = "////" if option.status == EXTRAPOLATED else ""
-            bars.append((f"{option.name} ({option.status})", option.total, "#BBBBBB", hatch))
-        return draw_bars(bars, self.confidence, axes, self._label)
+        if not self.baseline > 0:
+            return Estimate(value=math.nan, standard_error=math.inf, n_draws=N_DRAWS)
+        return 1 - self.error().total / self.baseline
 
     @property
-    def summary(self) -> str:
-        """The largest part, and the option of largest gain."""
-        error = self.error()
-        if not float(error.total) > 0:
+    def verdict(self) -> str:
+        """The largest cause, and the best change, as text."""
+        return self._verdict(self.advise())
+
+    def _verdict(self, advice: Advice) -> str:
+        if not float(self.error().total) > 0:
             return "The measured error is 0."
-        shares = {name: float(part) / float(error.total) for name, part in error.parts.items()}
-        largest = max(shares, key=shares.__getitem__)
-        cause = {
-            "initialization": "the draw of seeds",
-            "sampling": "the draw of the training rows",
-            "bias": "bias or label noise" if self.floor is None else "bias",
-            "bayes": "label noise",
-        }[largest]
-        size = "Most" if shares[largest] > 0.5 else "The largest part"
-        confidence = self.confidence
-        sure = [
-            (float(option.gain), option)
-            for option in self.advise()
-            if option.gain is not None
-            and option.gain.confidence_interval(confidence).low > WORTHWHILE
-        ]
-        first = f"{size} of the error is {cause} ({shares[largest]:.0%})."
-        if not sure:
-            return f"{first} No option reduces it significantly; try other models as alternatives."
-        gain, best = max(sure, key=lambda pair: pair[0])
-        return f"{first} The largest significant gain: {best.name}, {gain:.0%} ({best.status})."
+        return f"{self._diagnosed()} {advice.verdict}"
 
-    def __str__(self) -> str:
-        """The error by cause, the options, a summary, and notes."""
-        design = f"{self.n_fits} fits, {self.confidence:.0%} intervals"
-        lines = [f"{self._label.capitalize()}, trained on all {self.n_samples} rows ({design})"]
+    def _diagnosed(self) -> str:
+        """Overfitting, underfitting or noise, with the share of the part that shows it."""
         error = self.error()
-        for row in self.records():
-            name = error._label(row["part"])
-            interval = f"[{row['low']:.3g}, {row['high']:.3g}]"
-            share = "" if math.isnan(row["share"]) else f"{row['share']:z.0%}"
-            lines.append(
-                f"  {name:<22} {row['value']:>8.3g}   {interval:<18} {share:>4}   {row['status']}"
+        share = {name: float(part) / float(error.total) for name, part in error.parts.items()}
+        variance = share["initialization"] + share["sampling"]
+        if variance > max(share["bias"], share.get("bayes", 0.0)):
+            by_rows = f"{percent(share['sampling'])} by training rows"
+            by_seeds = (
+                f"{percent(share['initialization'])} by seeds, " if self.design.seeded else ""
             )
-        lines += ["", str(self.advise()), "", self.summary]
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+            cause = f"variance ({by_seeds}{by_rows})" if by_seeds else "variance over training rows"
+            return f"Overfitting: {percent(variance)} of the error is {cause}."
+        name = max(("bias", "bayes"), key=lambda one: share.get(one, 0.0))
+        kind = "Underfitting" if self.floor is not None else "Underfitting or label noise"
+        if name == "bayes":
+            return f"Label noise: {percent(share[name])} of the error is the noise floor."
+        return f"{kind}: {percent(share[name])} of the error is {error._label(name)}."
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    @property
+    def _baseline_name(self) -> str:
+        return MEAN if self.classes is None else "the class frequencies"
 
-    def __repr__(self) -> str:
-        """The parts on one line."""
-        parts = ", ".join(
-            f"{k}={v.value:.4g}±{v.standard_error:.1g}" for k, v in self.error().parts.items()
+    @property
+    def _skill_name(self) -> str:
+        return "R²" if self.classes is None else "skill"
+
+    def _part_table(self) -> Table:
+        """The parts, with intervals, and how each is known in words."""
+        known = {
+            "total": f"measured ({N_BLOCKS}-fold)",
+            "initialization": MEASURED if self.design.seeded else "seeds have no effect",
+            "sampling": "overlap law",
+            "bias": "the rest",
+            "bayes": GIVEN,
+        }
+        return replace(self.error(), status=known)._part_table(self.confidence)
+
+    def _tables(self) -> tuple[Table, ...]:
+        return tuple(self._content().tables)
+
+    def _content(self) -> Content:
+        advice = self.advise()
+        shown = advice._content()
+        lines = [*shown.lines]
+        if self.floor is None:
+            bound = self.largest_noise.confidence_interval(self.confidence).high
+            lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
+        return Content(
+            title=f"{_sentence_case(self._label)}, trained on all {self.n_samples:,} rows "
+            f"({self.n_fits} fits, {self.confidence:.0%} intervals)",
+            lead=shown.lead,
+            tables=[
+                replace(self._part_table(), title="Where the error comes from"),
+                replace(shown.tables[0], title="What would change it"),
+            ],
+            lines=lines,
+            notes=self.notes,
+            verdict=self._verdict(advice),
+            facts={
+                "n_samples": self.n_samples,
+                "n_fits": self.n_fits,
+                "confidence": self.confidence,
+                "baseline": self.baseline,
+                "skill": float(self.skill),
+                "withheld": self.withheld,
+                "learning_curve": self.learning_curve()._table().records(),
+            },
         )
-        return f"Diagnosis({parts})"
+
+    def _picture(self) -> Any:
+        error = self.error()
+        changes = []
+        for option in self.advise():
+            low, high = (None, None) if option.interval is None else map(float, option.interval)
+            changes.append(
+                _plots.Change(
+                    label=option.name,
+                    after=None if option.error is None else option.error.total,
+                    gain=None if option.gain is None else float(option.gain),
+                    low=low,
+                    high=high,
+                    note=f"withheld: {option.reason}",
+                    extrapolated=option.status == EXTRAPOLATED,
+                )
+            )
+        return _plots.Breakdown(
+            parts={error._label(name): (name, part) for name, part in error.parts.items()},
+            total=error.total,
+            xlabel=self._label,
+            changes=changes,
+            confidence=self.confidence,
+            baseline=self.baseline if self.baseline > 0 else None,
+            baseline_label=f"predicting {self._baseline_name}",
+        )
 
 
 def _with_mean(rows: FloatArray, mean: float) -> FloatArray:
@@ -874,11 +763,29 @@ def _with_mean(rows: FloatArray, mean: float) -> FloatArray:
     return scaled + (mean - float(scaled.mean()))
 
 
+def _draws(estimate: Estimate) -> FloatArray:
+    """The draws behind an estimate of a diagnosis."""
+    source: Any = estimate.sources[0]
+    draws: FloatArray = source.values
+    return draws
+
+
+def _no_gain(present: Option) -> str:
+    """Why nothing is compared with the present error; empty if it is finite and not 0."""
+    if not present.total > 0:
+        return "the measured error is 0"
+    return "the present error is infinite" if math.isinf(present.total) else ""
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 # --- several learners ---
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LearnerComparison:
+class LearnerComparison(Shown):
     """Several learners on the same rows; `comparison["forest"]` is the diagnosis of one."""
 
     diagnoses: Mapping[str, Diagnosis]
@@ -891,6 +798,11 @@ class LearnerComparison:
     def reference(self) -> str:
         """The learner that others are compared with: the first."""
         return next(iter(self.diagnoses))
+
+    @property
+    def baseline(self) -> float:
+        """The error of predicting the mean, or the class frequencies."""
+        return self[self.reference].baseline
 
     @property
     def largest_noise(self) -> Estimate:
@@ -921,163 +833,152 @@ class LearnerComparison:
         """
         own, other = self[name].error(), self[reference or self.reference].error()
         status = {
-            key: other.status[key] if how == _NO_SEED else how for key, how in own.status.items()
+            key: other.status[key] if how == NO_SEED else how for key, how in own.status.items()
         } | {"total": PAIRED}
         return replace(own - other, status=status)
 
-    def advise(self) -> DiagnosisAdvice:
+    def advise(self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared") -> Advice:
         """The other learners as options beside the first: their errors, paired by rows.
 
         Those of one learner are `comparison["forest"].advise()`.
 
-        Returns
-        -------
-        DiagnosisAdvice
-            An option for each of the other learners.
-        """
-        first = self[self.reference]
-        now = first.error().total
-        zero = "" if float(now) > 0 else "the measured error is 0"
-        rows = []
-        for name in list(self.diagnoses)[1:]:
-            total = None if zero else self[name].error().total
-            rows.append(
-                DiagnosisOption(
-                    name=name,
-                    status=WITHHELD if zero else PAIRED,
-                    total=total,
-                    gain=None if total is None else 1 - total / now,
-                    fits=1,
-                    reason=zero,
-                )
-            )
-        return DiagnosisAdvice(options=tuple(rows), confidence=first.confidence)
-
-    def records(self) -> list[dict[str, Any]]:
-        """The errors and differences as rows.
-
-        Returns
-        -------
-        list of dict
-            A row for each learner and part: its error, and the difference to the reference.
-        """
-        rows, confidence = [], self[self.reference].confidence
-        for name, diagnosis in self.diagnoses.items():
-            error, difference = diagnosis.error(), self.difference(name)
-            columns = {**error.parts, "total": error.total}
-            differences = {**difference.parts, "total": difference.total}
-            for part, estimate in columns.items():
-                low, high = estimate.confidence_interval(confidence)
-                row = {"learner": name, "part": part, "value": float(estimate)}
-                row |= {"low": low, "high": high, "status": error.status[part]}
-                low, high = differences[part].confidence_interval(confidence)
-                row |= {"difference": float(differences[part])}
-                rows.append(row | {"difference_low": low, "difference_high": high})
-        return rows
-
-    def to_frame(self) -> Any:
-        """The errors and differences as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each learner and part.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return require("pandas", "tables").DataFrame(self.records())
-
-    def to_json(self) -> str:
-        """The errors and differences as JSON.
-
-        Returns
-        -------
-        str
-            The name of the reference, and a row for each learner and part.
-        """
-        content = {"reference": self.reference, "parts": self.records()}
-        return json.dumps(strict_json(content), ensure_ascii=False, allow_nan=False, indent=2)
-
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the parts of every learner as stacked bars.
-
         Parameters
         ----------
-        axes : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; None for a new figure.
+        ensemble : float or Ensemble or Bootstrap, default: 1
+            The number of averaged seeds, or bagged learners, of each, as for `Diagnosis.error`.
+        measure : {"squared", "log", "zero_one"}, default: "squared"
+            The measure of the error, as for `Diagnosis.error`.
 
         Returns
         -------
-        matplotlib.axes.Axes
-            The axes drawn on.
+        Advice
+            An option for each of the other learners.
 
         Raises
         ------
-        MissingExtraError
-            If matplotlib is not installed.
+        ValueError
+            If `ensemble` or `measure` is not available.
+        TypeError
+            If `ensemble` is not a number.
         """
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            size = (6.4, 0.5 * len(self.diagnoses) + 1.4)
-            axes = pyplot.figure(figsize=size, layout="constrained").add_subplot()
-        confidence = self[self.reference].confidence
-        for row, diagnosis in enumerate(self.diagnoses.values()):
-            error, left = diagnosis.error(), 0.0
-            for part, estimate in error.parts.items():
-                color, hatch = COLORS[part]
-                label = error._label(part) if row == 0 else None
-                style = {"color": color, "hatch": hatch, "edgecolor": "white", "lw": 0.0}
-                axes.barh(row, float(estimate), left=left, height=0.6, label=label, **style)
-                left += float(estimate)
-            low, high = error.total.confidence_interval(confidence)
-            total = float(error.total)
-            reach = [[total - low], [high - total]]
-            axes.errorbar(total, row, xerr=reach, color=BLACK, capsize=3)
-        axes.set_yticks(range(len(self.diagnoses)), list(self.diagnoses))
-        axes.invert_yaxis()
-        axes.set_xlabel(self[self.reference]._label)
-        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        axes.spines[["top", "right"]].set_visible(False)
-        return axes
-
-    def __str__(self) -> str:
-        """The errors of all learners by cause, and their differences to the first."""
         first = self[self.reference]
-        confidence, error, status = first.confidence, first.error(), first._described_status()
-        if any(one.design.seeded for one in self.diagnoses.values()):
-            status["initialization"] = MEASURED
-        wide = max(map(len, self.diagnoses)) + 4
-        parts = {error._label(name): status[name].partition(";")[0] for name in error.parts}
-        heads = {**parts, "total": status["total"]}
-        widths = [max(26, len(label) + 2, len(how) + 2) for label, how in heads.items()]
+        errors = {k: d.error(ensemble, measure=measure) for k, d in self.diagnoses.items()}
+        now = Option(name=NOW, error=errors.pop(self.reference), status=MEASURED)
+        reason, changes = _no_gain(now), []
+        for name, error in errors.items():
+            gain = None if reason or now.error is None else 1 - error.total / now.error.total
+            changes.append(
+                Option(
+                    name=name,
+                    error=None if reason else error,
+                    gain=gain,
+                    interval=None if gain is None else gain.confidence_interval(first.confidence),
+                    status=WITHHELD if reason else PAIRED,
+                    reason=reason,
+                )
+            )
+        return Advice(
+            now=now,
+            changes=tuple(changes),
+            confidence=first.confidence,
+            label=first._label_of(measure),
+            baseline=self.baseline if measure == "squared" else None,
+            baseline_name=first._baseline_name,
+            notes=(f"now: {self.reference}",),
+        )
 
-        def line(name: str, cells: Iterable[str]) -> str:
-            shown = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-            return f"{name:<{wide}}" + "".join(shown)
+    @property
+    def verdict(self) -> str:
+        """The learner of least error, and whether it differs from the next one significantly."""
+        first = self[self.reference]
+        totals = {name: float(one.error().total) for name, one in self.diagnoses.items()}
+        best, second = sorted(totals, key=totals.__getitem__)[:2]
+        difference = self.difference(second, best).total
+        low, high = map(float, difference.confidence_interval(first.confidence))
+        word = "significant" if low > 0 else "not significant"
+        return (
+            f"Least error: {best}, {plain(totals[best])}. That of the next one, {second}, is "
+            f"larger by {plain(float(difference))} ({first.confidence:.0%} interval "
+            f"{between(low, high)}): {word}."
+        )
 
-        def intervals(terms: ErrorTerms[Estimate], sign: str) -> list[str]:
-            cells = []
-            for part in (*terms.parts.values(), terms.total):
-                low, high = part.confidence_interval(confidence)
-                cells.append(f"{float(part):{sign}.3g} [{low:{sign}.2g}, {high:{sign}.2g}]")
-            return cells
+    def _learner_table(self) -> Table:
+        first = self[self.reference]
+        error = first.error()
+        columns = [
+            Column(name="learner", form="words"),
+            Column(name="error", interval=True),
+            Column(name="skill", heading=first._skill_name, alone=True),
+            *(Column(name=name, heading=error._label(name), alone=True) for name in error.parts),
+        ]
+        rows = [
+            [name, one.error().total, one.skill, *one.error().parts.values()]
+            for name, one in self.diagnoses.items()
+        ]
+        return Table(name="learners", columns=columns, rows=rows, confidence=first.confidence)
 
-        intro = f"{first._label.capitalize()}, trained on all {first.n_samples} rows"
-        lines = [f"{intro} ({confidence:.0%} intervals)", line("", heads), line("", heads.values())]
-        for name, diagnosis in self.diagnoses.items():
-            lines.append(line(f"  {name}", intervals(diagnosis.error(), "")))
-        lines += ["", f"Difference to {self.reference}: totals are paired by rows"]
-        for name in list(self.diagnoses)[1:]:
-            lines.append(line(f"  {name}", intervals(self.difference(name), "+")))
+    def _difference_table(self) -> Table:
+        differences = {name: self.difference(name) for name in list(self.diagnoses)[1:]}
+        parts = self[self.reference].error()
+        columns = [
+            Column(name="learner", form="words"),
+            Column(name="error", heading="difference", interval=True),
+            *(Column(name=name, heading=parts._label(name), alone=True) for name in parts.parts),
+        ]
+        return Table(
+            name="differences",
+            title=f"Difference to {self.reference}, paired by rows",
+            columns=columns,
+            rows=[[name, d.total, *d.parts.values()] for name, d in differences.items()],
+            confidence=self[self.reference].confidence,
+        )
+
+    def _content(self) -> Content:
+        first = self[self.reference]
+        leads = {
+            name: against_mean(
+                one.error().total,
+                self.baseline,
+                name=first._baseline_name,
+                confidence=first.confidence,
+            )[0]
+            for name, one in self.diagnoses.items()
+        }
+        lines = [f"Predicting {first._baseline_name}: {plain(self.baseline)}."]
         if first.floor is None:
-            bound = self.largest_noise.confidence_interval(confidence).high
-            lines += ["", f"Noise of labels: at most {bound:.3g}, by the least bias of all."]
-        return "\n".join(lines)
+            bound = self.largest_noise.confidence_interval(first.confidence).high
+            lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
+        notes: dict[str, list[str]] = {}
+        for name, one in self.diagnoses.items():
+            for note in one.notes:
+                notes.setdefault(note, []).append(name)
+        return Content(
+            title=f"{_sentence_case(first._label)}, trained on all {first.n_samples:,} rows "
+            f"({first.confidence:.0%} intervals)",
+            lead="\n".join(f"{name}: {lead}" for name, lead in leads.items() if lead),
+            tables=[self._learner_table(), self._difference_table()],
+            lines=lines,
+            notes=[f"{', '.join(names)}: {note}" for note, names in notes.items()],
+            verdict=self.verdict,
+            facts={
+                "reference": self.reference,
+                "n_samples": first.n_samples,
+                "confidence": first.confidence,
+                "baseline": self.baseline,
+            },
+        )
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    def _picture(self) -> Any:
+        first = self[self.reference]
+        error = first.error()
+        return _plots.Stack(
+            rows=[
+                _plots.StackRow(label=name, total=one.error().total, parts=one.error().parts)
+                for name, one in self.diagnoses.items()
+            ],
+            xlabel=first._label,
+            confidence=first.confidence,
+            labels={name: error._label(name) for name in error.parts},
+            baseline=self.baseline if self.baseline > 0 else None,
+            baseline_label=f"predicting {first._baseline_name}",
+        )

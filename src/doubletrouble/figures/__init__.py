@@ -12,15 +12,15 @@ Only the drawing needs matplotlib (the extra `figures`); the data functions do n
 from doubletrouble.figures._decomposition import decomposition_data
 from doubletrouble.figures._figure import PRESETS, FigureSpec, PresetName, WrittenFigure
 from doubletrouble.figures._gallery import FIGURES, make_figure, parameter_rows, write_gallery
-from doubletrouble.figures._panel import Line, Table
+from doubletrouble.figures._panel import Line, PanelTable
 
 __all__ = [
     "FIGURES",
     "PRESETS",
     "FigureSpec",
     "Line",
+    "PanelTable",
     "PresetName",
-    "Table",
     "WrittenFigure",
     "decomposition_data",
     "make_figure",

@@ -17,7 +17,7 @@ from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, Table, at_ratio, axis_values
+from doubletrouble.figures._panel import Line, Panel, PanelTable, at_ratio, axis_values
 from doubletrouble.figures._settings import ErrorSettings, setting
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
@@ -94,7 +94,7 @@ def slopes(panel: Panel) -> dict[str, float]:
     return fitted
 
 
-def table(panels: Sequence[Panel]) -> Table:
+def table(panels: Sequence[Panel]) -> PanelTable:
     """Return the numbers drawn: rows for P/N → ∞, then for P → N; NaN where a curve is absent."""
     far, near = (
         {
@@ -104,7 +104,7 @@ def table(panels: Sequence[Panel]) -> Table:
         for panel in panels
     )
     x, close = (panel.x for panel in panels)
-    return Table.stack({FAR: x, NEAR: x - 1, **far}, {FAR: 1 + close, NEAR: close, **near})
+    return PanelTable.stack({FAR: x, NEAR: x - 1, **far}, {FAR: 1 + close, NEAR: close, **near})
 
 
 def draw(axes: "drawing.Axes", panel: Panel) -> None:

@@ -22,8 +22,8 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import (
     Line,
     Panel,
+    PanelTable,
     Points,
-    Table,
     along_ratios,
     at_ratio,
     log_grid,
@@ -185,7 +185,7 @@ def _close_to(shares: Sequence[float]) -> FloatArray:
     return np.unique(np.concatenate([wide, close]))
 
 
-def table(data: Bagging) -> Table:
+def table(data: Bagging) -> PanelTable:
     """Return the numbers drawn: those of the curves, then a row for each split."""
     splits = [
         {
@@ -196,7 +196,7 @@ def table(data: Bagging) -> Table:
         }
         for panel, split in zip(data.panels, data.splits, strict=True)
     ]
-    return Table.stack(*(block for panel in data.panels for block in panel.blocks), *splits)
+    return PanelTable.stack(*(block for panel in data.panels for block in panel.blocks), *splits)
 
 
 def part_of(terms: ErrorTerms[Any], part: str) -> float:

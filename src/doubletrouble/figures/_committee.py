@@ -16,7 +16,7 @@ from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, Points, Table, log_grid, number_list
+from doubletrouble.figures._panel import Line, Panel, PanelTable, Points, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, DrawSettings, GridBounds, setting
 from doubletrouble.figures._simulated import MORE_DRAWS, computed
 from doubletrouble.parameters import FloatArray
@@ -173,14 +173,14 @@ def _measured(
     )
 
 
-def table(data: CommitteeWeights) -> Table:
+def table(data: CommitteeWeights) -> PanelTable:
     """Return the numbers drawn: weights of every member, then errors along F/τ."""
     weights = {
         "P_over_N": data.widths,
         **{f"weight_at_SNR_{snr:g}": line for snr, line in data.by_snr.items()},
         **{f"weight_at_ridge_{ridge:g}": line for ridge, line in data.by_ridge.items()},
     }
-    return Table.stack(weights, *data.gain.blocks)
+    return PanelTable.stack(weights, *data.gain.blocks)
 
 
 def draw_weights(

@@ -15,7 +15,7 @@ import numpy as np
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Table, at_ratio, log_grid
+from doubletrouble.figures._panel import PanelTable, at_ratio, log_grid
 from doubletrouble.figures._settings import RANGE, GridBounds, TermSettings, setting
 from doubletrouble.parameters import FloatArray
 from doubletrouble.theory import exact_error, optimal_ridge
@@ -74,9 +74,9 @@ def map_data(settings: MapSettings) -> RidgeMap:
     )
 
 
-def table(data: RidgeMap) -> Table:
+def table(data: RidgeMap) -> PanelTable:
     """Return the numbers drawn: a row for each F/τ and P/N."""
-    return Table.stack(
+    return PanelTable.stack(
         {
             "SNR": data.snrs[:, None],
             "P_over_N": data.ratios,

@@ -17,7 +17,14 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._double_descent import error_lines
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, Table, along_ratios, axis_values, number_list
+from doubletrouble.figures._panel import (
+    Line,
+    Panel,
+    PanelTable,
+    along_ratios,
+    axis_values,
+    number_list,
+)
 from doubletrouble.figures._settings import ErrorSettings, setting
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
@@ -79,7 +86,7 @@ def ensemble_vs_regularize_data(settings: RegularizeSettings) -> Comparison:
     )
 
 
-def table(data: Comparison) -> Table:
+def table(data: Comparison) -> PanelTable:
     """Return the numbers drawn: rows along λ, then rows along P/N; NaN for the other axis."""
     best, many = data.optimal.lines
     optimal = {
@@ -88,7 +95,7 @@ def table(data: Comparison) -> Table:
         BEST: best.y,
         MANY: many.y,
     }
-    return Table.stack(*(block for panel in data.along for block in panel.blocks), optimal)
+    return PanelTable.stack(*(block for panel in data.along for block in panel.blocks), optimal)
 
 
 def draw_along(axes: "drawing.Axes", panel: Panel) -> None:

@@ -20,7 +20,7 @@ from doubletrouble.ensembles import Ensemble, Scheme, Subsample
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Points, Table, log_grid, with_snr
+from doubletrouble.figures._panel import Line, PanelTable, Points, log_grid, with_snr
 from doubletrouble.figures._settings import (
     RANGE,
     GridBounds,
@@ -169,7 +169,7 @@ def _points(problem: Problem, label: str, runs: TwoSizes, ensemble: Scheme) -> P
     return runs.points(line, lambda simulation: simulation.error(ensemble).total)
 
 
-def table(data: Equivalences) -> Table:
+def table(data: Equivalences) -> PanelTable:
     """Return the numbers drawn: members of the planes and paths, simulations, the linear curve."""
     members = [
         {
@@ -186,7 +186,7 @@ def table(data: Equivalences) -> Table:
         for points in data.points
     ]
     linear = {"effective_ridge": data.linear.x, "test_error": data.linear.y}
-    return Table.stack(*members, *points, linear)
+    return PanelTable.stack(*members, *points, linear)
 
 
 def draw_plane(

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 from doubletrouble.errors import file_errors
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._agreement import Agreement
-from doubletrouble.figures._panel import Table
+from doubletrouble.figures._panel import PanelTable
 from doubletrouble.figures._settings import STORE, FigureSettings
 
 FigureData = TypeVar("FigureData")
@@ -43,7 +43,7 @@ class FigureSpec(Generic[FigureData]):
     settings: FigureSettings  # with the defaults of the figure
     data: Callable[[Any], FigureData]  # of the settings
     plot: Callable[[FigureData], "drawing.Figure"]
-    table: Callable[[FigureData], Table]
+    table: Callable[[FigureData], PanelTable]
     number: int | None = None  # of the figure in the paper; None: beyond the paper
     agreement: Callable[[FigureData], Sequence[Agreement]] = no_comparison
     notes: tuple[str, ...] = ()  # differences from the paper, one statement a line
@@ -129,10 +129,10 @@ class WrittenFigure:
     files: tuple[Path, ...]
 
 
-def csv_text(table: Table) -> str:
+def csv_text(table: PanelTable) -> str:
     """Format a table as comma-separated values from which the same floats are read.
 
-    >>> csv_text(Table(("x", "y"), [(0.1, 1 / 3)]))
+    >>> csv_text(PanelTable(("x", "y"), [(0.1, 1 / 3)]))
     'x,y\\n0.1,0.3333333333333333\\n'
     """
     rows = [",".join(repr(float(value)) for value in row) for row in table.rows]

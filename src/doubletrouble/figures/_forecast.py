@@ -18,7 +18,7 @@ from doubletrouble.errors import require
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Table, log_grid, number_list
+from doubletrouble.figures._panel import PanelTable, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, FigureSettings, GridBounds, setting
 from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.parameters import FloatArray
@@ -199,7 +199,7 @@ def _curve(
     )
 
 
-def table(panels: Sequence[ForecastPanel]) -> Table:
+def table(panels: Sequence[ForecastPanel]) -> PanelTable:
     """Return the numbers drawn: forecasts, then held-out errors, with numbers for the data sets."""
     blocks: list[dict[str, Any]] = []
     for number, panel in enumerate(panels, start=1):
@@ -224,7 +224,7 @@ def table(panels: Sequence[ForecastPanel]) -> Table:
                     "held_out_error": curve.held_out_error,
                 }
             )
-    return Table.stack(*blocks)
+    return PanelTable.stack(*blocks)
 
 
 def draw_panel(axes: "drawing.Axes", panel: ForecastPanel) -> None:

@@ -18,7 +18,7 @@ from doubletrouble.costs import Cost
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Table, log_grid
+from doubletrouble.figures._panel import Line, PanelTable, log_grid
 from doubletrouble.figures._settings import RANGE, GridBounds, LawSettings, setting
 from doubletrouble.parameters import FloatArray
 
@@ -71,7 +71,7 @@ def frontier_data(settings: FrontierSettings) -> tuple[CostPanel, ...]:
     )
 
 
-def table(data: Sequence[CostPanel]) -> Table:
+def table(data: Sequence[CostPanel]) -> PanelTable:
     """Return the numbers drawn: a row for each budget of each cost, and exponents as a last row."""
     blocks = []
     for k, panel in enumerate(data):
@@ -84,7 +84,7 @@ def table(data: Sequence[CostPanel]) -> Table:
             powers = {name: getattr(best.asymptotic, name) for name in _SIZES}
             error_powers = {"error": best.asymptotic.total, "error_one": one.asymptotic.total}
             blocks.append({"cost": k, "compute": math.inf, **powers, **error_powers})
-    return Table.stack(*blocks)
+    return PanelTable.stack(*blocks)
 
 
 def _budget_axis(axes: "drawing.Axes", compute: FloatArray, ylabel: str) -> None:

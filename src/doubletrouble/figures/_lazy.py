@@ -17,7 +17,7 @@ from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Table
+from doubletrouble.figures._panel import PanelTable
 from doubletrouble.figures._settings import STORE, FigureSettings, setting
 from doubletrouble.networks import LAPTOP
 from doubletrouble.parameters import FloatArray
@@ -156,9 +156,9 @@ def _panel(
     return NetworkPanel(laziness=laziness, data=data, loss=loss, columns=columns)
 
 
-def table(panels: Sequence[NetworkPanel]) -> Table:
+def table(panels: Sequence[NetworkPanel]) -> PanelTable:
     """Return the numbers drawn."""
-    return Table.stack(*(panel.columns for panel in panels))
+    return PanelTable.stack(*(panel.columns for panel in panels))
 
 
 def draw(test: "drawing.Axes", train: "drawing.Axes", panel: NetworkPanel) -> None:

@@ -16,7 +16,7 @@ from doubletrouble.figures._ensemble_or_regularize_map import (
     percent,
 )
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Table, at_ratio, log_grid
+from doubletrouble.figures._panel import PanelTable, at_ratio, log_grid
 from doubletrouble.figures._settings import RANGE, ClassSettings, GridBounds, setting
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
@@ -83,9 +83,9 @@ def loss_maps(settings: LossMapSettings) -> tuple[LossMap, ...]:
     return tuple(maps)
 
 
-def table(maps: Sequence[LossMap]) -> Table:
+def table(maps: Sequence[LossMap]) -> PanelTable:
     """Return the numbers drawn: a row for each loss, share of flips and P/N."""
-    return Table.stack(
+    return PanelTable.stack(
         *(
             {
                 "loss": index,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from doubletrouble.errors import require
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Table
+from doubletrouble.figures._panel import PanelTable
 from doubletrouble.figures._settings import FigureSettings, setting
 from doubletrouble.palette import BLACK, VERMILION
 
@@ -69,11 +69,11 @@ def shown(count: int, symbol: str, last: str) -> list[str]:
     return [*(f"${symbol}_{{{i + 1}}}$" for i in range(int(count))), "", f"${symbol}_{{{last}}}$"]
 
 
-def table(diagram: Diagram) -> Table:
+def table(diagram: Diagram) -> PanelTable:
     """Return the numbers drawn: a row for each connection."""
     ends = [(diagram.nodes[e.start], diagram.nodes[e.end], e.weight) for e in diagram.edges]
     rows: list[tuple[float, ...]] = [(a.x, a.y, b.x, b.y, float(w)) for a, b, w in ends]
-    return Table(("x_start", "y_start", "x_end", "y_end", "weight"), rows)
+    return PanelTable(("x_start", "y_start", "x_end", "y_end", "weight"), rows)
 
 
 def draw(axes: "drawing.Axes", diagram: Diagram) -> None:

@@ -14,7 +14,7 @@ from doubletrouble.ensembles import Ensemble
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Table, log_grid
+from doubletrouble.figures._panel import PanelTable, log_grid
 from doubletrouble.figures._settings import RANGE, GridBounds, LawSettings, setting
 from doubletrouble.palette import GREY, VERMILION
 from doubletrouble.parameters import FloatArray
@@ -146,7 +146,7 @@ def _totals(problem: SpectralProblem, ensemble: Ensemble, *, best: bool) -> Floa
     return np.asarray(error.total)
 
 
-def table(data: NoFreeLunch) -> Table:
+def table(data: NoFreeLunch) -> PanelTable:
     """Return the numbers drawn: both maps, then the random spectra."""
     maps = [
         {
@@ -166,7 +166,7 @@ def table(data: NoFreeLunch) -> Table:
         }
         for best, ratio in ((True, data.spectra.best), (False, data.spectra.fixed))
     ]
-    return Table.stack(*maps, *spectra)
+    return PanelTable.stack(*maps, *spectra)
 
 
 def draw_map(axes: "drawing.Axes", one: RatioMap) -> None:

@@ -28,20 +28,20 @@ class Line(NamedTuple):
     n_members: float = 1.0
 
 
-class Table(NamedTuple):
+class PanelTable(NamedTuple):
     """The numbers behind a figure: column names, and one tuple of floats a row."""
 
     columns: tuple[str, ...]
     rows: list[tuple[float, ...]]
 
     @classmethod
-    def stack(cls, *blocks: Columns, columns: Sequence[str] = ()) -> "Table":
+    def stack(cls, *blocks: Columns, columns: Sequence[str] = ()) -> "PanelTable":
         """Blocks of rows below each other, with NaN in the columns that a block does not have.
 
         `columns` come first; by default columns are in the order of their first block.
 
-        >>> Table.stack({"x": [1.0, 2.0], "y": 3.0}, {"x": 4.0})
-        Table(columns=('x', 'y'), rows=[(1.0, 3.0), (2.0, 3.0), (4.0, nan)])
+        >>> PanelTable.stack({"x": [1.0, 2.0], "y": 3.0}, {"x": 4.0})
+        PanelTable(columns=('x', 'y'), rows=[(1.0, 3.0), (2.0, 3.0), (4.0, nan)])
         """
         names = tuple(dict.fromkeys([*columns, *(name for block in blocks for name in block)]))
         rows: list[tuple[float, ...]] = []
@@ -159,13 +159,13 @@ class Panel:
         return float(np.asarray(getattr(self.problem, name)))
 
 
-def table(panels: Panel | Sequence[Panel]) -> Table:
+def table(panels: Panel | Sequence[Panel]) -> PanelTable:
     """Return the numbers drawn: a row for each x of each panel, then for each simulated point.
 
     Where nothing was simulated, the columns of the simulation are NaN.
     """
     panels = [panels] if isinstance(panels, Panel) else panels
-    return Table.stack(*(block for panel in panels for block in panel.blocks))
+    return PanelTable.stack(*(block for panel in panels for block in panel.blocks))
 
 
 def default_ratios() -> FloatArray:

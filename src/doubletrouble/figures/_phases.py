@@ -14,7 +14,7 @@ from doubletrouble import glossary
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Table, log_grid
+from doubletrouble.figures._panel import PanelTable, log_grid
 from doubletrouble.figures._settings import RANGE, GridBounds, LawSettings, setting
 from doubletrouble.palette import CAUSES as COLORS
 from doubletrouble.palette import HATCHES, LABELS
@@ -78,10 +78,10 @@ def phases_data(settings: PhaseSettings) -> Phases:
     return Phases(sizes=sizes, maps=tuple(maps), limits=limits)
 
 
-def table(data: Phases) -> Table:
+def table(data: Phases) -> PanelTable:
     """Return the numbers drawn: the parts for each N and P of each map."""
     axes = {"P": data.sizes[:, None], "N": data.sizes}
-    return Table.stack(
+    return PanelTable.stack(
         *({"noise_sd": m.noise, "K": m.n_members, **axes, **m.parts} for m in data.maps)
     )
 

@@ -14,7 +14,7 @@ from doubletrouble import glossary
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Table, at_ratio, log_grid
+from doubletrouble.figures._panel import Line, PanelTable, at_ratio, log_grid
 from doubletrouble.figures._settings import RANGE, GridBounds, LawSettings, setting
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem, SpectralProblem
@@ -100,9 +100,9 @@ def _lines(ratios: FloatArray, error: ErrorTerms[Any]) -> tuple[Line, ...]:
     )
 
 
-def table(data: Sequence[PeakPanel]) -> Table:
+def table(data: Sequence[PeakPanel]) -> PanelTable:
     """Return the numbers drawn: a row for each P/N of each panel."""
-    return Table.stack(
+    return PanelTable.stack(
         *(
             {
                 "power_law": float(panel.data != "isotropic"),

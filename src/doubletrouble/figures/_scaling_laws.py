@@ -14,7 +14,7 @@ from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Table, log_grid, number_list
+from doubletrouble.figures._panel import Line, PanelTable, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, GridBounds, LawSettings, setting
 from doubletrouble.parameters import FloatArray
 from doubletrouble.theory import exact_error, exponents, optimal_ridge
@@ -89,7 +89,7 @@ def scaling_data(settings: ScalingSettings) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def table(data: Sequence[Path]) -> Table:
+def table(data: Sequence[Path]) -> PanelTable:
     """Return the numbers drawn: a row for each P of each path, then the marked exponents."""
     rows, marks = [], []
     for path in data:
@@ -97,7 +97,7 @@ def table(data: Sequence[Path]) -> Table:
         rows.append({**keys, "P": path.features, **{line.label: line.y for line in path.lines}})
         slopes = {f"exponent_{name}": value for name, value in path.asymptotic.items()}
         marks.append({**keys, "P": path.marked, **slopes})
-    return Table.stack(*rows, *marks)
+    return PanelTable.stack(*rows, *marks)
 
 
 def draw(axes: "drawing.Axes", path: Path) -> None:

@@ -14,7 +14,7 @@ from doubletrouble import glossary
 from doubletrouble.convex import separability, threshold_ratio
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Table, log_grid, number_list
+from doubletrouble.figures._panel import Line, PanelTable, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, FigureSettings, GridBounds, setting
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
@@ -90,7 +90,7 @@ def separability_data(settings: SeparabilitySettings) -> SeparabilityMap:
     )
 
 
-def table(data: SeparabilityMap) -> Table:
+def table(data: SeparabilityMap) -> PanelTable:
     """Return the numbers drawn: each curve with its marked value, then the map."""
     blocks = []
     for index, (line, ratio) in enumerate(zip(data.curves, data.marked, strict=True)):
@@ -101,7 +101,7 @@ def table(data: SeparabilityMap) -> Table:
         "flips": data.flips[:, None],
         "samples_per_feature": data.samples_per_feature,
     }
-    return Table.stack(*blocks, plane)
+    return PanelTable.stack(*blocks, plane)
 
 
 def draw_curves(axes: "drawing.Axes", data: SeparabilityMap) -> None:

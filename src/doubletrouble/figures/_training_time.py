@@ -17,7 +17,15 @@ from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._decomposition import CAUSES
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, Points, Table, at_ratio, log_grid, number_list
+from doubletrouble.figures._panel import (
+    Line,
+    Panel,
+    PanelTable,
+    Points,
+    at_ratio,
+    log_grid,
+    number_list,
+)
 from doubletrouble.figures._settings import (
     RANGE,
     ErrorSettings,
@@ -160,14 +168,14 @@ def _points(runs: TwoSizes, theory: Line, row: int) -> Points:
     return runs.points(theory, measured)
 
 
-def table(data: TrainingTime) -> Table:
+def table(data: TrainingTime) -> PanelTable:
     """Return the numbers drawn: the maps and best times, then the cuts."""
     cuts = [block for panel in data.cuts for block in panel.blocks]
     first = data.maps[0]
     maps: dict[str, FloatArray] = {"P_over_N": first.ratios[:, None], "time": first.times}
     maps |= {f"map_K{one.n_members:g}": one.total for one in data.maps}
     maps |= {f"best_time_K{one.n_members:g}": one.best[:, None] for one in data.maps}
-    return Table.stack(maps, *cuts, columns=Table.stack(*cuts).columns)
+    return PanelTable.stack(maps, *cuts, columns=PanelTable.stack(*cuts).columns)
 
 
 def draw_map(axes: "drawing.Axes", data: TimeMap, cuts: Sequence[float]) -> None:

@@ -20,13 +20,13 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Table, along_ratios, number_list, with_snr
+from doubletrouble.figures._panel import Line, PanelTable, along_ratios, number_list, with_snr
 from doubletrouble.figures._settings import FigureSettings, setting
 from doubletrouble.parameters import Numeric
 from doubletrouble.theory import exact_error
 
 
-class Curve(NamedTuple):
+class WidthCurve(NamedTuple):
     """One curve, and its parameters."""
 
     n_members: float
@@ -44,10 +44,10 @@ class Curve(NamedTuple):
 
 
 class Family(NamedTuple):
-    """One panel: the field of `Curve` that is varied, and the curves."""
+    """One panel: the field of `WidthCurve` that is varied, and the curves."""
 
     varied: str
-    curves: tuple[Curve, ...]
+    curves: tuple[WidthCurve, ...]
 
 
 _HIGH = 7.0  # larger test errors are cut off: the figure is about minima
@@ -81,11 +81,11 @@ def under_or_over_data(settings: UnderOrOverSettings) -> tuple[Family, ...]:
     [inf, inf, inf, 0.56, 0.61]
     """
 
-    def curve(k: float, snr: float, samples: float) -> Curve:
+    def curve(k: float, snr: float, samples: float) -> WidthCurve:
         at = replace(with_snr(settings.problem, snr), samples_per_dim=samples)
         ratio, along = along_ratios(at, settings.ratios)
         error = np.asarray(exact_error(along, k).total)
-        return Curve(k, snr, samples, Line("total", ratio, error))
+        return WidthCurve(k, snr, samples, Line("total", ratio, error))
 
     k, snr, samples = settings.middle
     counts, snrs, sizes = (
@@ -99,9 +99,9 @@ def under_or_over_data(settings: UnderOrOverSettings) -> tuple[Family, ...]:
     )
 
 
-def table(families: Sequence[Family]) -> Table:
+def table(families: Sequence[Family]) -> PanelTable:
     """Return the numbers drawn: a row for each curve and P/N."""
-    return Table.stack(
+    return PanelTable.stack(
         *(
             {
                 "K": curve.n_members,

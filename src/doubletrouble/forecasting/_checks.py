@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy, average_over_features
 from doubletrouble.forecasting._ridge_functions import LeaveOneOut, RidgeTable
 from doubletrouble.parameters import FloatArray
+from doubletrouble.results import by_name
 
 SPECTRUM_LIMIT = 0.05
 FEATURE_LIMIT = 0.05
@@ -30,15 +33,18 @@ _NEAR_BEST = 1.05  # of the least error: ridges up to this error are best, too
 _RANGE = math.log(1e4)  # of log g
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForecastCheck:
-    """One check: its number, whether it is within the limit, and what it means."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ForecastCheck(Shown):
+    """One check: its number, whether it is within the limit, and what it means.
+
+    A check that `concerns_others` is information on other methods, and does not fail.
+    """
 
     name: str
     value: float
     limit: float
     meaning: str
-    failure: str = "FAILED"  # the verdict if it does not pass
+    concerns_others: bool = False
 
     @property
     def passed(self) -> bool:
@@ -46,16 +52,23 @@ class ForecastCheck:
         return self.value <= self.limit
 
     @property
+    def failed(self) -> bool:
+        """Whether the check speaks against the forecast."""
+        return not self.passed and not self.concerns_others
+
+    @property
     def verdict(self) -> str:
         """The result in one word."""
-        return "passed" if self.passed else self.failure
+        return "passed" if self.passed else "FAILED" if self.failed else "differs"
 
-    def __str__(self) -> str:
-        number = f"{self.value:.3f} (limit {self.limit:.2g})"
-        return f"{self.name:<12} {self.verdict:<7} {number}: {self.meaning}"
+    def _content(self) -> Content:
+        return Content(tables=[_table([self])], verdict=f"The check {self.verdict}.")
+
+    def _picture(self) -> Any:
+        return _picture([self])
 
 
-class ForecastChecks(Mapping[str, ForecastCheck]):
+class ForecastChecks(Shown, Mapping[str, ForecastCheck]):
     """The checks by name; they print as a table.
 
     Parameters
@@ -73,16 +86,19 @@ class ForecastChecks(Mapping[str, ForecastCheck]):
     >>> checks["spectrum"].passed, checks.failed
     (True, ())
     >>> print(checks)
-    spectrum     passed  0.010 (limit 0.05): halves agree
+    check     deviation   limit  result  meaning
+    spectrum     0.0100  0.0500  passed  halves agree
+    Every check passed.
     """
 
     def __init__(self, checks: tuple[ForecastCheck, ...]) -> None:
         self._checks = {check.name: check for check in checks}
 
     def __getitem__(self, name: str) -> ForecastCheck:
-        if name not in self._checks:
-            raise KeyError(f"check must be one of {', '.join(self._checks)}, got {name!r}")
-        return self._checks[name]
+        return by_name("check", self._checks, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._checks
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._checks)
@@ -92,41 +108,50 @@ class ForecastChecks(Mapping[str, ForecastCheck]):
 
     @property
     def failed(self) -> tuple[ForecastCheck, ...]:
-        """The checks that failed."""
-        return tuple(check for check in self.values() if not check.passed)
+        """The checks that speak against the forecast."""
+        return tuple(check for check in self.values() if check.failed)
 
-    def __str__(self) -> str:
-        return "\n".join(str(check) for check in self.values()) or "no checks were run"
+    @property
+    def verdict(self) -> str:
+        """How many checks passed, and which did not."""
+        if not self:
+            return "No checks were run."
+        failed = [check.name for check in self.failed]
+        others = [check.name for check in self.values() if not (check.passed or check.failed)]
+        text = "Every check passed."
+        if failed:
+            text = f"{len(failed)} of {len(self)} checks failed: {', '.join(failed)}."
+        elif others:
+            text = "No check speaks against the forecast."
+        return text + "".join(f" {name} concerns other methods only." for name in others)
 
-    __repr__ = __str__
+    def _content(self) -> Content:
+        return Content(tables=[_table(list(self.values()))], verdict=self.verdict)
 
-    def records(self) -> list[dict[str, Any]]:
-        """The checks as rows.
+    def _picture(self) -> Any:
+        return _picture(list(self.values()))
 
-        Returns
-        -------
-        list of dict
-            A row for each check.
-        """
-        names = ("name", "value", "limit", "passed", "verdict", "meaning")
-        return [{name: getattr(check, name) for name in names} for check in self.values()]
 
-    def to_frame(self) -> Any:
-        """The checks as a table.
+def _table(checks: Sequence[ForecastCheck]) -> Table:
+    """A row for each check."""
+    columns = (
+        Column(name="check", form="words"),
+        Column(name="value", heading="deviation"),
+        Column(name="limit"),
+        Column(name="passed", form="words", printed=False),
+        Column(name="result", form="words"),
+        Column(name="meaning", form="words"),
+    )
+    rows = [[c.name, c.value, c.limit, c.passed, c.verdict, c.meaning] for c in checks]
+    return Table(name="checks", columns=columns, rows=rows)
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each check.
 
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        from doubletrouble.errors import require
-
-        return require("pandas", "tables").DataFrame(self.records())
+def _picture(checks: Sequence[ForecastCheck]) -> Any:
+    bars = [
+        _plots.Bar(label=f"{check.name}: {check.verdict}", value=check.value / check.limit)
+        for check in checks
+    ]
+    return _plots.Bars(rows=bars, xlabel="deviation, in multiples of the limit", confidence=None)
 
 
 def least_resolution(loo: LeaveOneOut, whole: Population) -> float:
@@ -216,10 +241,10 @@ def gcv_check(loo: LeaveOneOut) -> ForecastCheck:
         meaning=(
             "generalized cross-validation agrees with leave-one-out"
             if value <= GCV_LIMIT
-            else "generalized cross-validation, which this forecast does not use, is off by this "
-            "much: some rows have high leverage"
+            else "no failure: generalized cross-validation, which this forecast does not use, is "
+            "off by this much, as some rows have high leverage"
         ),
-        failure="differs",
+        concerns_others=True,
     )
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble import glossary
-from doubletrouble.costs import CostName, check_cost, cost_of, most_features
+from doubletrouble import _plots, glossary, options
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import percent, plain, whole
+from doubletrouble.costs import COSTS, CostName, check_cost, cost_of, most_features, relative_cost
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
-from doubletrouble.errors import require
-from doubletrouble.forecasting._advice import MANY, RIDGE, ForecastAdvice, ForecastOption
 from doubletrouble.forecasting._checks import ForecastChecks
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import (
@@ -32,7 +31,7 @@ from doubletrouble.forecasting._ridge_functions import (
     RidgeTable,
     split_functions,
 )
-from doubletrouble.forecasting._terms import ForecastTerms, finish_axes
+from doubletrouble.options import Advice, Option, against_mean
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import (
     FloatArray,
@@ -42,7 +41,13 @@ from doubletrouble.parameters import (
     common_shape,
     number,
 )
-from doubletrouble.results import ConfidenceInterval, Estimate, PosteriorDraws
+from doubletrouble.results import (
+    EXTRAPOLATED,
+    ConfidenceInterval,
+    ErrorTerms,
+    Estimate,
+    PosteriorDraws,
+)
 
 GIVEN_KERNEL = "given kernel"  # in place of the name of an activation
 DEFAULT_RIDGE = 1e-3
@@ -55,7 +60,16 @@ _COARSER = 3  # step in the grid of ridges of that search
 _N_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
-_NOTE = "noise, or structure too fine for {n} rows or not in the span of the features"
+_FORECAST = "forecast"  # how an error is known that is not extrapolated
+_AXES = {
+    "n_features": "random features P",
+    "ridge": "ridge λ",
+    "n_members": "models K",
+    "n_samples": "rows N",
+}
+_SPAN = 10.0  # P of a plot, from n over it to n times it
+_RIDGE_SPAN = 1e-4, 1e2  # λ of a map, in multiples of the best
+_MAP_SIZE = 61, 49  # values of P and λ
 
 
 class _Model(NamedTuple):
@@ -66,9 +80,13 @@ class _Model(NamedTuple):
     n_members: float
     n_samples: float
 
+    def cost(self, of: CostName) -> float:
+        """The features of all models, or the operations of training."""
+        return cost_of(self.n_features, self.n_samples, self.n_members, "ensemble", of)
 
-@dataclass(frozen=True, kw_only=True)
-class LabelNoise:
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LabelNoise(Shown):
     """Standard deviation of the label noise: an estimate, and the bounds that hold for any target.
 
     There is no lower bound but 0: structure of the target that is too fine for the rows, or not in
@@ -94,13 +112,32 @@ class LabelNoise:
         """[0, upper], or the given value twice."""
         return ConfidenceInterval(self.estimate if self.given else 0.0, self.upper)
 
-    def __str__(self) -> str:
-        if self.given:
-            return f"label noise {self.estimate:.3g} (given)"
-        return (
-            f"label noise {self.estimate:.3g}, in [0, {self.upper:.3g}]: "
-            f"{_NOTE.format(n=self.n_samples)}"
+    def _content(self) -> Content:
+        low, high = self.interval
+        columns = (
+            Column(name="bound", form="words", printed=False),
+            Column(name="value", printed=False),
         )
+        rows = [("estimate", self.estimate), ("low", low), ("high", high)]
+        return Content(
+            tables=[Table(name="noise", columns=columns, rows=rows)], verdict=self.verdict
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The estimate and its bound, as text."""
+        text = f"Label noise: standard deviation {plain(self.estimate)}"
+        if self.given:
+            return f"{text}, as given."
+        return (
+            f"{text}, at most {plain(self.upper)}; it may also be structure too fine for "
+            f"{self.n_samples} rows, or not in the span of the features."
+        )
+
+    def _picture(self) -> Any:
+        rows = [("estimate", self.estimate), ("upper bound", self.upper)]
+        bars = [_plots.Bar(label=name, value=value) for name, value in rows]
+        return _plots.Bars(rows=bars, xlabel="standard deviation of the label noise")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,7 +197,7 @@ class RowDeviations:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Forecast:
+class Forecast(Shown):
     """The test error of random-features ridge regression on one data set, forecast from its rows.
 
     `error` is the error by cause at any number of features, ridge, number of models and of rows;
@@ -174,12 +211,14 @@ class Forecast:
     >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
     >>> f = dt.forecast(X, y, check=False)
     >>> print(f.error(n_features=50, ridge=0.01))
-    noise              0.0068 ± 0.0029    6.3%
-    initialization   0.00176 ± 0.00023    1.6%
-    sampling           0.0010 ± 0.0032    0.9%
-    bias                 0.013 ± 0.041   11.8%
-    noise floor          0.086 ± 0.036   79.4%
-    total                0.108 ± 0.019
+    part            error              share
+    noise           0.0068  ± 0.0029    6%
+    initialization  0.00176 ± 0.00023   2%
+    sampling        0.0010  ± 0.0032    0.9%
+    bias            0.013   ± 0.041    12%
+    noise floor     0.086   ± 0.036    79%
+    total           0.108   ± 0.019
+    79% of the error is noise floor.
     """
 
     dim: float  # D in λ N/D, the ridge on the Gram matrix
@@ -213,6 +252,11 @@ class Forecast:
         """The columns of y."""
         return int(self._rows.labels.shape[1])
 
+    @property
+    def baseline(self) -> float:
+        """The error of predicting the mean of y: its variance, summed over columns."""
+        return float(self._rows.labels.var(axis=0).sum())
+
     # --- errors ---
 
     def error(
@@ -221,7 +265,7 @@ class Forecast:
         ridge: Numeric = DEFAULT_RIDGE,
         ensemble: EnsembleLike = 1,
         n_samples: Numeric | None = None,
-    ) -> ForecastTerms:
+    ) -> ErrorTerms[Estimate]:
         """The expected squared error on new rows and labels, by cause.
 
         Arrays broadcast with each other.
@@ -240,7 +284,7 @@ class Forecast:
 
         Returns
         -------
-        ForecastTerms
+        ErrorTerms
             Noise, initialization, sampling, bias and bayes (the noise of new labels), with standard
             errors; `extrapolated` marks what the rows do not determine.
 
@@ -276,16 +320,14 @@ class Forecast:
             for name, (value, draws) in split.items():
                 parts[name].value[here], parts[name].draws[:, here] = value, draws
         key = ("forecast", self.seed, self._deviations.rows)
-        words = tuple(np.where(marks, "extrapolated", "").tolist())
+        words = tuple(np.where(marks, EXTRAPOLATED, _FORECAST).tolist())
         estimates: dict[str, Any] = {
             name: part.estimate(shape, key) for name, part in parts.items()
         }
-        return ForecastTerms(
+        return ErrorTerms(
             **estimates,
-            extrapolated=marks.reshape(shape) if shape else bool(marks[0]),
             coordinates={name: value for name, value in settings.items() if np.ndim(value)},
             status={"total": words if shape else words[0]} if marks.any() else {},
-            note=f"noise: {_NOTE.format(n=self.n_samples)}",
         )
 
     def _total(
@@ -485,7 +527,7 @@ class Forecast:
         cost: CostName = "features",
         ensemble: Sequence[float] = _N_MEMBERS,
         ridges: FloatArray | None = None,
-    ) -> ForecastOption:
+    ) -> Option:
         """The number of features, of models, and the ridge of least error within a budget.
 
         Parameters
@@ -503,8 +545,8 @@ class Forecast:
 
         Returns
         -------
-        ForecastOption
-            The model and its forecast error.
+        Option
+            The forecast error, and the model in `setting`: P, λ, K and N.
 
         Raises
         ------
@@ -513,9 +555,7 @@ class Forecast:
         TypeError
             If an argument is not one number.
         """
-        return self._option(
-            "best allocation", self._best(budget, n_samples, cost, ensemble, ridges)
-        )
+        return self._option(options.BEST, self._best(budget, n_samples, cost, ensemble, ridges))
 
     def _best(
         self,
@@ -555,32 +595,48 @@ class Forecast:
         ridge = self.best_ridge(n_features, n_members, N, ridges=ridges)
         return _Model(n_features, ridge, n_members, N)
 
-    def _option(self, name: str, model: _Model, now: ForecastTerms | None = None) -> ForecastOption:
-        """A model with its error, and its gain over the present error."""
+    def _option(
+        self, name: str, model: _Model, now: tuple[_Model, ErrorTerms[Estimate]] | None = None
+    ) -> Option:
+        """A model with its error; beside a present one, with its gain and its relative costs."""
         error = self.error(*model)
-        gain = None
-        if now is not None and 0 < float(now.total) < math.inf:
-            gain = 1 - error.total / now.total
-        return ForecastOption(name=name, **model._asdict(), error=error, gain=gain)
+        option = Option(
+            name=name,
+            error=error,
+            status=EXTRAPOLATED if error.extrapolated else _FORECAST,
+            setting=model._asdict(),
+        )
+        if now is None:
+            return option
+        before, total = now[0], now[1].total
+        cost: dict[str, float] = {
+            name: relative_cost(model.cost(name), before.cost(name)) for name in COSTS
+        }
+        cost["data"] = model.n_samples / before.n_samples
+        if model == before:
+            return replace(option, cost=cost)
+        gain, interval = _gain(error.total, total, self.confidence)
+        return replace(option, gain=gain, interval=interval, cost=cost)
 
     def advise(
         self,
-        n_features: float,
+        n_features: float = math.inf,
         ridge: float = DEFAULT_RIDGE,
         ensemble: float = 1,
         n_samples: float | None = None,
         *,
         budget: float | None = None,
         cost: CostName = "features",
-    ) -> ForecastAdvice:
+    ) -> Advice:
         """What each change of the present model brings, and the best allocation of a budget.
 
         The changes are twice the features, twice the models, infinitely many models, the best ridge
-        and twice the rows; gains have standard errors, in which the choice of these rows cancels.
+        and twice the rows, without those that change nothing; gains have standard errors, in which
+        the choice of these rows cancels.
 
         Parameters
         ----------
-        n_features : float
+        n_features : float, default: math.inf
             P, the random features of each model at present.
         ridge : float, default: 0.001
             The present λ, in the paper's convention.
@@ -589,13 +645,13 @@ class Forecast:
         n_samples : float or None, default: None
             N, the present rows of the training set; None for all rows.
         budget : float or None, default: None
-            The largest cost of the best allocation; None for the present cost.
+            The largest cost of the best allocation, may be `math.inf`; None for the present cost.
         cost : {"features", "training"}, default: "features"
             P K features in total, or K N P min(N, P) operations of training.
 
         Returns
         -------
-        ForecastAdvice
+        Advice
             The present model, every change and the best allocation, with errors and gains.
 
         Raises
@@ -618,99 +674,198 @@ class Forecast:
         now = self._model(n_features, ridge, ensemble, n_samples)
         P, _, K, N = now
         check_cost(cost)
-        present = cost_of(P, N, K, "ensemble", cost)
+        present = now.cost(cost)
         budget = present if budget is None else budget
         regularized = now._replace(ridge=self.best_ridge(P, K, N))
-        changes = {
-            "2x features": now._replace(n_features=2 * P),
-            "2x models": now._replace(n_members=2 * K),
-            MANY: now._replace(n_members=math.inf),
-            RIDGE: regularized,
-            "2x data": now._replace(n_samples=2 * N),
-        }
+        changes = {options.RIDGE: regularized, options.DATA: now._replace(n_samples=2 * N)}
+        if math.isfinite(P):  # infinitely many features have no variance that averaging reduces
+            more = {options.FEATURES: now._replace(n_features=2 * P)}
+            if math.isfinite(K):
+                more[options.MODELS] = now._replace(n_members=2 * K)
+                more[options.MANY] = now._replace(n_members=math.inf)
+            changes = more | changes
         found = self._best(budget, N, cost)
         candidates = (found, regularized, now) if present <= budget else (found,)
         best = min(candidates, key=lambda model: self._total(*model))
-        base = self._option("now", now)
-        return ForecastAdvice(
-            now=base,
-            changes=tuple(self._option(name, one, base.error) for name, one in changes.items()),
-            best=self._option("best allocation", best, base.error),
-            budget=budget,
-            cost=cost,
+        before = now, self.error(*now)
+        return Advice(
+            now=self._option(options.NOW, now, before),
+            changes=tuple(self._option(name, one, before) for name, one in changes.items()),
+            allocations=(self._option(options.BEST, best, before),),
             confidence=self.confidence,
+            label="forecast test error",
+            baseline=self.baseline,
+            facts={"budget": budget, "cost": cost},
         )
 
     # --- presentation ---
 
-    def _grid(self, settings: dict[str, Any]) -> ForecastTerms:
-        if not any(np.ndim(value) for value in settings.values()):
-            grid = np.geomspace(self.n_samples / 10, self.n_samples * 10, 81)
-            settings = {"n_features": grid, **settings}
-        return self.error(**settings)
-
-    def plot(self, axes: Any = None, **settings: Any) -> Any:
+    def plot(self, ax: Any = None, **settings: Any) -> Any:
         """Draw the error by cause along the setting that is an array.
 
-        By default along the number of features, from a tenth to ten times that of rows. Curves are
-        dashed where they are extrapolated; the band is one standard error of the total.
+        By default along the number of features, from a tenth to ten times that of rows. The band is
+        one standard error of the total; curves are dashed where they are extrapolated. Two arrays
+        of features and ridges, on axes of their own, are a map.
 
         Parameters
         ----------
-        axes : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; None for a new figure.
+        ax : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; those of a new figure unless given.
         **settings : float or array_like
             Arguments of `error`: `n_features`, `ridge`, `ensemble` and `n_samples`.
 
         Returns
         -------
         matplotlib.axes.Axes
-            The axes drawn on.
+            The axes.
 
         Raises
         ------
         ValueError
-            If a setting is out of range.
+            If a setting is out of range, or the error has more than two axes.
         TypeError
             If a setting is not an argument of `error`, or not a number.
         MissingExtraError
             If matplotlib is not installed.
         """
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(figsize=(6.6, 3.8), layout="constrained").add_subplot()
-        terms = self._grid(settings)
-        axes = terms.plot(axes)
-        x = terms.coordinates.get("n_features")
-        if x is not None and len(terms.shape) == 1 and "ensemble" not in settings:
-            y = self._total(**{**settings, "n_features": x, "ensemble": math.inf})
-            axes.plot(x, y, color=BLACK, linestyle=":", linewidth=1.5, label="total, K = ∞")
-            finish_axes(axes, "n_features", np.asarray(x), terms.extrapolated)
-        return axes
+        return _plots.draw(self._along(settings), ax)
 
-    def to_frame(self, **settings: Any) -> Any:
-        """The table of `plot`.
+    def map(
+        self,
+        n_features: float = math.inf,
+        ridge: float = DEFAULT_RIDGE,
+        ensemble: float = 1,
+        n_samples: float | None = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the error over the number of features and the ridge, with the present model.
 
         Parameters
         ----------
-        **settings : float or array_like
-            Arguments of `error`: `n_features`, `ridge`, `ensemble` and `n_samples`.
+        n_features, ridge : float, default: math.inf, 0.001
+            P and λ of the present model, which is marked, as is the least error of the map.
+        ensemble : float, default: 1
+            K, the number of models averaged.
+        n_samples : float or None, default: None
+            N, rows of the training set; None for all rows.
+        ax : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; those of a new figure unless given.
 
         Returns
         -------
-        pandas.DataFrame
-            A row for each point, with every part, its standard error, and the mark `extrapolated`.
+        matplotlib.axes.Axes
+            The axes.
 
         Raises
         ------
         ValueError
-            If a setting is out of range.
+            If a number is out of range.
         TypeError
-            If a setting is not an argument of `error`, or not a number.
+            If an argument is not one number.
         MissingExtraError
-            If pandas is not installed.
+            If matplotlib is not installed.
         """
-        return self._grid(settings).to_frame()
+        P, lam, K, N = self._model(n_features, ridge, ensemble, n_samples)
+        ends = [self.n_samples / _SPAN, self.n_samples * _SPAN, *([P] if math.isfinite(P) else [])]
+        features = np.geomspace(min(ends), max(ends), _MAP_SIZE[0])
+        best = self.best_ridge(P, K, N)
+        ends = [best * share for share in _RIDGE_SPAN] + ([lam] if 0 < lam < math.inf else [])
+        least = self._loo.rounding * self.dim / N  # κ is at least λ N/D
+        ridges = np.geomspace(max(min(ends), 2 * least), max(ends), _MAP_SIZE[1])
+        terms = self.error(features, ridges[:, None], K, N)
+        totals = np.asarray(terms.total.value)
+        row, column = np.unravel_index(int(np.argmin(totals)), totals.shape)
+        now = float(self._total(P, lam, K, N))
+        points = [
+            _plots.MapPoint(
+                x=min(P, features[-1]),
+                y=min(max(lam, ridges[0]), ridges[-1]),
+                label=f"now{' (P = ∞)' if math.isinf(P) else ''}: {plain(now)}",
+            ),
+            _plots.MapPoint(
+                x=features[column], y=ridges[row], label=f"best: {plain(totals[row, column])}"
+            ),
+        ]
+        return _plots.draw(replace(_map(terms), points=points, marks=[self._peak(x=N)]), ax)
+
+    def _peak(self, x: float) -> _plots.Mark:
+        return _plots.Mark(label="P = N", x=x)
+
+    def _picture(self) -> _plots.Picture:
+        return self._along({})
+
+    def _along(self, settings: dict[str, Any]) -> _plots.Picture:
+        """The picture of the error at some settings; by default along the number of features."""
+        if not any(np.ndim(value) for value in settings.values()):
+            grid = np.geomspace(self.n_samples / _SPAN, self.n_samples * _SPAN, 81)
+            settings = {"n_features": grid, **settings}
+        terms = self.error(**settings)
+        varying = {name: np.broadcast_to(v, terms.shape) for name, v in terms.coordinates.items()}
+        if _is_map(varying):
+            N = settings.get("n_samples")
+            return replace(_map(terms), marks=[self._peak(self.n_samples if N is None else N)])
+        picture: _plots.Picture = terms._picture()
+        if not isinstance(picture, _plots.Curves | _plots.Family):
+            return picture
+        along = {name: v for name, v in varying.items() if np.ptp(v[..., :2]) > 0} or varying
+        name = next(iter(along))
+        picture = replace(picture, xlabel=_AXES[name], marks=self._marks(name, settings))
+        if isinstance(picture, _plots.Family):
+            return picture
+        columns = {**terms.parts, "total": terms.total}  # bands of the total alone
+        lines = [
+            replace(line, points=False, y=one if line.part == "total" else one.value)
+            for line, one in zip(picture.lines, columns.values(), strict=True)
+        ]
+        if "ensemble" not in settings and np.isfinite(settings.get("n_features", math.inf)).any():
+            many = self._total(**settings, ensemble=math.inf)
+            lines.append(
+                _plots.Line(label="total, ∞ models", y=many, part="", color=BLACK, dotted=True)
+            )
+        return replace(picture, lines=lines)
+
+    def _marks(self, name: str, settings: dict[str, Any]) -> list[_plots.Mark]:
+        """The mark P = N on an axis of features or rows, where the other is one number."""
+        N = settings.get("n_samples")
+        sizes = {
+            "n_features": self.n_samples if N is None else N,
+            "n_samples": settings.get("n_features", math.inf),
+        }
+        x = sizes.get(name, math.inf)
+        return [self._peak(float(x))] if np.ndim(x) == 0 and math.isfinite(x) else []
+
+    def _content(self) -> Content:
+        ridge = self.best_ridge()
+        error = self.error(math.inf, ridge)
+        total = float(error.total)
+        lead, line = against_mean(total, self.baseline, where="at best")
+        title = f"Infinitely many features at the best ridge, λ = {whole(ridge)}"
+        low, high = self.noise.interval
+        return Content(
+            title=(
+                f"Forecast for random features ({self.activation}) from {self.n_samples} rows in "
+                f"{self.dim:g} dimensions; {self._convention}"
+            ),
+            lead=lead,
+            tables=[
+                replace(error._part_table(), title=title),
+                *(replace(table, title="Checks") for table in self.checks._tables()),
+            ],
+            lines=[self.checks.verdict, self.noise.verdict, line],
+            notes=self.notes,
+            verdict=_verdict(error, ridge),
+            facts={
+                "activation": self.activation,
+                "scale": self.scale,
+                "fit_intercept": self.fit_intercept,
+                "n_samples": self.n_samples,
+                "dim": self.dim,
+                "n_outputs": self.n_outputs,
+                "best_ridge": ridge,
+                "baseline": self.baseline,
+                "noise": {"estimate": self.noise.estimate, "low": low, "high": high},
+            },
+        )
 
     @property
     def _convention(self) -> str:
@@ -721,27 +876,59 @@ class Forecast:
         scaled = "scaled to mean 0 and variance 1" if self.scale else "not scaled"
         return f"inputs {scaled}, {constant}"
 
-    def __str__(self) -> str:
-        best = self.best_ridge()
-        limit = self.error(math.inf, best)
-        lines = [
-            f"Forecast for random features ({self.activation}) from {self.n_samples} rows in "
-            f"{self.dim:g} dimensions",
-            f"  {self._convention}",
-            f"  {self.noise}",
-            f"  infinitely many features at the best ridge, λ = {best:.3g}: "
-            f"error {limit.total}, of which",
-            *(f"    {line}" for line in str(limit).splitlines()[:-1]),
-            "Checks",
-            *(f"  {check}" for check in self.checks.values()),
-            *(f"note: {note}" for note in self.notes),
-        ]
-        return "\n".join(lines)
 
-    __repr__ = __str__
+def _verdict(error: ErrorTerms[Estimate], ridge: float) -> str:
+    """The least error, and its causes."""
+    parts = {name: float(part) for name, part in error.parts.items()}
+    total = sum(parts.values())
+    floor, variance = parts["bias"] + parts["bayes"], parts["noise"] + parts["sampling"]
+    return (
+        f"At best {plain(total)}, with infinitely many features and λ = {whole(ridge)}: "
+        f"{percent(floor / total)} is label noise or underfitting (noise floor, bias), "
+        f"{percent(variance / total)} overfitting (variance over the rows)."
+    )
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+
+def _gain(
+    after: Estimate, now: Estimate, confidence: float
+) -> tuple[Estimate | None, ConfidenceInterval | None]:
+    """The share of the error that is removed, and its interval, which ends at all of it."""
+    if math.isfinite(now.value) and now.value > 0:
+        gain = 1 - after / now
+        low, high = gain.confidence_interval(confidence)
+        return gain, ConfidenceInterval(low, min(high, 1.0))
+    if math.isinf(now.value) and math.isfinite(after.value):
+        all_of_it = Estimate(value=1.0, standard_error=0.0, n_draws=now.n_draws)
+        return all_of_it, ConfidenceInterval(1.0, 1.0)
+    return None, None
+
+
+def _is_map(varying: dict[str, FloatArray]) -> bool:
+    """Whether P and λ vary along an axis each."""
+    axes = [
+        tuple(axis for axis in range(value.ndim) if np.ptp(value, axis=axis).any())
+        for value in varying.values()
+    ]
+    return varying.keys() == {"n_features", "ridge"} and sorted(axes) == [(0,), (1,)]
+
+
+def _map(terms: ErrorTerms[Estimate]) -> _plots.Map:
+    """The total over P and λ."""
+    P, ridge = (
+        np.broadcast_to(terms.coordinates[name], terms.shape) for name in ("n_features", "ridge")
+    )
+    totals = np.asarray(terms.total.value)
+    if np.ptp(P, axis=0).any():
+        P, ridge, totals = P.T, ridge.T, totals.T
+    return _plots.Map(
+        x=P[0],
+        y=ridge[:, 0],
+        z=totals,
+        xlabel=_AXES["n_features"],
+        ylabel=_AXES["ridge"],
+        zlabel="squared error",
+        note="extrapolated in part" if np.any(terms.extrapolated) else "",
+    )
 
 
 _PARTS = ("noise", "initialization", "sampling", "bias", "bayes")

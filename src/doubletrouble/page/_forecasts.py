@@ -253,11 +253,10 @@ def main(given: IO[bytes]) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it is in the notes
             result = forecast(inputs, labels, groups=groups, **options)
-        variance = float(np.var(labels))
     except (ValueError, TypeError) as error:
         write({"message": str(error)})
         return
-    write(_summary(result, variance))
+    write(_summary(result))
     while True:
         write(_answer(result, **questions.get()))
 
@@ -266,17 +265,17 @@ def _read_floats(given: IO[bytes], count: int) -> FloatArray:
     return np.frombuffer(given.read(8 * count), dtype=np.float64)
 
 
-def _summary(result: Forecast, variance: float) -> dict[str, Any]:
+def _summary(result: Forecast) -> dict[str, Any]:
     """What does not depend on the model."""
     return {
         "n_samples": result.n_samples,
-        "variance": variance,
+        "variance": result.baseline,
         "noise": {
             "estimate": result.noise.estimate,
             "upper": result.noise.upper,
-            "text": str(result.noise),
+            "text": result.noise.verdict,
         },
-        "checks": result.checks.records(),
+        "checks": json.loads(result.checks.to_json())["checks"],
         "notes": list(result.notes),
         "feature_range": [_FEWEST * result.n_samples, _MOST * result.n_samples],
         "sample_range": [
@@ -328,12 +327,8 @@ def _errors(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
 
 def _advice(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
     advice = result.advise(model.n_features, model.ridge, model.n_members, model.n_samples)
-    return {
-        "options": advice.records(),
-        "choice": advice.choice.name,
-        "summary": advice.summary,
-        "confidence": advice.confidence,
-    }
+    answer: dict[str, Any] = json.loads(advice.to_json())
+    return answer
 
 
 # --- all forecasts of a server -------------------------------------------------------------------

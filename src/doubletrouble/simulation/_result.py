@@ -9,6 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import plain, whole
 from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
     Amplitudes,
@@ -17,11 +20,21 @@ from doubletrouble.ensembles import (
     MemberTerms,
     Scheme,
     Vote,
+    as_ensemble,
     checked_weights,
     combine,
 )
 from doubletrouble.losses import MEASURES, VOTE_MEASURES
-from doubletrouble.parameters import FloatArray, IntArray, Numeric, Value, common_shape, refuse
+from doubletrouble.parameters import (
+    FloatArray,
+    IntArray,
+    Numeric,
+    Value,
+    common_shape,
+    declarations,
+    refuse,
+    shown,
+)
 from doubletrouble.problems import Member, Problem
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
 from doubletrouble.simulation._ensembles import (
@@ -33,9 +46,17 @@ from doubletrouble.simulation._ensembles import (
 from doubletrouble.simulation._overlaps import OverlapDraws, jackknife, majority, power_parts
 from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
 
+_MODELS = {
+    "features": "random features",
+    "gaussian": "Gaussian covariates",
+    "kernel": "infinitely many features",
+}
+_ALWAYS = ("features_per_dim", "samples_per_dim", "ridge", "noise")  # printed settings
+_SIMULATED = "points: simulation; lines: theory"
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DrawnEnsemble:
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class DrawnEnsemble(Shown):
     """An ensemble as requested and as realized, and every term of every draw."""
 
     requested: Scheme
@@ -46,15 +67,45 @@ class DrawnEnsemble:
         """Whether the terms are those of an ensemble, as requested or as realized."""
         return same_terms(scheme, self.requested) or same_terms(scheme, self.realized)
 
-    def __str__(self) -> str:
+    @property
+    def name(self) -> str:
+        """The scheme as requested; with K for the number of members where draws serve every one."""
         if not self.requested.any_size:
             return repr(self.requested)
         options = "".join(f", {name}={value:g}" for name, value in self.requested.options.items())
         return f"{type(self.requested).__name__}(K{options})"
 
+    def _means(self) -> dict[str, Estimate]:
+        """The mean of every term over draws."""
+        return {name: Estimate.of(draws) for name, draws in self.terms.named().items()}
+
+    def _content(self) -> Content:
+        means = self._means()
+        shape = np.broadcast_shapes(*(np.shape(term.value) for term in means.values()))
+        title = f"{self.name}, realized as {self.realized!r}"
+        if not shape:
+            columns = [Column(name="term", form="words"), Column(name="mean")]
+            terms = Table(name="terms", columns=columns, rows=list(means.items()))
+        else:
+            every = {k: np.broadcast_to(term.value, shape).ravel() for k, term in means.items()}
+            terms = Table(
+                name="terms",
+                columns=[Column(name=name) for name in every],
+                rows=list(zip(*every.values(), strict=True)),
+                omitted="points",
+            )
+        return Content(title=title, tables=[terms])
+
+    def _picture(self) -> _plots.Bars:
+        means = self._means()
+        if any(np.ndim(term.value) for term in means.values()):
+            raise ValueError("plot must be of one point, got the terms of several")
+        bars = [_plots.Bar(label=name, value=term) for name, term in means.items()]
+        return _plots.Bars(rows=bars, xlabel="mean over draws", signed=True)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Simulation:
+class Simulation(Shown):
     """A simulation at the sizes realized, with every term of every draw.
 
     Results have the axes of `problem`: `exact_error(sim.problem, ensemble)` is the theory for every
@@ -97,15 +148,6 @@ class Simulation:
     def ensembles(self) -> tuple[Scheme, ...]:
         """The ensembles drawn in addition to those with all of the data, as requested."""
         return tuple(one.requested for one in self.drawn)
-
-    def __repr__(self) -> str:
-        """The settings, without the draws."""
-        ensembles = f", ensembles={list(self.ensembles)!r}" if self.drawn else ""
-        return (
-            f"{type(self).__name__}(problem={self.problem!r}, dim={self.dim}, "
-            f"model={self.model!r}, seed={self.seed}, n_data={self.n_data}, "
-            f"n_init={self.n_init}, test={self.test!r}{ensembles})"
-        )
 
     @property
     def psi(self) -> PsiTerms[Estimate]:
@@ -250,6 +292,112 @@ class Simulation:
         """
         return Estimate.of(draws, key=self._key)
 
+    # --- shown ---
+
+    _label = "squared error"
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        ensemble: EnsembleLike = 1,
+        theory: ErrorTerms[Any] | None = None,
+    ) -> Any:
+        """Draw the error by cause, with the theory beside it.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; those of a new figure unless given.
+        ensemble : float or array_like or Scheme, default: 1
+            The number of models K, or one of the ensembles drawn.
+        theory : ErrorTerms or None, default: None
+            The error at the same points, as of `exact_error(sim.problem, ensemble)`, which is drawn
+            as lines in the colours of the points, or as bars for a single point.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        ValueError
+            If the simulation has more than two axes, the theory is of other points, or the ensemble
+            was not drawn.
+        TypeError
+            If `theory` is not an `ErrorTerms`.
+        MissingExtraError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import matplotlib, doubletrouble as dt
+        >>> matplotlib.use("Agg")
+        >>> run = dt.simulate(dt.Problem(ridge=[0.01, 0.1, 1.0]), dim=20, n_data=4, n_init=2)
+        >>> axes = run.plot(theory=dt.exact_error(run.problem))
+        """
+        return _plots.draw(_with_theory(self.error(ensemble), theory, self._label), ax)
+
+    def _picture(self) -> Any:
+        return _with_theory(self.error(), None, self._label)
+
+    def _content(self) -> Content:
+        error = self.error()
+        content = error._content()
+        tables = list(content.tables)
+        if self.drawn and not error.shape:
+            tables.append(self._ensemble_table())
+        scales = {name: getattr(self, name) for name in ("dim", "model", "seed", "n_data")}
+        scales |= {name: getattr(self, name) for name in ("n_init", "test", "center", "dtype")}
+        return replace(
+            content,
+            title=self._title(),
+            tables=tables,
+            facts={**scales, "problem": self._settings()},
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        """The problem at the sizes realized, as numbers and words."""
+        values = {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
+        return {
+            name: value if isinstance(value, float | np.ndarray) else str(value)
+            for name, value in values.items()
+        }
+
+    def _title(self) -> str:
+        """The model, its sizes, and the parameters that are not the default ones."""
+        symbols = {name: spec.symbol for name, spec in declarations(Problem).items()}
+        at = []
+        for f in fields(self.problem):
+            value = getattr(self.problem, f.name)
+            usual = np.ndim(value) == 0 and value == getattr(_USUAL, f.name)
+            if usual and f.name not in _ALWAYS:
+                continue
+            if f.name not in symbols:
+                at.append(str(value))
+            elif np.ndim(value):
+                count = len(np.unique(value))
+                at.append(f"{count} values of {symbols[f.name]}")
+            else:
+                at.append(f"{symbols[f.name]} = {whole(float(value))}")
+        if self.times is not None:
+            at.append(f"{self.times.size} times")
+        return (
+            f"Simulated {self._label} ± standard error: {_MODELS[self.model]}, D = {self.dim}, "
+            f"{self.n_data} draws\n{', '.join(at)}"
+        )
+
+    def _ensemble_table(self) -> Table:
+        """The error of one model, and of every ensemble drawn."""
+        schemes = [as_ensemble(1, "Simulation.error"), *self.ensembles]
+        return Table(
+            name="ensembles",
+            title="Ensembles drawn",
+            columns=[Column(name="ensemble", form="words"), Column(name="error")],
+            rows=[[repr(scheme), self.error(scheme).total] for scheme in schemes],
+        )
+
     # --- from draws to parts ---
 
     @property
@@ -268,7 +416,7 @@ class Simulation:
         for one in self.drawn:
             if one._covers(scheme):
                 return one
-        known = ", ".join(map(str, self.drawn))
+        known = ", ".join(one.name for one in self.drawn)
         raise ValueError(
             f"ensemble must be a number, or one of those drawn ({known or 'none'}; see "
             f"simulate(..., ensembles=...)), got {scheme!r}"
@@ -304,6 +452,63 @@ class Simulation:
             name: self.estimate(np.array(np.broadcast_to(value, (count, *points))))
             for name, value in parts.items()
         }
+
+
+_USUAL = Problem()
+
+
+def _with_theory(error: ErrorTerms[Estimate], theory: Any, label: str) -> Any:
+    """The picture of an error; the theory at the same points in the same colours."""
+    picture: Any = error._picture()
+    if isinstance(picture, _plots.Bars):
+        picture = replace(picture, xlabel=label)
+    else:
+        picture = replace(picture, ylabel=label)
+    if theory is None:
+        return picture
+    if not isinstance(theory, ErrorTerms):
+        wanted = "theory must be an ErrorTerms, as of exact_error(sim.problem)"
+        raise TypeError(f"{wanted}, got {shown(theory)}")
+    if theory.shape != error.shape:
+        raise ValueError(
+            f"theory must be of the points of the simulation, of shape {error.shape}, got "
+            f"{theory.shape}"
+        )
+    other = theory._picture()
+    match picture:
+        case _plots.Bars():
+            exact = {bar.part: replace(bar, label="theory") for bar in other.rows}
+            rows = []
+            for bar in picture.rows:
+                pair = [bar, exact[bar.part]] if bar.part in exact else [bar]
+                rows += pair if any(_is_there(one.value) for one in pair) else []
+            return replace(picture, rows=rows)
+        case _plots.Curves():
+            points = [replace(line, points=True) for line in picture.lines]
+            exact_lines = [replace(line, label="", points=False) for line in other.lines]
+            return replace(picture, lines=[*exact_lines, *points], note=_SIMULATED)
+        case _:
+            return _curves_with_theory(picture, other)
+
+
+def _is_there(value: Any) -> bool:
+    """Whether a part is not zero."""
+    return bool(float(value))
+
+
+def _curves_with_theory(picture: _plots.Family, other: _plots.Family) -> _plots.Curves:
+    """The totals of a two-dimensional array, a colour for each row."""
+    lines = []
+    for k, name in enumerate(picture.names):
+        color = _plots.CYCLE[k % len(_plots.CYCLE)]
+        mine, exact = picture.totals[k], other.totals[k]  # type: ignore[index]
+        lines += [
+            _plots.Line(label=name, y=mine, points=True, color=color),
+            _plots.Line(label="", y=exact, color=color),
+        ]
+    return _plots.Curves(
+        x=picture.x, xlabel=picture.xlabel, lines=lines, ylabel=picture.ylabel, note=_SIMULATED
+    )
 
 
 def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> MemberTerms:
@@ -349,6 +554,12 @@ class ConvexSimulation(Simulation):
     """
 
     draws: OverlapDraws  # type: ignore[assignment]
+
+    @property
+    def _label(self) -> str:  # type: ignore[override]
+        """The name of the error."""
+        classes = self.problem.task == "classification"
+        return "rate of misclassification" if classes else "squared error"
 
     @property
     def n_data(self) -> int:
@@ -657,7 +868,7 @@ _TOTAL_ONLY = "parts must be computed by theory: a simulation of members estimat
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class CommitteeSimulation:
+class CommitteeSimulation(Shown):
     """A simulated committee at the sizes realized, with every mean product of every draw.
 
     Examples
@@ -684,13 +895,6 @@ class CommitteeSimulation:
     def n_data(self) -> int:
         """The number of independent draws."""
         return int(self.draws.shape[0])
-
-    def __repr__(self) -> str:
-        """The settings, without the draws."""
-        return (
-            f"CommitteeSimulation(members={list(self.members)!r}, dim={self.dim}, "
-            f"model={self.model!r}, seed={self.seed}, n_data={self.n_data})"
-        )
 
     @property
     def pair_errors(self) -> Estimate:
@@ -736,3 +940,87 @@ class CommitteeSimulation:
     def _key(self) -> Hashable:
         """Equal for simulations of the same random numbers."""
         return ("simulate members", self.model, self.seed, self.n_data)
+
+    # --- shown ---
+
+    def plot(self, ax: Any = None, *, theory: ErrorTerms[Any] | None = None) -> Any:
+        """Draw the error of every member and of their mean, with the theory beside it.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; those of a new figure unless given.
+        theory : ErrorTerms or None, default: None
+            The error of the mean, as of `committee(run.members, ...).error`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        TypeError
+            If `theory` is not an `ErrorTerms`.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        picture = self._picture()
+        mean = _with_theory(self.error(), theory, picture.xlabel)
+        return _plots.draw(replace(picture, rows=[*picture.rows, *mean.rows[1:]]), ax)
+
+    def _picture(self) -> _plots.Bars:
+        errors, total = self.pair_errors, self.error().total
+        own = [errors[k, k] for k in range(len(self.members))]
+        bars = [_plots.Bar(label=f"member {k}", value=one) for k, one in enumerate(own, start=1)]
+        bars.append(_plots.Bar(label="mean of all", value=total, part="total"))
+        return _plots.Bars(rows=bars, xlabel="squared error")
+
+    def _content(self) -> Content:
+        errors, total, count = self.pair_errors, self.error().total, len(self.members)
+        names = ("features_per_dim", "samples_per_dim", "ridge")
+        symbols = {name: declarations(Member)[name].symbol for name in names}
+        members: list[list[Any]] = [
+            [
+                f"member {k}",
+                *(float(np.asarray(getattr(one, name))) for name in names),
+                str(one.activation),
+                errors[k - 1, k - 1],
+            ]
+            for k, one in enumerate(self.members, start=1)
+        ]
+        own = [float(errors[k, k]) for k in range(count)]
+        best = int(np.argmin(own))
+        scales = {name: getattr(self, name) for name in ("dim", "model", "seed", "n_data")}
+        return Content(
+            title=f"Simulated squared error ± standard error: {_MODELS[self.model]}, "
+            f"D = {self.dim}, {self.n_data} draws\nF = {whole(self.signal)}, "
+            f"τ = {whole(self.noise)}",
+            tables=[
+                Table(
+                    name="members",
+                    columns=[
+                        Column(name="member", heading="", form="words"),
+                        *(Column(name=n, heading=symbols[n], form="count") for n in names),
+                        Column(name="activation", form="words"),
+                        Column(name="error"),
+                    ],
+                    rows=[*members, ["mean of all", None, None, None, None, total]],
+                ),
+                Table(
+                    name="pair_errors",
+                    title="Mean product of the errors of two members",
+                    columns=[
+                        Column(name="member", form="count"),
+                        *(
+                            Column(name=f"error_with_{k}", heading=f"with {k}", alone=True)
+                            for k in range(1, count + 1)
+                        ),
+                    ],
+                    rows=[[k + 1, *(errors[k, j] for j in range(count))] for k in range(count)],
+                ),
+            ],
+            verdict=f"The mean of all members has an error of {plain(float(total))}; the best "
+            f"one, member {best + 1}, of {plain(own[best])}.",
+            facts=scales,
+        )

@@ -38,7 +38,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, power
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import power
 from doubletrouble.ensembles import (
     EnsembleLike,
     MemberTerms,
@@ -255,7 +256,7 @@ class Exponents(Shown):
             raise ValueError(f"plot must be of at most one axis, got shape {self.shape}")
         name, x = next(iter(self.coordinates.items()), ("point", np.arange(self.shape[0])))
         lines = [
-            _plots.Line(
+            _plots.Curve(
                 label=f"{prefix}by {size}",
                 y=getattr(source, direction).total,
                 dotted=source is not self,

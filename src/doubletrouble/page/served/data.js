@@ -29,11 +29,9 @@ const CHECKS = {
   back_test: "Back-test",
 };
 
-const ABOUT_OTHERS = "loo_over_gcv"; // a check of other estimates than the forecast
-
 const labelOf = (name) => declarations.parts.labels[name];
 const meaningOf = (name) => declarations.parts.meanings[name];
-const colorOf = (name) => (name === "bayes" ? "var(--soft)" : `var(--causes-${name})`);
+const colorOf = (name) => `var(--causes-${name})`;
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
 const signed = (share) => {
   const size = percent(Math.abs(share), 1);
@@ -527,12 +525,13 @@ function advicePanel() {
   const note = html("p", { class: "soft" });
   const element = panel("", "Which change pays?", summary, body, note);
   const SYMBOLS = { n_features: "P", n_members: "K", n_samples: "N", ridge: "λ" };
+  const isExtrapolated = ({ status }) => status === "extrapolated";
 
   function row(option, now, chosen) {
     const differing = Object.keys(SYMBOLS).filter((name) => option[name] !== now[name] || option === now);
     const digits = { ridge: 3 };
     const values = differing.map((name) => `${SYMBOLS[name]} = ${shownNumber(option[name], digits[name] ?? 6)}`);
-    if (option !== now) values.push(`training ×${shownNumber(option.relative_training, 3)}`);
+    if (option !== now) values.push(`training ×${shownNumber(option.cost_training, 3)}`);
     const hasGain = typeof option.gain === "number";
     const interval = hasGain ? `${signed(option.gain_low)} to ${signed(option.gain_high)}` : "";
     const gain = hasGain ? [signed(option.gain), small(interval)] : [];
@@ -540,19 +539,18 @@ function advicePanel() {
       "tr",
       { class: option.option === chosen ? "chosen" : "" },
       html("th", { scope: "row" }, option.option, small(unbroken(values.join(", ")))),
-      html("td", {}, shownNumber(option.total, 3) + (option.extrapolated ? " *" : "")),
+      html("td", {}, shownNumber(option.error, 3) + (isExtrapolated(option) ? " *" : "")),
       html("td", {}, ...gain),
     );
   }
   return {
     element,
-    update({ options, choice, summary: text, confidence }) {
+    update({ options, choice, verdict, confidence }) {
       element.classList.remove("stale");
-      const plain = text.replace(/\d[\d.]*e[+-]\d+/g, (number) => shownNumber(Number(number), 3));
-      setText(summary, sentence(plain));
+      setText(summary, verdict);
       const heads = ["Change", "Error", "Gain"];
       body.replaceChildren(table("Changes", heads, options.map((one) => row(one, options[0], choice))));
-      const starred = options.some((one) => one.extrapolated) ? " * extrapolated." : "";
+      const starred = options.some(isExtrapolated) ? " * extrapolated." : "";
       const interval = `${percent(confidence)} interval`;
       setText(
         note,
@@ -565,10 +563,9 @@ function advicePanel() {
 
 /** The checks, the label noise and the notes. */
 function trustPanel({ summary: { checks, noise, notes }, notes: own }) {
-  const isFailed = ({ name, passed }) => !passed && name !== ABOUT_OTHERS;
+  const isFailed = ({ result }) => result === "FAILED"; // others concern other estimates than the forecast
   const items = checks.map((check) => {
-    const verdict = check.passed ? "passed" : isFailed(check) ? "failed" : "high";
-    const title = `${CHECKS[check.name] ?? check.name.replaceAll("_", " ")}: ${verdict}`;
+    const title = `${CHECKS[check.check] ?? check.check.replaceAll("_", " ")}: ${check.result.toLowerCase()}`;
     const about = ` (${check.value.toFixed(3)}). ${sentence(check.meaning)}`;
     return html("li", { class: isFailed(check) ? "failed" : "" }, html("b", {}, title), about);
   });
@@ -579,7 +576,7 @@ function trustPanel({ summary: { checks, noise, notes }, notes: own }) {
     "Can it be trusted?",
     html("p", {}, verdict),
     html("ul", { class: "checks" }, ...items),
-    html("p", {}, `${sentence(noise.text)} These are standard deviations.`),
+    html("p", {}, noise.text),
     ...[...own, ...notes].map((note) => html("p", { class: "note" }, sentence(note))),
   );
 }

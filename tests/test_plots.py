@@ -1,0 +1,377 @@
+"""The pictures of results: what is drawn, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from doubletrouble import _plots
+from doubletrouble.palette import CAUSES, EFFECTS, HATCHES, PAPER
+from doubletrouble.results import Estimate
+
+matplotlib = pytest.importorskip("matplotlib")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+X = np.geomspace(0.1, 10.0, 12)
+PARTS = {"noise": 1200.0, "initialization": 900.0, "sampling": 420.0, "bias": 2300.0}
+
+
+@pytest.fixture(autouse=True)
+def _no_windows() -> None:
+    pyplot.switch_backend("Agg")
+
+
+def estimate(value: Any, error: Any) -> Estimate:
+    return Estimate(value=value, standard_error=error, n_draws=10)
+
+
+def bars(scale: float = 1.0) -> _plots.Bars:
+    rows = [
+        _plots.Bar(label=name, value=estimate(scale * value, scale * 800.0), part=name)
+        for name, value in PARTS.items()
+    ]
+    rows += [
+        _plots.Bar(label="10 models", value=None, note="withheld: no seeds"),
+        _plots.Bar(label="diverged", value=np.inf, part="total"),
+        _plots.Bar(label="one draw", value=Estimate(value=1.0, standard_error=np.inf, n_draws=1)),
+    ]
+    return _plots.Bars(rows=rows, xlabel="squared error", confidence=0.9)
+
+
+def stack() -> _plots.Stack:
+    now = sum(PARTS.values())
+    double = {name: value / 2 for name, value in PARTS.items()}
+    return _plots.Stack(
+        rows=[
+            _plots.StackRow(label="now", parts=PARTS, total=estimate(now, 2 * now)),
+            _plots.StackRow(label="2x features", parts=double, total=now / 2, new_group=True),
+            _plots.StackRow(label="peak", parts={**PARTS, "noise": 1e6}, total=1e6 + now),
+            _plots.StackRow(label="diverged", parts={**PARTS, "noise": np.inf}, total=np.inf),
+            _plots.StackRow(label="ridge", total=estimate(3300.0, 100.0)),
+            _plots.StackRow(label="2x data", total=None, note="withheld: the loss rises"),
+        ],
+        xlabel="squared error",
+        confidence=0.9,
+    )
+
+
+def breakdown(baseline: float | None = 5930.0) -> _plots.Breakdown:
+    changes = [
+        _plots.Change(label="10 models", after=3400.0, gain=0.3, low=0.25, high=0.35),
+        _plots.Change(label="ridge", after=estimate(5000.0, 9000.0)),
+        _plots.Change(
+            label="2x data", after=4700.0, gain=0.02, low=-0.1, high=1.4, extrapolated=True
+        ),
+        _plots.Change(label="4x data", note="withheld: the loss rises with the rows"),
+    ]
+    return _plots.Breakdown(
+        parts={name: (name, estimate(value, 900.0)) for name, value in PARTS.items()},
+        total=estimate(sum(PARTS.values()), 400.0),
+        xlabel="squared error",
+        changes=changes,
+        confidence=0.9,
+        baseline=baseline,
+    )
+
+
+def curves(**settings: Any) -> _plots.Curves:
+    falling = 1.0 / X
+    lines = [
+        _plots.Curve(label="total", y=falling + 1, part="total", extrapolated=X > 5),
+        _plots.Curve(label="bias", y=estimate(falling, 3 * falling), part="bias", points=True),
+        _plots.Curve(label="noise", y=estimate(falling / 2, falling), part="noise"),
+        _plots.Curve(label="noise floor", y=np.zeros_like(X), part="bayes"),
+    ]
+    given: dict[str, Any] = {
+        "lines": lines,
+        "marks": [_plots.Mark(label="P = N", x=1.0)],
+    } | settings
+    return _plots.Curves(x=X, xlabel="features", ylabel="squared error", **given)
+
+
+def family(rows: int, **settings: Any) -> _plots.CurveFamily:
+    levels = np.geomspace(1e-4, 1.0, rows)
+    return _plots.CurveFamily(
+        x=X,
+        xlabel="features",
+        names=[f"ridge = {level:.2g}" for level in levels],
+        totals=levels[:, None] + 1 / X,
+        ylabel="total squared error",
+        **settings,
+    )
+
+
+def colored_map() -> _plots.Map:
+    z = 1 / np.abs(np.log(X)[None] ** 2 + X[:, None] ** 2 - 1e-2)
+    z[2, 3] = np.inf
+    return _plots.Map(
+        x=X,
+        y=X,
+        z=z,
+        xlabel="features",
+        ylabel="ridge",
+        zlabel="squared error",
+        points=[
+            _plots.MapPoint(x=1.2, y=0.1, label="now"),
+            _plots.MapPoint(x=9, y=9, label="best"),
+        ],
+        marks=[_plots.Mark(label="P = N", x=1.0), _plots.Mark(label="diagonal", slope=1.0)],
+    )
+
+
+def waterfall() -> _plots.Waterfall:
+    steps = [("noise", "noise", -1200.0), ("bias", "bias", 300.0), ("floor", "bayes", 1e-13)]
+    return _plots.Waterfall(
+        start_label="now", start=4820.0, steps=steps, end_label="best ridge", end=3920.0, xlabel="x"
+    )
+
+
+PICTURES: dict[str, Callable[[], _plots.Picture]] = {
+    "bars": bars,
+    "stack": stack,
+    "breakdown": breakdown,
+    "curves": curves,
+    "family": lambda: family(4),
+    "large family": lambda: family(12, levels=np.geomspace(1e-4, 1, 12), levels_label="ridge"),
+    "map": colored_map,
+    "waterfall": waterfall,
+}
+
+
+def texts(ax: Any) -> list[str]:
+    ax.figure.canvas.draw()
+    return [text.get_text() for text in ax.texts]
+
+
+def whiskers(ax: Any) -> np.ndarray[Any, Any]:
+    """All end points of error bars."""
+    segments = [
+        np.asarray(segment)
+        for collection in ax.collections
+        if type(collection).__name__ == "LineCollection"
+        for segment in collection.get_segments()
+    ]
+    return np.concatenate(segments)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_drawn_on_given_axes_or_new_ones(name: str) -> None:
+    picture = PICTURES[name]()
+    ax = _plots.draw(picture)
+    ax.figure.canvas.draw()  # no warnings
+    assert ax.get_xlabel()
+    figure, given = pyplot.subplots()
+    assert _plots.draw(picture, given) is given
+    assert given.figure is figure
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_entries_of_legends_are_visible(name: str) -> None:
+    ax = _plots.draw(PICTURES[name]())
+    legend = ax.get_legend()
+    if legend is None:
+        return
+    assert all(text.get_text() for text in legend.get_texts())
+    for handle in legend.legend_handles:
+        if isinstance(handle, matplotlib.lines.Line2D):
+            color, drawn = handle.get_color(), np.asarray(handle.get_xydata())
+            assert len(drawn)
+            assert np.isfinite(drawn).all()
+            assert handle.get_linestyle() != "None" or handle.get_marker() != "None"
+        elif isinstance(handle, matplotlib.patches.Patch):
+            color = handle.get_facecolor()
+        else:
+            color = handle.get_colors()[0]  # of whiskers
+        assert np.dot(matplotlib.colors.to_rgb(color), [0.2126, 0.7152, 0.0722]) < 0.85
+
+
+@pytest.mark.parametrize("name", ["bars", "stack", "breakdown"])
+def test_no_whisker_of_bars_is_below_zero(name: str) -> None:
+    ax = _plots.draw(PICTURES[name]())
+    assert whiskers(ax)[:, 0].min() >= 0
+    assert ax.get_xlim()[0] == 0
+
+
+@pytest.mark.parametrize("logy", [True, False])
+def test_no_whisker_or_band_of_curves_is_below_zero(logy: bool) -> None:
+    ax = _plots.draw(curves(logy=logy))
+    assert ax.get_yscale() == ("log" if logy else "linear")
+    lowest = whiskers(ax)[:, 1].min()
+    assert lowest > 0 if logy else lowest >= 0
+    for band in ax.collections:
+        for path in band.get_paths() if type(band).__name__ != "LineCollection" else ():
+            assert path.vertices[:, 1].min() >= 0
+
+
+def test_whiskers_of_a_difference_cross_zero() -> None:
+    rows = [_plots.Bar(label="bias", value=estimate(1.0, 2.0), part="bias")]
+    ax = _plots.draw(_plots.Bars(rows=rows, xlabel="difference", confidence=0.9, signed=True))
+    assert whiskers(ax)[:, 0].min() < 0
+    assert texts(ax)[0].startswith("+1.00")
+
+
+def test_curves_have_a_gap_and_a_note_where_an_estimate_is_not_positive() -> None:
+    y = np.array([3.0, 1.0, 0.3, -0.1, 0.05, 0.0, 0.02])
+    lines = [
+        _plots.Curve(label="bias", y=y, part="bias"),
+        _plots.Curve(label="total", y=np.maximum(y, 0.0) + 1, part="total"),
+    ]
+    ax = _plots.draw(
+        _plots.Curves(x=np.arange(1.0, 8.0), xlabel="x", ylabel="y", lines=lines, logy=True)
+    )
+    bias = next(line for line in ax.lines if line.get_color() == CAUSES["light"]["bias"])
+    np.testing.assert_array_equal(np.isnan(bias.get_ydata()), y <= 0)
+    assert any("bias at or below zero" in text for text in texts(ax))
+
+
+def test_lines_that_are_zero_are_in_no_legend() -> None:
+    shown = [text.get_text() for text in _plots.draw(curves()).get_legend().get_texts()]
+    assert "noise floor" not in shown
+    assert {"total", "bias", "noise"} <= set(shown)
+
+
+def test_lines_below_a_logarithmic_axis_are_in_a_note_only() -> None:
+    lines = [
+        _plots.Curve(label="total", y=np.ones_like(X), part="total"),
+        _plots.Curve(label="noise", y=1e-9 * X, part="noise"),
+    ]
+    ax = _plots.draw(curves(lines=lines))
+    assert ax.get_legend() is None
+    assert ax.get_ylim()[0] > 1e-8
+    assert any("not shown: noise" in text for text in texts(ax))
+
+
+def test_extrapolated_pieces_are_dashed() -> None:
+    ax = _plots.draw(curves())
+    styles = {line.get_linestyle() for line in ax.lines if line.get_color() == "#000000"}
+    assert styles == {"-", "--"}
+    assert any("dashed: extrapolated" in text for text in texts(ax))
+
+
+def test_infinite_numbers_of_the_axis_are_left_out_and_said() -> None:
+    x = np.append(X[:-1], np.inf)
+    line = _plots.Curve(label="total", y=1 + 1 / X, part="total")
+    ax = _plots.draw(_plots.Curves(x=x, xlabel="features", ylabel="error", lines=[line]))
+    assert ax.get_xlabel() == "features (∞ not shown)"
+    assert np.isfinite(ax.get_xlim()).all()
+
+
+def test_axes_are_logarithmic_over_wide_ranges_only() -> None:
+    line = _plots.Curve(label="total", y=np.linspace(1, 2, 12), part="total")
+    wide = _plots.draw(curves(lines=[line]))
+    assert (wide.get_xscale(), wide.get_yscale()) == ("log", "linear")
+    assert wide.get_ylim()[0] == 0
+    narrow = _plots.Curves(x=np.arange(1, 13), xlabel="x", ylabel="y", lines=[line])
+    assert _plots.draw(narrow).get_xscale() == "linear"
+
+
+def test_marks_out_of_sight_are_left_out() -> None:
+    marks = [_plots.Mark(label="now", x=1.1), _plots.Mark(label="far", x=99.0)]
+    marks.append(_plots.Mark(label="P = N", x=1.0))
+    shown = _plots.draw(curves(marks=marks)).texts
+    sides = {text.get_text(): text.get_ha() for text in shown}
+    assert (sides.get("P = N"), sides.get("now")) == ("right", "left")  # close to each other
+    assert "far" not in sides
+
+
+def test_stacked_parts_end_at_the_total() -> None:
+    ax = _plots.draw(stack())
+    ends = {bar.get_y(): 0.0 for bar in ax.patches if hasattr(bar, "get_width")}
+    for bar in ax.patches:
+        if hasattr(bar, "get_width"):
+            ends[bar.get_y()] = max(ends[bar.get_y()], bar.get_x() + bar.get_width())
+    now, double, *cut, _ridge = ends.values()
+    assert now == pytest.approx(4820.0)
+    assert double == pytest.approx(2410.0)
+    assert cut[0] == cut[1] < 1e6
+    shown = texts(ax)
+    assert {"4,820", "2,410", "∞", "withheld: the loss rises"} <= set(shown)
+    assert any("bars with a gap are cut" in text for text in shown)
+
+
+def test_negative_parts_are_left_of_zero() -> None:
+    row = _plots.StackRow(label="3", parts={"bias": 5.0, "sampling": -2.0}, total=3.0)
+    ax = _plots.draw(_plots.Stack(rows=[row], xlabel="squared error"))
+    assert {(bar.get_x(), bar.get_width()) for bar in ax.patches} == {(0.0, -2.0), (0.0, 5.0)}
+    assert ax.get_xlim()[0] < -2
+
+
+def test_legends_have_the_causes_that_occur() -> None:
+    row = _plots.StackRow(label="now", parts={**PARTS, "noise": 0.0}, total=3620.0)
+    ax = _plots.draw(_plots.Stack(rows=[row], xlabel="x", labels={"sampling": "sampling + noise"}))
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert shown == ["initialization", "sampling + noise", "bias"]
+
+
+def test_causes_of_a_breakdown_lead_up_to_the_total() -> None:
+    ax = _plots.draw(breakdown())
+    bars = list(ax.patches)
+    for first, second in pairwise(bars[: len(PARTS)]):
+        assert second.get_x() == pytest.approx(first.get_x() + first.get_width())
+    total = bars[len(PARTS)]
+    assert (total.get_x(), total.get_width()) == (0.0, pytest.approx(4820.0))
+    shown = texts(ax)
+    assert any("30" in text and "%" in text for text in shown)
+    assert "predicting the mean: 5,930" in shown
+    assert {"where the error comes from", "what would change it"} <= set(shown)
+
+
+def test_a_baseline_out_of_sight_is_in_a_note() -> None:
+    ax = _plots.draw(breakdown(baseline=1e6))
+    assert ax.get_xlim()[1] < 1e5
+    assert any("1,000,000, out of sight" in text for text in texts(ax))
+
+
+def test_large_families_have_a_colour_bar_and_small_ones_a_legend() -> None:
+    few = _plots.draw(family(4))
+    assert [text.get_text() for text in few.get_legend().get_texts()] == list(family(4).names)
+    many = _plots.draw(family(12, levels=np.geomspace(1e-4, 1, 12), levels_label="ridge λ"))
+    assert many.get_legend() is None
+    assert many.figure.axes[-1].get_ylabel() == "ridge λ"
+    assert len(_plots.draw(family(12)).get_legend().get_texts()) <= 6
+
+
+def test_estimates_of_a_family_have_whiskers() -> None:
+    totals = np.array([1 / X, 1 + 1 / X])
+    settings: dict[str, Any] = {
+        "x": X,
+        "xlabel": "features",
+        "names": ["1", "2"],
+        "ylabel": "error",
+    }
+    ax = _plots.draw(_plots.CurveFamily(totals=estimate(totals, 2 * totals), **settings))
+    assert whiskers(ax)[:, 1].min() > 0
+
+
+def test_a_map_shows_points_and_marks() -> None:
+    ax = _plots.draw(colored_map())
+    assert {"now", "best", "P = N", "diagonal"} <= set(texts(ax))
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert ax.figure.axes[-1].get_ylabel() == "squared error"
+
+
+def test_steps_of_a_waterfall_join() -> None:
+    ax = _plots.draw(waterfall())
+    start, noise, bias, end = ax.patches
+    assert noise.get_x() == start.get_width()
+    assert bias.get_x() == noise.get_x() + noise.get_width()
+    assert end.get_width() == bias.get_x() + bias.get_width()
+    assert {"4,820", "−1,200", "+300", "3,920"} <= set(texts(ax))
+
+
+def test_parts_are_readable_on_their_background() -> None:
+    def luminance(color: str) -> float:
+        rgb = np.asarray(matplotlib.colors.to_rgb(color))
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    for theme, paper in PAPER.items():
+        behind = luminance(paper["paper"])
+        for part, color in {**CAUSES[theme], "floor": EFFECTS[theme]["bayes"]}.items():
+            low, high = sorted([luminance(color), behind])
+            assert (high + 0.05) / (low + 0.05) > 2.5, (theme, part)
+    assert set(HATCHES) == set(CAUSES["light"]) - {"total"}
