@@ -418,7 +418,7 @@ def one_line(name: str, content: Content) -> str:
             for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
             for each in _printed(column, cells, None)
         ]
-        label = next((each.cells for each, _ in texts if not each.numeric), [])
+        label = texts[0][0].cells if texts and not texts[0][0].numeric else []
         number = next((each.cells for each, is_count in texts if each.numeric > is_count), [])
         if label and number and len(label) <= ROWS:
             shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]

@@ -10,10 +10,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble._display import plain
 from doubletrouble.errors import StoreError
 from doubletrouble.networks import (
     LazyCurve,
@@ -286,6 +288,21 @@ def test_rows_of_the_table_are_the_errors_of_the_runs() -> None:
     assert math.isnan(table_row(curve(ensemble=1, max_steps=5).runs[0])["single_std"])
 
 
+def test_the_table_is_printed_and_drawn() -> None:
+    mpl.use("Agg")
+    result = curve(loss="squared", max_steps=20)
+    rows = result.to_frame().to_dict("records")
+    best = min(rows, key=lambda row: row["ensemble_error"])
+    text = str(result)
+    assert max(map(len, text.splitlines())) <= 80
+    assert f"least error, {plain(best['ensemble_error'])}, at width {best['width']}" in text
+    assert "3 exact" in text
+    axes = result.plot()
+    means = [row["ensemble_error"] for row in rows if row["laziness"] == rows[0]["laziness"]]
+    assert any(list(line.get_ydata()) == means for line in axes.lines)
+    axes.figure.canvas.draw()
+
+
 def test_diverged_members_are_counted_and_left_out(tmp_path: Path) -> None:
     wild: dict[str, Any] = {
         "loss": "squared",
@@ -298,6 +315,7 @@ def test_diverged_members_are_counted_and_left_out(tmp_path: Path) -> None:
     for row in result.to_frame().to_dict("records"):
         assert row["diverged"] == 3
         assert math.isnan(row["single_error"])
+    assert str(result).endswith("All networks diverged.")
     sound = curve(**{**wild, "learning_rate": 0.1}).runs[0]
     mixed = LazyRun._of(
         [sound.members[0], result.runs[0].members[1], sound.members[2]],

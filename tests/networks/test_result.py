@@ -4,6 +4,7 @@ import math
 import pickle
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -125,7 +126,18 @@ def test_misclassified_shares_have_no_parts(ensemble: Any) -> None:
     assert error.total.standard_error == pytest.approx(groups.std(ddof=1) / math.sqrt(3))
     assert error.parts == {}
     not_identified(error, "bias", "parts need measure")
-    assert str(error).split()[0] == "total"
+    assert f"total  {error.total}" in str(error)
+
+
+def test_ensembles_and_networks_are_drawn() -> None:
+    mpl.use("Agg")
+    run = ensemble_of(np.random.default_rng(0).normal(size=(6, 50)), np.ones(50))
+    axes = run.plot()
+    means = [float(run.error(K).total) for K in (1, 2, 3, 5, 6)]
+    assert any(list(line.get_ydata()) == means for line in axes.lines)
+    member = run.members[0]
+    assert str(member).endswith(f"After {member.steps} steps: {member.status}.")
+    assert member.plot().get_xlabel() == "score"
 
 
 def test_errors_of_the_same_groups_are_paired() -> None:
@@ -166,7 +178,12 @@ def test_errors_of_diverged_members_are_refused() -> None:
     np.testing.assert_array_equal(left.predictions, run.predictions[[0, 2, 4]])
     assert np.isfinite(float(left.error(ensemble=3).total))
     assert np.isfinite(left.distance).all()
-    assert repr(run) == "LazyRun(5 x width 6, α = 10: 3 max_steps, 2 diverged)"
+    text = " ".join(str(run).split())
+    assert text.startswith("5 networks of width 6, α = 10: 3 max_steps, 2 diverged")
+    assert f"one network 1 {left.error().total} mean 3 {float(left.error(3).total):.3f}" in text
+    assert "2 of 5 networks diverged, and are left out" in text
+    assert repr(run) == repr(left)
     lost = train_lazy(small_data(), ensemble=2, learning_rate=1e4, **WILD)
     with pytest.raises(DivergenceError, match=r"^all 2 members diverged"):
         lost.without_diverged()
+    assert str(lost).endswith("All networks diverged.")

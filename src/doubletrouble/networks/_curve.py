@@ -7,21 +7,23 @@ a checkpoint next to the store. Reading a store does not need torch.
 
 from __future__ import annotations  # help() shows the names of types, not their definitions
 
+import itertools
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from doubletrouble import glossary
+from doubletrouble import _plots, glossary
+from doubletrouble._display import Column, Content, Shown, Table, plain, whole
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import EnsembleLike, Vote
-from doubletrouble.errors import SweepInterrupted, require
+from doubletrouble.errors import SweepInterrupted
 from doubletrouble.networks._result import LazyRun, ensemble_size
 from doubletrouble.networks._settings import (
     DEFAULTS,
@@ -34,6 +36,7 @@ from doubletrouble.networks._settings import (
 )
 from doubletrouble.parameters import MOST_SEEDS, number, whole_number
 from doubletrouble.ranges import Axis, number_axis, whole_axis
+from doubletrouble.results import Estimate
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, Store, decode, digest, encode
 
 if TYPE_CHECKING:
@@ -44,12 +47,18 @@ WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 """Widths of the figure in the paper."""
 
 _SETTINGS = {"precision": "dtype"}  # names in older stores
+_SYMBOLS = {"width": "w", "laziness": "α"}
 _COLUMNS = {"max_steps": "most_steps"}  # the column max_steps counts networks with that status
 
 
-@dataclass(frozen=True, kw_only=True)
-class LazyCurve:
-    """Ensembles for every α and width, in that order; `to_frame` has their errors.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LazyCurve(Shown):
+    """Ensembles for every α and width, in that order.
+
+    `to_frame` has a row for each: the shares of test points misclassified by one member
+    (`single_error`, with the standard deviation over members, `single_std`), by the mean of all
+    (`ensemble_error`) and by their vote (`vote_error`), the training error and loss, and the
+    numbers of members by status. Members that diverged are left out.
 
     Examples
     --------
@@ -92,23 +101,44 @@ class LazyCurve:
             f"width and laziness must be a pair of the curve, {known}, got ({width}, {laziness:g})"
         )
 
-    def to_frame(self) -> Any:
-        """Return the errors as a table.
+    def _content(self) -> Content:
+        rows = [table_row(run) for run in self.runs]
+        best = min(rows, key=lambda row: np.nan_to_num(row["ensemble_error"], nan=np.inf))
+        verdict = (
+            f"The mean of {best['n_members']} networks has the least error, "
+            f"{plain(best['ensemble_error'])}, at width {best['width']} and "
+            f"α = {whole(best['laziness'])}."
+        )
+        if np.isnan(best["ensemble_error"]):
+            verdict = "All networks diverged."
+        title = "Share of test points misclassified"
+        return Content(title=title, tables=[_table(rows)], verdict=verdict)
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each ensemble: the shares of test points misclassified by one member
-            (`single_error`, with the standard deviation over members, `single_std`), by the mean
-            of all (`ensemble_error`) and by their vote (`vote_error`), the training error and loss,
-            and the numbers of members by status. Members that diverged are left out.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return require("pandas", "tables").DataFrame([table_row(run) for run in self.runs])
+    def _picture(self) -> _plots.Curves:
+        """The errors along the width, or along α for a single width."""
+        rows = [table_row(run) for run in self.runs]
+        name, other = "width", "laziness"
+        if len({row["width"] for row in rows}) == 1:
+            name, other = other, name
+        x = sorted({row[name] for row in rows})
+        lines = []
+        colors = itertools.cycle(_plots.CYCLE)
+        for level, color in zip(dict.fromkeys(row[other] for row in rows), colors, strict=False):
+            at = {row[name]: row for row in rows if row[other] == level}
+            where = f", {_SYMBOLS[other]} = {whole(level)}" if len(at) < len(rows) else ""
+            for column, label in (("single_error", "one network"), ("ensemble_error", "mean")):
+                y = np.array([at[value][column] if value in at else np.nan for value in x])
+                single = column == "single_error"
+                line = _plots.Line(label=f"{label}{where}", y=y, color=color, dotted=single)
+                lines.append(replace(line, points=not single, joined=not single))
+        return _plots.Curves(
+            x=x,
+            xlabel="nodes per hidden layer" if name == "width" else "α",
+            lines=lines,
+            ylabel="share of test points misclassified",
+            logx=True,
+            logy=False,
+        )
 
 
 def lazy_curve(
@@ -336,6 +366,39 @@ def table_row(run: LazyRun) -> dict[str, Any]:
         "median_steps": float(np.median(valid.steps)) if valid else nan,
         "mean_distance": float(valid.distance.mean()) if valid else nan,
     }
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The rows as a table; in print the error of one network has its standard deviation."""
+
+    def with_deviation(row: Mapping[str, Any]) -> Estimate | float:
+        value, deviation = row["single_error"], row["single_std"]
+        if np.isnan(deviation):
+            return float(value)
+        return Estimate(value=value, standard_error=deviation, n_draws=2)
+
+    def stopped(row: Mapping[str, Any]) -> str:
+        return ", ".join(f"{row[name]} {name}" for name in STATUSES if row[name])
+
+    printed: dict[str, tuple[str, Any]] = {
+        "laziness": ("α", "count"),
+        "width": ("w", "count"),
+        "ensemble_error": ("mean", "number"),
+        "vote_error": ("vote", "number"),
+        "train_error": ("training", "number"),
+        "median_steps": ("steps", "count"),
+    }
+    columns, cells = [], []
+    for name in rows[0] if rows else ():
+        heading, form = printed.get(name, (name, "number"))
+        columns.append(Column(name=name, heading=heading, form=form, printed=name in printed))
+        cells.append([row[name] for row in rows])
+        if name == "n_members":
+            columns.append(Column(name="one", heading="one network ± sd", exported=False))
+            cells.append([with_deviation(row) for row in rows])
+    columns.append(Column(name="stopped", form="words", exported=False))
+    cells.append([stopped(row) for row in rows])
+    return Table(name="runs", columns=columns, rows=list(zip(*cells, strict=True)))
 
 
 def runs_table(runs: Sequence[LazyRun]) -> dict[str, list[Any]]:

@@ -9,8 +9,10 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table, percent, whole
 from doubletrouble.decomposition import Statistic, digest, ensemble_error, grouped, vote_error
-from doubletrouble.ensembles import EnsembleLike, Vote, as_ensemble
+from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.parameters import FloatArray, whole_number
@@ -19,11 +21,12 @@ from doubletrouble.results import NOISE_FLOOR, ErrorTerms, Estimate
 NetworkMeasure: TypeAlias = Literal["zero_one", "squared"]
 MEASURES: tuple[NetworkMeasure, ...] = get_args(NetworkMeasure)
 
+_SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of members in plots
 _ROUNDING = 1e-9  # squared loss of labels ±1 that counts as zero for an exact solution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LazyRun:
+class LazyRun(Shown):
     """An ensemble of trained networks; arrays have an entry for each member.
 
     `predictions` are scores whose sign is the class: half the difference of the two outputs.
@@ -35,8 +38,14 @@ class LazyRun:
     >>> run = dt.train_lazy(
     ...     digits, width=8, laziness=math.inf, ensemble=4, loss="squared", device="cpu"
     ... )
-    >>> run
-    LazyRun(4 x width 8, α = inf: 4 exact)
+    >>> print(run)
+    4 networks of width 8, α = ∞: 4 exact
+    error of     K  misclassified
+    one network  1  0.407 ± 0.027
+    mean         4  0.428
+    vote         4  0.367
+    One network misclassifies 41% of the test points, and the mean of 4 43% of them;
+    2 of 4 fit every training sample.
     >>> bool(run.error(4, "squared").total.value < run.error(1, "squared").total.value)
     True
     """
@@ -248,10 +257,70 @@ class LazyRun:
         """Return a key that is equal for statistics of the same groups of members."""
         return ("LazyRun.error", digest(self.predictions), K, statistic)
 
-    def __repr__(self) -> str:
-        """Return the sizes, and the number of members by status."""
-        counts = ", ".join(f"{self.status.count(s)} {s}" for s in dict.fromkeys(self.status))
-        return f"LazyRun({self.n_members} x width {self.width}, α = {self.laziness:g}: {counts})"
+    # --- shown ---
+
+    @property
+    def title(self) -> str:
+        """The numbers of members by status, their width and α."""
+        counts = [f"{self.status.count(one)} {one}" for one in dict.fromkeys(self.status)]
+        return (
+            f"{self.n_members} networks of width {self.width}, α = {whole(self.laziness)}: "
+            f"{', '.join(counts)}"
+        )
+
+    def _content(self) -> Content:
+        lost = int(self.diverged.sum())
+        left = self.n_members - lost
+        facts: dict[str, Any] = {"width": self.width, "laziness": self.laziness}
+        facts |= {"n_members": self.n_members, "settings": dict(self.settings)}
+        if not left:
+            return Content(title=self.title, verdict="All networks diverged.", facts=facts)
+        valid = self.without_diverged()
+        schemes = {"one network": Ensemble(1), "mean": Ensemble(left), "vote": Vote(left)}
+        rows: list[list[Any]] = []
+        for label, scheme in list(schemes.items())[: 3 if left > 1 else 1]:
+            rate = valid.error(scheme).total
+            known = np.isfinite(rate.standard_error)
+            K = 1 if label == "one network" else left
+            rows.append([label, K, rate if known else float(rate)])
+        verdict = f"One network misclassifies {percent(float(rows[0][2]))} of the test points"
+        if left > 1:
+            verdict += f", and the mean of {left} {percent(float(rows[1][2]))} of them"
+        fitted = int(valid.interpolates.sum())
+        verdict += f"; {fitted} of {left} fit every training sample."
+        columns = (
+            Column(name="error_of", heading="error of", form="words"),
+            Column(name="n_members", heading="K", form="count"),
+            Column(name="error", heading="misclassified"),
+        )
+        notes = [f"{lost} of {self.n_members} networks diverged, and are left out"] if lost else []
+        return Content(
+            title=self.title,
+            tables=[Table(name="errors", columns=columns, rows=rows)],
+            notes=notes,
+            verdict=verdict,
+            facts=facts,
+        )
+
+    def _picture(self) -> _plots.Curves:
+        valid = self.without_diverged()
+        sizes = [K for K in _SIZES if valid.n_members > K] + [valid.n_members]
+        lines = [
+            _plots.Line(
+                label=label,
+                y=np.array([float(valid.error(kind(K)).total) for K in sizes]),
+                points=True,
+                joined=True,
+            )
+            for label, kind in (("mean", Ensemble), ("vote", Vote))
+        ]
+        return _plots.Curves(
+            x=sizes,
+            xlabel="networks K",
+            lines=lines,
+            ylabel="share of test points misclassified",
+            logy=False,
+        )
 
 
 def ensemble_size(ensemble: EnsembleLike, function: str, measure: str = "zero_one") -> int:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble import glossary
+from doubletrouble import _plots, glossary
+from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.data import Data, as_data
 from doubletrouble.decomposition import (
     Decomposition,
@@ -21,7 +22,7 @@ from doubletrouble.decomposition import (
     digest,
     grouped,
 )
-from doubletrouble.ensembles import EnsembleLike, Vote, as_ensemble
+from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
@@ -49,8 +50,8 @@ _SHOWN = 5  # networks listed in a message
 _NO_NOISE = "No label noise (noise and flips are 0): one draw for each data set, for any n_noise."
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LazySplit:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LazySplit(Shown):
     """The test error by cause, of networks trained on several data sets."""
 
     predictions: FloatArray  # [data, noise, init, test]
@@ -98,20 +99,43 @@ class LazySplit:
         points = np.zeros((0, len(self.y_test)))
         return zero_one_terms(Estimate._of_draws(Statistic(table=table, points=points, key=key)))
 
-    def __str__(self) -> str:
-        """Return the split as a table, with the classification errors."""
-        loss = self.settings.get("loss", "squared")
-        note = (
-            f"Loss {loss!r} does not fit scores to ±1: squared errors may be large; see the "
-            "classification errors below.\n"
-        )
+    def _classification(self) -> Table:
+        """The shares of test points misclassified by one network, by the mean and by a vote."""
         K = self.predictions.shape[2]
-        one, mean, vote = (float(self.error(k, "zero_one").total) for k in (1, K, Vote(K)))
-        return (
-            f"{self.squared}\n{'' if loss == 'squared' else note}\n"
-            f"misclassified by one network {one:.4f}, by the mean of {K} {mean:.4f}, "
-            f"by their vote {vote:.4f}"
+        schemes = {"one network": Ensemble(1), f"mean of {K}": Ensemble(K), f"vote of {K}": Vote(K)}
+        return Table(
+            name="misclassified",
+            title="Test points misclassified",
+            columns=(Column(name="error_of", heading="by", form="words"), Column(name="error")),
+            rows=[
+                [name, self.error(scheme, "zero_one").total]
+                for name, scheme in schemes.items()
+                if name == "one network" or K > 1
+            ],
+            confidence=self.squared.confidence,
         )
+
+    def _content(self) -> Content:
+        content = self.squared._content()
+        notes, loss = list(content.notes), self.settings.get("loss", "squared")
+        if loss != "squared":
+            notes.append(
+                f"loss {loss!r} does not fit scores to ±1: squared errors may be large; see the "
+                "test points misclassified"
+            )
+        settings = {**self.settings, "train_error": float(self.train_error.mean())}
+        return replace(
+            content,
+            tables=[*content.tables, self._classification()],
+            notes=notes,
+            facts={**content.facts, "settings": settings},
+        )
+
+    def _tables(self) -> tuple[Table, ...]:
+        return (*self.squared._tables(), self._classification())
+
+    def _picture(self) -> _plots.Bars:
+        return self.squared._picture()
 
 
 def lazy_split(
