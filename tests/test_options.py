@@ -146,11 +146,11 @@ def test_counts_have_all_digits_and_large_numbers_are_short() -> None:
         assert not re.search(r"\d{8}", str(advice(ensemble, ridge=0.0)))
 
 
-def test_reasons_are_notes_and_each_stands_once() -> None:
+def test_each_reason_stands_once() -> None:
     result = estimated(0.1)
     more = Option(name="4x data", error=None, status=WITHHELD, reason="few rows")
     both = Advice(now=result.now, changes=(*result.changes, more), confidence=0.9)
-    assert "note: 2x data, 4x data: withheld, because few rows" in str(both)
+    assert "Withheld: 2x data, 4x data (few rows)." in str(both)
     assert str(more).splitlines()[-1] == "4x data: withheld, because few rows."
 
 
@@ -173,7 +173,10 @@ def test_json_is_strict_and_complete() -> None:
     assert rows["now"]["error"] == "inf"
     assert rows["∞ models"]["n_members"] == "inf"
     assert rows[FEATURES]["error"] == result[FEATURES].total
-    assert rows[FEATURES]["error_bias"] == dt.exact_error(result[FEATURES].problem).bias
+    assert (
+        rows[FEATURES]["error_bias"]
+        == dt.exact_error(dt.Problem(features_per_dim=2.0, ridge=0.0)).bias
+    )
     assert (rows[FEATURES]["cost_features"], rows[FEATURES]["gain"]) == (2, 1)
     assert read["marginal"]["sample"] == "inf"
     assert read["choice"] == RIDGE

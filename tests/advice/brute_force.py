@@ -50,10 +50,15 @@ def models(option: Option) -> float:
     return float(np.asarray(setting(option)[1].n_members))
 
 
+def scheme_of(option: Option) -> str:
+    """The name of the scheme of an option."""
+    return setting(option)[1].name
+
+
 def paid(option: Option, measure: CostName) -> float:
     """The cost of an option, in the units of its problem."""
-    scheme = setting(option)[1].name
-    return cost_of(features(option), samples(option), models(option), scheme, measure)
+    sizes = features(option), samples(option), models(option)
+    return cost_of(*sizes, scheme_of(option), measure)
 
 
 def total(

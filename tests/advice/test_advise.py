@@ -41,7 +41,7 @@ SPECTRUM = dt.SpectralProblem(
 def test_second_argument_is_the_ensemble() -> None:
     assert models(dt.advise(dt.Problem(), 10).now) == 10
     with pytest.raises(TypeError):
-        dt.advise(dt.Problem(), 1, 10)  # type: ignore[call-overload]
+        dt.advise(dt.Problem(), 1, 10)  # type: ignore[call-arg, arg-type]
 
 
 def test_default_budget_is_the_present_cost() -> None:

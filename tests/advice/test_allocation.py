@@ -21,6 +21,7 @@ from tests.advice.brute_force import (
     models,
     paid,
     random_problem,
+    scheme_of,
     setting,
     sizes,
     total,
@@ -73,7 +74,7 @@ def test_other_allocations_are_worse() -> None:
         best = advise_problem(problem, budget=budget)[BEST_AT_THIS_RIDGE]
         for K in {2 * models(best), max(1.0, models(best) // 2)} - {models(best)}:
             name, _ = sizes(problem)
-            other = float(total(problem, K, best.ensemble.name, **{name: budget / K}))
+            other = float(total(problem, K, scheme_of(best), **{name: budget / K}))
             assert other >= best.total * (1 - 1e-9)
             worse += other > best.total + 1e-4
     assert worse > 8
@@ -112,13 +113,13 @@ def test_both_schemes_are_searched() -> None:
     """The best models share the data in one problem, and have parts of it in another."""
     for ensemble in (dt.Ensemble(), dt.Divide()):
         result = advise_problem(dt.Problem(), ensemble, budget=2.0)[BEST_AT_THIS_RIDGE]
-        assert (result.ensemble.name, models(result)) == ("ensemble", 8)
+        assert (scheme_of(result), models(result)) == ("ensemble", 8)
         assert result.total == pytest.approx(0.8227, abs=1e-4)
         divided = advise_problem(
             dt.Problem(features_per_dim=1.015), ensemble=ensemble, cost="training"
         )
         for option in (divided[BEST], divided[BEST_AT_THIS_RIDGE]):
-            assert (option.ensemble.name, models(option)) == ("divide", 3)
+            assert (scheme_of(option), models(option)) == ("divide", 3)
 
 
 @pytest.mark.parametrize("cost", COSTS)
@@ -218,7 +219,7 @@ def test_counts_are_whole_and_affordable(seed: int) -> None:
     for option in advice.options:
         count = features(option) * D
         assert math.isinf(count) or count == pytest.approx(round(count), rel=1e-9), option.name
-        assert 1 <= models(option) <= (N if option.ensemble.name == "divide" else math.inf)
+        assert 1 <= models(option) <= (N if scheme_of(option) == "divide" else math.inf)
         assert option.error == dt.exact_error(*setting(option))
     for option in (advice[BEST], advice[BEST_AT_THIS_RIDGE]):
         assert paid(option, cost) <= advice.facts["budget"] * (1 + 1e-12)

@@ -213,7 +213,7 @@ def test_table_frame_and_plot() -> None:
     frame = frontier.to_frame()
     assert frame["total"].tolist() == np.ravel(frontier.error.total).tolist()
     assert "one model" in str(frontier)
-    assert frontier.plot().get_xlabel() == "compute"
+    assert frontier.plot().get_xlabel() == "operations"
     with pytest.raises(ValueError, match="compute must have two values"):
         _ = dt.scaling_frontier(LAW, 1e12).exponents
 

@@ -198,7 +198,7 @@ def order_parameters(problem: Problem) -> OrderParameters:
     >>> import doubletrouble as dt
     >>> problem = dt.Problem(ridge=1e-4, task="classification", loss="logistic", flips=0.1)
     >>> dt.convex.order_parameters(problem)
-    OrderParameters(m=2.39102, q=37.3557, V=1548.76)
+    OrderParameters(m=2.39, q=37.4, V=1,550)
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")

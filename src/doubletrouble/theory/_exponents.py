@@ -193,9 +193,7 @@ class Exponents(Shown):
         for prefix, source in (("", self), ("asymptotic_", self.asymptotic)):
             for direction in _DIRECTIONS if source is not None else ():
                 heading = f"{'law ' if prefix else ''}by {_SIZES[direction]}"
-                columns.append(
-                    Column(name=prefix + direction, heading=heading, form="exponent")
-                )
+                columns.append(Column(name=prefix + direction, heading=heading, form="exponent"))
                 cells.append(np.ravel(getattr(getattr(source, direction), name)).tolist())
         return columns, cells
 
