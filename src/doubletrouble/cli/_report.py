@@ -28,6 +28,7 @@ _SYMBOLS: dict[str, str] = {
     "threshold": "P/N⋆",
     f"{ERROR}bayes": NOISE_FLOOR,
     "score_sd": "sd of the score",
+    **{"mean": "μ₀", "linear": "μ₁", "nonlinear": "μ⋆"},
     **_PSI,
 }
 
@@ -101,7 +102,10 @@ class Report:
             Column(name=name, heading=heading(name), form=_form(values, name in names))
             for name, values in shown.items()
         ]
-        rows = list(zip(*shown.values(), strict=True))
+        rows = [
+            [in_title(cell) if isinstance(cell, bool) else cell for cell in row]
+            for row in zip(*shown.values(), strict=True)
+        ]
         leading = sum(name in names for name in shown)
         below = f"{', '.join(map(heading, zero))}: 0 everywhere" if zero else ""
         table = Table(name="rows", columns=columns, rows=rows, leading=leading)

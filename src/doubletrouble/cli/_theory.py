@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from doubletrouble import activations, theory
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Column, Shown, Table
 from doubletrouble.advice import advise_problem
 from doubletrouble.cli._flags import (
     PROBLEM,
@@ -500,23 +500,7 @@ def activation(
         "nonlinear": [one.nonlinear for one in chosen],
         "closed_form": [closed_form(one) is not None for one in chosen],
     }
-    headings = ("σ", "μ₀", "μ₁", "μ⋆", "closed form")
-    words = ("activation", "closed_form")
-    rows = [[*row[:-1], "yes" if row[-1] else "no"] for row in zip(*columns.values(), strict=True)]
-    table = Table(
-        name="moments",
-        columns=[
-            Column(
-                name=name,
-                heading=heading,
-                form="words" if heading in ("σ", "closed form") else "number",
-            )
-            for name, heading in zip(columns, headings, strict=True)
-        ],
-        rows=rows,
-    )
-    content = Content(tables=[table])
-    form.show(Report(title="Gaussian moments", columns=columns, content=content))
+    form.show(Report(title="Gaussian moments", columns=columns))
 
 
 # --- advice --------------------------------------------------------------------------------------
