@@ -84,8 +84,8 @@ class Table:
     confidence: float | None = None  # of intervals
     parts: Mapping[int, str] = field(default_factory=dict)  # rows that are causes of an error
     omitted: str = ""  # the name of the rows, of which only some are printed
+    keys: int = 1  # columns that are printed again where a wide table continues below
     index: str = ""  # the column that is the index of a frame
-    leading: int = 1  # columns that are repeated where a wide table continues below
 
     def records(self) -> list[dict[str, Any]]:
         """The rows for programs: a mapping from names to numbers and words for each."""
@@ -446,7 +446,7 @@ def _table_lines(table: Table, encode: Callable[[str], str]) -> list[str]:
     for k, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=True)):
         for each in _printed(column, cells, table.confidence) if column.printed else ():
             if any(cell.strip() for cell in each.cells):
-                panels[k >= table.leading].append(_encoded(each, encode, len(rows) < count))
+                panels[k >= table.keys].append(_encoded(each, encode, len(rows) < count))
     lines: list[str] = []
     for panel in _panels(*panels):
         lines += ([""] if lines else []) + _panel_lines(panel)

@@ -282,7 +282,16 @@ class Advice(Shown):
         for first in {1, 1 + len(self.changes)}:
             if first < len(rows):
                 rows[first] = _bar(self.options[first], new_group=True)
-        return _plots.Stack(rows=rows, xlabel=self.label, confidence=self.confidence)
+        error = self.now.error
+        labels = {} if error is None else {name: error._label(name) for name in error.parts}
+        return _plots.Stack(
+            rows=rows,
+            xlabel=self.label,
+            confidence=self.confidence,
+            labels=labels,
+            baseline=self.baseline or None,
+            baseline_label=f"predicting {self.baseline_name}",
+        )
 
     def __repr__(self) -> str:
         return one_line(type(self).__name__, self._content())

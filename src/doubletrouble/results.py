@@ -703,7 +703,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             rows=list(zip(*cells, strict=True)),
             confidence=confidence,
             omitted="points",
-            leading=len(varying) or 1,
+            keys=max(len(varying), 1),
         )
 
     def _tables(self) -> tuple[Table, ...]:

@@ -1,11 +1,13 @@
 """The grid of simulations: its cells, checks of its values, results, and files."""
 
 import inspect
+import json
 import math
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl  # noqa: TID251 (the plot is tested)
 import numpy as np
 import pytest
 
@@ -233,11 +235,33 @@ def test_results_are_of_this_grid_in_its_order(tmp_path: Path) -> None:
     assert second.status(store).done == 1  # one cell is in both
     assert [row.parameters["ridge"] for row in second.results(store)] == [1.0]
     result = run(second, store)
-    assert str(result) == f"2 of 2 cells done, 0 failed, in {store}"
+    text = " ".join(str(result).split())
+    assert text.endswith(f"2 of 2 cells done, 0 failed, in {store}")
+    total = result.rows[1].simulation.error(1).total
+    assert f" 10 Ensemble(1) {total} " in text
     assert [row.parameters["ridge"] for row in result] == [1.0, 10.0]
     assert [row.simulation.problem.ridge for row in result] == [1.0, 10.0]
     assert {key: rows(store)[key] for key in once} == once
     assert len(rows(store)) == 3
+
+
+def test_results_are_shown_and_drawn(tmp_path: Path) -> None:
+    mpl.use("Agg")
+    sweep = dt.Sweep(ridge=[0.1, 1.0, 10.0], seed=[0, 1, 2, 3, 4], **(SMALL | {"ensembles": [1]}))
+    result = run(sweep, tmp_path / "s")
+    assert "the first of 15 rows" in str(result)
+    content = json.loads(result.to_json())
+    assert [row["key"] for row in content["rows"]] == [row.key for row in result]
+    assert (content["sweep"], content["done"]) == (sweep.hash, 15)
+    axes = result.plot()
+    found = [row.simulation.error(1).total.value for row in result if row.parameters["seed"] == 2]
+    by_ridge = [line.get_xdata() for line in axes.lines if list(line.get_ydata()) == found]
+    assert not by_ridge  # the axis with the most values is that of the plot
+    ridge = [row.simulation.error(1).total.value for row in result if row.parameters["ridge"] == 1]
+    assert any(list(line.get_ydata()) == ridge for line in axes.lines)
+    assert json.loads(result.status.to_json())["cells"] == [{"done": 15, "failed": 0, "missing": 0}]
+    row = result.rows[0]
+    assert str(row.simulation) == str(row)
 
 
 def test_rows_of_other_settings_are_not_results(tmp_path: Path) -> None:

@@ -143,8 +143,9 @@ def forecast(
         _draw(result, settings, chart, dense=one or (n_features is None and len(terms.shape) == 1))
     constants = {name: value for name, value in settings.items() if not np.ndim(value)}
     fixed = ", ".join(f"{_SYMBOLS[name]} = {whole(value)}" for name, value in constants.items())
-    errors = [{**constants, **record} for record in terms._tables()[0].records()]
-    texts = [str(result), f"Squared error at {fixed}\n{terms}"]
+    errors = [dict.fromkeys(settings) | constants | one for one in terms._tables()[0].records()]
+    heading = f"Squared error at {fixed}" if fixed else "Squared error"
+    texts = [str(result), f"{heading}\n{terms}"]
     texts += [] if advice is None else [str(advice)]
     report = Report(
         columns={name: [row[name] for row in errors] for name in errors[0]},

@@ -66,7 +66,7 @@ class Report:
     columns: Mapping[str, Sequence[Any]]
     content: Content | None = None  # below the title, in place of a table of the columns
     text: str = ""  # in place of the content
-    leading: int = 1  # columns of parameters
+    keys: int = 1  # columns of parameters
     notes: Sequence[str] = ()
 
     @property
@@ -97,7 +97,7 @@ class Report:
         """The columns as a table, those of zeros below it."""
         zero = [name for name, values in self.columns.items() if not any(values)]
         shown = {name: values for name, values in self.columns.items() if name not in zero}
-        names = list(self.columns)[: self.leading]
+        names = list(self.columns)[: self.keys]
         columns = [
             Column(name=name, heading=heading(name), form=_form(values, name in names))
             for name, values in shown.items()
@@ -106,9 +106,9 @@ class Report:
             [in_title(cell) if isinstance(cell, bool) else cell for cell in row]
             for row in zip(*shown.values(), strict=True)
         ]
-        leading = sum(name in names for name in shown)
+        keys = sum(name in names for name in shown)
         below = f"{', '.join(map(heading, zero))}: 0 everywhere" if zero else ""
-        table = Table(name="rows", columns=columns, rows=rows, leading=leading)
+        table = Table(name="rows", columns=columns, rows=rows, keys=keys)
         return Content(tables=[table], verdict=below)
 
 

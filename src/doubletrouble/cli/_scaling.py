@@ -254,7 +254,7 @@ def _exponents_table(varying: Sequence[str], rows: Mapping[str, Sequence[Any]]) 
     title = "d log(total)/d log(size)"
     return Content(
         title=title,
-        tables=[Table(name="rows", columns=columns, rows=list(cells), leading=len(varying))],
+        tables=[Table(name="rows", columns=columns, rows=list(cells), keys=len(varying))],
     )
 
 

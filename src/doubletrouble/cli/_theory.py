@@ -229,7 +229,7 @@ def _show(
             parameters={**fixed, **names},
             columns=columns,
             content=None if varying or result is None else result._content(),
-            leading=len(columns) - len(results),
+            keys=len(columns) - len(results),
         )
     )
 

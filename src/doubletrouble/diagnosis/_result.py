@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, between, percent, plain
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import between, percent, plain
 from doubletrouble.decomposition import Labels, LearnerMeasure, check_option, generator
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
@@ -138,33 +139,41 @@ class LearningCurve(Shown):
         )
 
     def _picture(self) -> Any:
-        dashed = np.array([status == EXTRAPOLATED for status in self.status])
-        parts = {name: np.asarray(part.value) for name, part in self.error.parts.items()}
-        clipped = [
-            self.error._label(name)
-            for name, values in parts.items()
-            if np.any(values <= 0) and np.any(values)
+        error, n = self.error, self.n_samples
+        later = np.array([status == EXTRAPOLATED for status in self.status])
+        forecast = later | (n == self.present) & later.any()
+        total = np.asarray(error.total.value)
+        low, high = map(np.asarray, error.total.confidence_interval(self.confidence))
+        lines = [
+            _plots.Curve(
+                label="total",
+                y=np.where(later, np.nan, total),
+                part="total",
+                low=low,
+                high=high,
+                points=True,
+                joined=True,
+            ),
+            _plots.Curve(
+                label="forecast of the total" if later.any() else "",
+                y=np.where(forecast, total, np.nan),
+                part="total",
+                low=low,
+                high=high,
+                extrapolated=forecast,
+            ),
         ]
-        notes = [f"not shown at or below 0: {', '.join(clipped)}"] if clipped else []
+        notes = []
+        for name, part in error.parts.items():
+            values, label = np.asarray(part.value), error._label(name)
+            y = np.where(values > 0, values, np.nan)  # a gap where the estimate is cut off
+            lines.append(_plots.Curve(label=label, y=y, part=name, extrapolated=later))
+            if np.any(values <= 0) and np.any(values):
+                notes.append(f"{label} at or below 0 is not shown")
         if self.withheld:
             notes.append(f"more rows withheld: {self.withheld}")
-        lines = [
-            _plots.Line(
-                label="total", y=self.error.total, part="total", extrapolated=dashed, joined=True,
-                points=True,
-            ),
-            *(
-                _plots.Line(
-                    label=self.error._label(name),
-                    y=np.where(values > 0, values, np.nan),
-                    part=name,
-                    extrapolated=dashed,
-                )
-                for name, values in parts.items()
-            ),
-        ]  # fmt: skip
         return _plots.Curves(
-            x=self.n_samples,
+            x=n,
             xlabel="training rows",
             lines=lines,
             ylabel=self.label,

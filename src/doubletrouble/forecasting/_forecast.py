@@ -138,8 +138,8 @@ def forecast(
     Returns
     -------
     Forecast
-        Its `error`, `best_ridge`, `best_allocation`, `advise`, `noise`, `checks`, `plot` and
-        `to_frame`.
+        Its `error`, `best_ridge`, `best_allocation`, `advise`, `noise`, `checks`, `baseline`,
+        `plot` and `map`.
 
     Raises
     ------

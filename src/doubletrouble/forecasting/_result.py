@@ -805,12 +805,12 @@ class Forecast(Shown):
             N = settings.get("n_samples")
             return replace(_map(terms), marks=[self._peak(self.n_samples if N is None else N)])
         picture: _plots.Picture = terms._picture()
-        if not isinstance(picture, _plots.Curves | _plots.Family):
+        if not isinstance(picture, _plots.Curves | _plots.CurveFamily):
             return picture
         along = {name: v for name, v in varying.items() if np.ptp(v[..., :2]) > 0} or varying
         name = next(iter(along))
         picture = replace(picture, xlabel=_AXES[name], marks=self._marks(name, settings))
-        if isinstance(picture, _plots.Family):
+        if isinstance(picture, _plots.CurveFamily):
             return picture
         columns = {**terms.parts, "total": terms.total}  # bands of the total alone
         lines = [
@@ -820,7 +820,7 @@ class Forecast(Shown):
         if "ensemble" not in settings and np.isfinite(settings.get("n_features", math.inf)).any():
             many = self._total(**settings, ensemble=math.inf)
             lines.append(
-                _plots.Line(label="total, ∞ models", y=many, part="", color=BLACK, dotted=True)
+                _plots.Curve(label="total, ∞ models", y=many, part="", color=BLACK, dotted=True)
             )
         return replace(picture, lines=lines)
 
@@ -837,8 +837,9 @@ class Forecast(Shown):
     def _content(self) -> Content:
         ridge = self.best_ridge()
         error = self.error(math.inf, ridge)
-        total = float(error.total)
-        lead, line = against_mean(total, self.baseline, where="at best")
+        lead, line = against_mean(
+            error.total, self.baseline, where="at best", confidence=self.confidence
+        )
         title = f"Infinitely many features at the best ridge, λ = {whole(ridge)}"
         low, high = self.noise.interval
         return Content(

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble import _plots, glossary
-from doubletrouble._display import Column, Content, Shown, Table, plain, whole
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import plain, whole
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import EnsembleLike, Vote
 from doubletrouble.errors import SweepInterrupted
@@ -129,7 +130,7 @@ class LazyCurve(Shown):
             for column, label in (("single_error", "one network"), ("ensemble_error", "mean")):
                 y = np.array([at[value][column] if value in at else np.nan for value in x])
                 single = column == "single_error"
-                line = _plots.Line(label=f"{label}{where}", y=y, color=color, dotted=single)
+                line = _plots.Curve(label=f"{label}{where}", y=y, color=color, dotted=single)
                 lines.append(replace(line, points=not single, joined=not single))
         return _plots.Curves(
             x=x,

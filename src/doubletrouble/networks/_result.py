@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, percent, whole
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import percent, whole
 from doubletrouble.decomposition import Statistic, digest, ensemble_error, grouped, vote_error
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
@@ -306,7 +307,7 @@ class LazyRun(Shown):
         valid = self.without_diverged()
         sizes = [K for K in _SIZES if valid.n_members > K] + [valid.n_members]
         lines = [
-            _plots.Line(
+            _plots.Curve(
                 label=label,
                 y=np.array([float(valid.error(kind(K)).total) for K in sizes]),
                 points=True,

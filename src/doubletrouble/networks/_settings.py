@@ -167,7 +167,7 @@ class TrainingOutcome(Shown):
         return _plots.Curves(
             x=scores,
             xlabel="score",
-            lines=[_plots.Line(label="", y=shares)],
+            lines=[_plots.Curve(label="", y=shares)],
             ylabel="share of test points below",
             logx=False,
             logy=False,

@@ -496,15 +496,15 @@ def _is_there(value: Any) -> bool:
     return bool(float(value))
 
 
-def _curves_with_theory(picture: _plots.Family, other: _plots.Family) -> _plots.Curves:
+def _curves_with_theory(picture: _plots.CurveFamily, other: _plots.CurveFamily) -> _plots.Curves:
     """The totals of a two-dimensional array, a colour for each row."""
     lines = []
     for k, name in enumerate(picture.names):
         color = _plots.CYCLE[k % len(_plots.CYCLE)]
         mine, exact = picture.totals[k], other.totals[k]  # type: ignore[index]
         lines += [
-            _plots.Line(label=name, y=mine, points=True, color=color),
-            _plots.Line(label="", y=exact, color=color),
+            _plots.Curve(label=name, y=mine, points=True, color=color),
+            _plots.Curve(label="", y=exact, color=color),
         ]
     return _plots.Curves(
         x=picture.x, xlabel=picture.xlabel, lines=lines, ylabel=picture.ylabel, note=_SIMULATED

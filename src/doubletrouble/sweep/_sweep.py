@@ -12,12 +12,13 @@ import math
 import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from doubletrouble import glossary
+from doubletrouble import _plots, glossary
+from doubletrouble._display import ROWS, Column, Content, Shown, Table
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import StoreError
 from doubletrouble.losses import TASKS, LossLike, Task
@@ -620,8 +621,8 @@ def _with_common_key(cell: Cell) -> Cell:
     return replace(cell, key=Cell.of(KIND, REVISION, common).key)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SweepStatus:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SweepStatus(Shown):
     """The number of cells of a grid that are done, failed and missing."""
 
     done: int
@@ -633,12 +634,29 @@ class SweepStatus:
         """The number of cells of the grid."""
         return self.done + self.failed + self.missing
 
-    def __str__(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """The numbers in words."""
         return f"{self.done} of {self.total} cells done, {self.failed} failed"
 
+    def _counts(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in (DONE, FAILED, "missing")}
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SweepRow:
+    def _content(self) -> Content:
+        return Content(verdict=self.verdict)
+
+    def _tables(self) -> tuple[Table, ...]:
+        counts = self._counts()
+        columns = [Column(name=name, form="count") for name in counts]
+        return (Table(name="cells", columns=columns, rows=[list(counts.values())]),)
+
+    def _picture(self) -> _plots.Bars:
+        bars = [_plots.Bar(label=name, value=float(n)) for name, n in self._counts().items()]
+        return _plots.Bars(rows=bars, xlabel="cells")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SweepRow(Shown):
     """A finished cell: its parameters, and the simulation or the message of its failure."""
 
     key: str
@@ -648,9 +666,21 @@ class SweepRow:
     seconds: float
     simulation: Simulation | None
 
+    def _content(self) -> Content:
+        facts = {"key": self.key, "status": self.status, "seconds": self.seconds}
+        if self.simulation is None:
+            return Content(title=self.message, verdict="The cell failed.", facts=facts)
+        content = self.simulation._content()
+        return replace(content, facts={**facts, **content.facts})
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SweepResult:
+    def _picture(self) -> Any:
+        if self.simulation is None:
+            raise ValueError(f"plot must be of a cell without a failure, got {self.message}")
+        return self.simulation._picture()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SweepResult(Shown):
     """The results of a grid in a store; iterate for its rows, in the order of the grid.
 
     Examples
@@ -672,8 +702,11 @@ class SweepResult:
     @cached_property
     def rows(self) -> tuple[SweepRow, ...]:
         """Every finished cell, including those that failed."""
-        return tuple(
-            SweepRow(
+        return tuple(self._rows())
+
+    def _rows(self) -> Iterator[SweepRow]:
+        for cell, outcome in self._outcomes():
+            yield SweepRow(
                 key=cell.key,
                 parameters=cell.parameters,
                 status=outcome.status,
@@ -681,8 +714,6 @@ class SweepResult:
                 seconds=outcome.seconds,
                 simulation=from_record(decode(outcome.result)) if outcome.result else None,
             )
-            for cell, outcome in self._outcomes()
-        )
 
     def __iter__(self) -> Iterator[SweepRow]:
         return iter(self.rows)
@@ -694,6 +725,29 @@ class SweepResult:
     def messages(self) -> list[str]:
         """The message of every failed cell."""
         return [outcome.message for _, outcome in self._outcomes() if outcome.status == FAILED]
+
+    def _content(self) -> Content:
+        sweep: Any = self.sweep  # ensembles are schemes, and times numbers
+        axes = {name: v for name, v in sweep._axes()[0].items() if len(v) > 1}
+        first = itertools.islice(self._rows(), ROWS)
+        table = _table.printed(first, axes, sweep.ensembles, sweep.times)
+        count = (self.status.done + self.status.failed) * len(sweep.ensembles)
+        count *= 1 if sweep.times is None else len(sweep.times)
+        lines = [f"the first of {count:,} rows; to_frame() has all of them"]
+        return Content(
+            tables=[table],
+            lines=lines if count > ROWS else (),
+            verdict=f"{self.status.verdict}, in {self.store}",
+            facts={"sweep": self.sweep.hash, "store": str(self.store), **asdict(self.status)},
+        )
+
+    def _tables(self) -> tuple[Table, ...]:
+        return (_table.exported(self._outcomes()),)
+
+    def _picture(self) -> _plots.Curves:
+        sweep: Any = self.sweep
+        axes = {name: v for name, v in sweep._axes()[0].items() if len(v) > 1}
+        return _table.curves(self._rows(), axes, sweep.ensembles, sweep.times)
 
     def to_frame(self) -> Any:
         """The rows as a table.
@@ -735,9 +789,6 @@ class SweepResult:
             If pandas, or pyarrow for .csv and .parquet, is not installed.
         """
         return _table.export(self._outcomes(), path)
-
-    def __str__(self) -> str:
-        return f"{self.status}, in {self.store}"
 
     def _outcomes(self) -> Iterator[tuple[Cell, CellOutcome]]:
         cells = {cell.key: cell for cell in self.sweep.cells()}

@@ -13,20 +13,24 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from doubletrouble._display import strict_json
+from doubletrouble._display import ROWS, Column, Table, strict_json
+from doubletrouble._numbers import whole
+from doubletrouble._plots import Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
-from doubletrouble.parameters import Value
+from doubletrouble.parameters import Value, declarations
+from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms, Estimate, PsiTerms
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
+from doubletrouble.simulation import Simulation
 from doubletrouble.sweep._simulated import OTHER_LOSSES, PROBLEM, ensemble_axis, from_record
 
 FORMATS = (".csv", ".parquet", ".json")
@@ -199,6 +203,120 @@ def _stacked(records: Sequence[Record]) -> Record:
         for k, one in enumerate(records[0]["drawn"])
     ]
     return {**records[0], "draws": stack([r["draws"] for r in records]), "drawn": drawn}
+
+
+# --- print and plots ---
+
+_MOST_CURVES = 12
+
+
+class FinishedCell(Protocol):
+    """A finished cell with its simulation, None if it failed."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Those requested."""
+
+    @property
+    def message(self) -> str:
+        """That of a failure."""
+
+    @property
+    def simulation(self) -> Simulation | None:
+        """The result."""
+
+
+def exported(outcomes: Outcomes) -> Table:
+    """Every row of the table."""
+    frame = to_frame(outcomes)
+    columns = [
+        Column(name=name, form="words" if kind is str else "number")
+        for name, kind in COLUMNS.items()
+    ]
+    return Table(name="rows", columns=columns, rows=frame.to_numpy(dtype=object).tolist())
+
+
+def printed(
+    cells: Iterable[FinishedCell],
+    axes: Collection[str],
+    ensembles: Sequence[Scheme],
+    times: Sequence[float] | None,
+) -> Table:
+    """The parameters that vary, and the total errors of all ensembles."""
+    rows: list[list[Any]] = []
+    for cell in cells:
+        start = [cell.parameters[name] for name in axes]
+        if cell.simulation is None:
+            rows.append([*start, None, None, None, cell.message])
+            continue
+        for scheme in ensembles:
+            total = cell.simulation.error(scheme).total
+            for k, time in enumerate([None] if times is None else times):
+                rows.append([*start, repr(scheme), time, total if time is None else total[k], None])
+    columns = [Column(name=name, heading=_heading(name), form=_form(name)) for name in axes]
+    columns += [
+        Column(name="ensemble", form="words"),
+        Column(name="time", form="count"),
+        Column(name="total", heading="total error"),
+        Column(name="message", form="words"),
+    ]
+    return Table(name="rows", columns=columns, rows=rows[:ROWS])
+
+
+def _heading(name: str) -> str:
+    """The symbol of a parameter, or its name."""
+    specs = declarations(Problem)
+    return specs[name].symbol if name in specs else name.replace("_", " ")
+
+
+def _form(name: str) -> Any:
+    """How the cells of a column are printed."""
+    return "words" if name in (*_NAMES, "model") else "count"
+
+
+def curves(
+    cells: Iterable[FinishedCell],
+    axes: Mapping[str, Sequence[Any]],
+    ensembles: Sequence[Scheme],
+    times: Sequence[float] | None,
+) -> Curves:
+    """The totals along the longest axis of numbers, a curve for all other values."""
+    levels = dict(axes) if times is None else {**axes, "time": times}
+    numbers = {name: v for name, v in levels.items() if not isinstance(v[0], str)}
+    if not numbers:
+        raise ValueError("plot must be of a sweep with several values of a number, got none")
+    along = max(numbers, key=lambda name: len(numbers[name]))
+    others = [name for name in levels if name != along]
+    totals: dict[tuple[Any, ...], dict[float, Estimate]] = {}
+    for cell in cells:
+        if cell.simulation is None:
+            continue
+        for scheme in ensembles:
+            total = cell.simulation.error(scheme).total
+            for k, time in enumerate([math.inf] if times is None else times):
+                at = {**cell.parameters, "time": time}
+                key = (repr(scheme), *(at[name] for name in others))
+                totals.setdefault(key, {})[at[along]] = total if times is None else total[k]
+    if len(totals) > _MOST_CURVES:
+        raise ValueError(
+            f"plot must be of at most {_MOST_CURVES} curves, got {len(totals)}; to_frame() has all "
+            "errors"
+        )
+    x = np.array(sorted(numbers[along]))
+    lines = []
+    for (name, *values), found in totals.items():
+        given = [f"{_heading(k)} = {_word(v)}" for k, v in zip(others, values, strict=True)]
+        known = [found.get(value) for value in x]
+        y = np.array([math.nan if one is None else float(one) for one in known])
+        error = np.array([0.0 if one is None else float(one.standard_error) for one in known])
+        label = ", ".join([*([name] if len(ensembles) > 1 else []), *given])
+        total = Estimate(value=y, standard_error=error, n_draws=2)
+        lines.append(Curve(label=label, y=total, points=True, joined=True))
+    return Curves(x=x, xlabel=_heading(along), lines=lines, ylabel="test error")
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else whole(float(value))
 
 
 # --- files ---

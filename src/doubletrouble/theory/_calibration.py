@@ -124,9 +124,9 @@ class Calibration(Shown):
         columns += [Column(name=name, printed=False) for name in names[len(self._values()) :]]
         cells = [np.ravel(v).tolist() for v in (varying | numbers).values()]
         rows = list(zip(*cells, strict=True))
-        leading = len(varying) or 1
+        keys = len(varying) or 1
         return (
-            Table(name="points", columns=columns, rows=rows, omitted="points", leading=leading),
+            Table(name="points", columns=columns, rows=rows, omitted="points", keys=keys),
         )
 
     def _content(self) -> Content:

@@ -234,7 +234,7 @@ class Exponents(Shown):
             columns=[*head, *columns],
             rows=list(zip(*points, *cells, strict=True)),
             omitted="points",
-            leading=len(head),
+            keys=len(head),
         )
         slopes = np.ravel(self.by_n_samples.total)
         verdict = f"The exponents by N are from {power(slopes.min())} to {power(slopes.max())}."
