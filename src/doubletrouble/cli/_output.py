@@ -86,7 +86,7 @@ def table(title: str, columns: Mapping[str, Sequence[object]]) -> str:
     for row in zip(*columns.values(), strict=True):
         grid.add_row(*(Text(printable(str(cell))) for cell in row))
     lines = _rendered(grid, _WIDEST)
-    return lines
+    return f"{printable(title)}\n{lines}" if title else lines
 
 
 def _rendered(content: Any, width: int) -> str:
