@@ -63,7 +63,8 @@ class Decomposition(Shown):
     >>> f = 1 + rng.normal(size=(20, 1, 1, 50)) + rng.normal(size=(20, 1, 3, 50))
     >>> result = dt.decompose_predictions(f, truth=np.zeros(50), noiseless=True)
     >>> print(result)
-    Squared error: 20 training sets, 3 seeds, 50 test points; ± standard error
+    Squared error ± standard error
+    20 training sets, 3 seeds, 50 test points
     <BLANKLINE>
     part                    error  share
     noise           0     ± 0         0%
@@ -253,7 +254,7 @@ class Decomposition(Shown):
     def _content(self) -> Content:
         label = MEASURE_LABELS[self.measure]
         return Content(
-            title=f"{label.capitalize()}: {_sizes(self.design)}; ± standard error",
+            title=f"{label.capitalize()} ± standard error\n{_sizes(self.design)}",
             tables=[self._part_table(self.error(), "parts"), self._averaged_table()],
             notes=self.notes,
             verdict=self._verdict(),
