@@ -144,6 +144,8 @@ def test_plots_of_two_axes_are_families_and_maps() -> None:
     f, ridges = forecast(), np.array([1e-3, 1e-2, 1e-1])
     family = f.plot(n_features=WIDTHS, ridge=1e-6, n_samples=[[120], [600]])
     assert list(curves(family)) == ["n samples = 120", "n samples = 600"]
+    infinite = f.plot(n_features=[50, 500, np.inf], ridge=ridges[:, None])
+    assert infinite.get_xlabel().endswith("(∞ not shown)")
     for settings in (
         {"n_features": WIDTHS, "ridge": ridges[:, None]},
         {"n_features": np.array(WIDTHS)[:, None], "ridge": ridges},

@@ -23,6 +23,7 @@ from doubletrouble.decomposition import (
     summarized_warnings,
     zero_one_loss,
 )
+from doubletrouble.diagnosis._comparison import LearnerComparison
 from doubletrouble.diagnosis._design import (
     CHECK,
     FULL,
@@ -41,7 +42,7 @@ from doubletrouble.diagnosis._measurements import (
     log_loss,
     totals,
 )
-from doubletrouble.diagnosis._result import CONFIDENCE, OPTIONS, Diagnosis, LearnerComparison
+from doubletrouble.diagnosis._result import CONFIDENCE, OPTIONS, Diagnosis
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import check_level
 from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path

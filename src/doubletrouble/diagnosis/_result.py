@@ -1,4 +1,4 @@
-"""The result of a diagnosis: the error by cause, options, the learning curve, and single rows."""
+"""The result of a diagnosis: the error by cause, options, and single rows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
-from doubletrouble._numbers import between, percent, plain
+from doubletrouble._display import Content, Shown, Table
+from doubletrouble._numbers import percent, plain
 from doubletrouble.decomposition import Labels, LearnerMeasure, check_option, generator
+from doubletrouble.diagnosis._curve import LAW, LearningCurve
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
     LOSS_CURVE,
@@ -36,7 +37,6 @@ from doubletrouble.options import (
     WITHHELD,
     Advice,
     Option,
-    against_mean,
 )
 from doubletrouble.parameters import FloatArray, Numeric, number
 from doubletrouble.results import (
@@ -45,11 +45,10 @@ from doubletrouble.results import (
     Estimate,
     PosteriorDraws,
     RowErrors,
-    by_name,
 )
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
-LAW, NO_SEED, GIVEN = "law", "no seed", "given"
+NO_SEED, GIVEN = "no seed", "given"
 
 CONFIDENCE = 0.9  # of printed intervals
 OPTIONS = (NOW, TEN, BAG, DATA, MORE_DATA)
@@ -63,126 +62,6 @@ _NO_NOISE = (
     "bias, unless its standard deviation is given as noise"
 )
 _NO_CAUSES = "the causes of this error are not identified: only the total is measured"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LearningCurve(Shown):
-    """The error by cause at several numbers of rows, measured or extrapolated."""
-
-    error: ErrorTerms[Estimate]  # arrays along `n_samples`
-    present: int  # the number of rows at hand
-    doubled: Option  # the error on twice the rows, and the gain
-    withheld: str  # why no error beyond the rows is given, or ""
-    label: str  # the name of the error
-    confidence: float = CONFIDENCE
-
-    @property
-    def n_samples(self) -> FloatArray:
-        """The numbers of rows."""
-        return np.asarray(self.error.coordinates["n_samples"])
-
-    @property
-    def status(self) -> tuple[str, ...]:
-        """How the total is known at each size; `error.status` has that of every part."""
-        return tuple(self.error.status["total"])
-
-    @property
-    def verdict(self) -> str:
-        """What twice the rows would change, as text."""
-        rows = f"{2 * self.present:,} instead of {self.present:,} rows"
-        if self.doubled.interval is None or self.doubled.gain is None:
-            return f"The error on {rows} is withheld: {self.doubled.reason}."
-        ends = " to ".join(percent(float(end), "+") for end in self.doubled.interval)
-        return (
-            f"With {rows} the error is {plain(self.doubled.total)} "
-            f"({percent(float(self.doubled.gain), '+')}, {self.confidence:.0%} interval {ends}), "
-            f"{self.doubled.status}."
-        )
-
-    def _table(self) -> Table:
-        table, parts, known = (
-            self.error._point_table(self.confidence),
-            self.error.parts,
-            self.error.status,
-        )
-        columns = [
-            replace(column, heading="rows")
-            if column.name == "n_samples"
-            else replace(column, printed=bool(np.any(parts[column.name].value)))
-            if column.name in parts
-            else column
-            for column in table.columns
-        ]
-        columns += [Column(name=f"{one}_status", form="words", printed=False) for one in parts]
-        rows = [
-            [*row[:-1], known["total"][k], *(known[name][k] for name in parts)]
-            for k, row in enumerate(table.rows)
-        ]
-        return replace(table, name="learning_curve", columns=columns, rows=rows, omitted="")
-
-    @property
-    def _notes(self) -> list[str]:
-        """The sizes at which parts are known otherwise than the total."""
-        sizes = self.n_samples.tolist()
-        law = [n for n, how in zip(sizes, self.error.status["sampling"], strict=True) if how == LAW]
-        if not law:
-            return []
-        return [f"sampling and bias are by the overlap law at {law[0]:,.0f} to {law[-1]:,.0f} rows"]
-
-    def _content(self) -> Content:
-        return Content(
-            title=f"{_sentence_case(self.label)} by the number of training rows",
-            tables=[self._table()],
-            notes=self._notes,
-            verdict=self.verdict,
-            facts={"confidence": self.confidence, "withheld": self.withheld},
-        )
-
-    def _picture(self) -> Any:
-        error, n = self.error, self.n_samples
-        later = np.array([status == EXTRAPOLATED for status in self.status])
-        forecast = later | (n == self.present) & later.any()
-        total = np.asarray(error.total.value)
-        low, high = map(np.asarray, error.total.confidence_interval(self.confidence))
-        lines = [
-            _plots.Curve(
-                label="total",
-                y=np.where(later, np.nan, total),
-                part="total",
-                low=low,
-                high=high,
-                points=True,
-                joined=True,
-            ),
-            _plots.Curve(
-                label="forecast of the total" if later.any() else "",
-                y=np.where(forecast, total, np.nan),
-                part="total",
-                low=low,
-                high=high,
-                extrapolated=forecast,
-            ),
-        ]
-        notes = []
-        for name, part in error.parts.items():
-            values, label = np.asarray(part.value), error._label(name)
-            y = np.where(values > 0, values, np.nan)  # a gap where the estimate is cut off
-            lines.append(_plots.Curve(label=label, y=y, part=name, extrapolated=later))
-            if np.any(values <= 0) and np.any(values):
-                notes.append(f"{label} at or below 0 is not shown")
-        if self.withheld:
-            notes.append(f"more rows withheld: {self.withheld}")
-        return _plots.Curves(
-            x=n,
-            xlabel="training rows",
-            lines=lines,
-            ylabel=self.label,
-            marks=[_plots.Mark(label="now", x=float(self.present))],
-            note="; ".join(notes),
-            confidence=self.confidence,
-            logx=True,
-            logy=False,
-        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -509,7 +388,7 @@ class Diagnosis(Shown):
     ) -> Iterable[Option]:
         """The options: alternatives, averaged seeds, a bag, and more data."""
         K = number("ensemble", scheme.n_members, N_MEMBERS)
-        no_total = _no_gain(present)
+        no_total = no_gain(present)
         alone = no_total or (
             "" if measure == "squared" else f"measure={measure!r} is measured for one fit alone"
         )
@@ -673,18 +552,17 @@ class Diagnosis(Shown):
         error = self.error()
         share = {name: float(part) / float(error.total) for name, part in error.parts.items()}
         variance = share["initialization"] + share["sampling"]
-        if variance > max(share["bias"], share.get("bayes", 0.0)):
-            by_rows = f"{percent(share['sampling'])} by training rows"
-            by_seeds = (
-                f"{percent(share['initialization'])} by seeds, " if self.design.seeded else ""
-            )
-            cause = f"variance ({by_seeds}{by_rows})" if by_seeds else "variance over training rows"
-            return f"Overfitting: {percent(variance)} of the error is {cause}."
-        name = max(("bias", "bayes"), key=lambda one: share.get(one, 0.0))
+        floor = share.get("bayes", 0.0)
+        if variance > max(share["bias"], floor):
+            causes = "over training rows"
+            if self.design.seeded:
+                seeds, rows = percent(share["initialization"]), percent(share["sampling"])
+                causes = f"({seeds} by seeds, {rows} by training rows)"
+            return f"Overfitting: {percent(variance)} of the error is variance {causes}."
+        if floor > share["bias"]:
+            return f"Label noise: {percent(floor)} of the error is the noise floor."
         kind = "Underfitting" if self.floor is not None else "Underfitting or label noise"
-        if name == "bayes":
-            return f"Label noise: {percent(share[name])} of the error is the noise floor."
-        return f"{kind}: {percent(share[name])} of the error is {error._label(name)}."
+        return f"{kind}: {percent(share['bias'])} of the error is {error._label('bias')}."
 
     @property
     def _baseline_name(self) -> str:
@@ -716,7 +594,7 @@ class Diagnosis(Shown):
             bound = self.largest_noise.confidence_interval(self.confidence).high
             lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
         return Content(
-            title=f"{_sentence_case(self._label)}, trained on all {self.n_samples:,} rows "
+            title=f"{self._label.capitalize()}, trained on all {self.n_samples:,} rows "
             f"({self.n_fits} fits, {self.confidence:.0%} intervals)",
             lead=shown.lead,
             tables=[
@@ -737,7 +615,7 @@ class Diagnosis(Shown):
             },
         )
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         error = self.error()
         changes = []
         for option in self.advise():
@@ -779,215 +657,8 @@ def _draws(estimate: Estimate) -> FloatArray:
     return draws
 
 
-def _no_gain(present: Option) -> str:
+def no_gain(present: Option) -> str:
     """Why nothing is compared with the present error; empty if it is finite and not 0."""
     if not present.total > 0:
         return "the measured error is 0"
     return "the present error is infinite" if math.isinf(present.total) else ""
-
-
-def _sentence_case(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-# --- several learners ---
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LearnerComparison(Shown):
-    """Several learners on the same rows; `comparison["forest"]` is the diagnosis of one."""
-
-    diagnoses: Mapping[str, Diagnosis]
-
-    def __getitem__(self, name: str) -> Diagnosis:
-        """The diagnosis of a learner."""
-        return by_name("learner", self.diagnoses, name)
-
-    @property
-    def reference(self) -> str:
-        """The learner that others are compared with: the first."""
-        return next(iter(self.diagnoses))
-
-    @property
-    def baseline(self) -> float:
-        """The error of predicting the mean, or the class frequencies."""
-        return self[self.reference].baseline
-
-    @property
-    def largest_noise(self) -> Estimate:
-        """The upper bound of the variance of label noise: the least bias of all learners."""
-        confidence = self[self.reference].confidence
-        bounds = (one.largest_noise for one in self.diagnoses.values())
-        return min(bounds, key=lambda bound: bound.confidence_interval(confidence).high)
-
-    def difference(self, name: str, reference: str | None = None) -> ErrorTerms[Estimate]:
-        """The error of a learner less that of the reference, by cause, paired by rows.
-
-        Parameters
-        ----------
-        name : str
-            The name of the learner.
-        reference : str or None, default: None
-            The name of the learner to compare with; None for the first.
-
-        Returns
-        -------
-        ErrorTerms of Estimate
-            The difference of every part and of the total.
-
-        Raises
-        ------
-        KeyError
-            If a name is not that of a learner.
-        """
-        own, other = self[name].error(), self[reference or self.reference].error()
-        status = {
-            key: other.status[key] if how == NO_SEED else how for key, how in own.status.items()
-        } | {"total": PAIRED}
-        return replace(own - other, status=status)
-
-    def advise(self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared") -> Advice:
-        """The other learners as options beside the first: their errors, paired by rows.
-
-        Those of one learner are `comparison["forest"].advise()`.
-
-        Parameters
-        ----------
-        ensemble : float or Ensemble or Bootstrap, default: 1
-            The number of averaged seeds, or bagged learners, of each, as for `Diagnosis.error`.
-        measure : {"squared", "log", "zero_one"}, default: "squared"
-            The measure of the error, as for `Diagnosis.error`.
-
-        Returns
-        -------
-        Advice
-            An option for each of the other learners.
-
-        Raises
-        ------
-        ValueError
-            If `ensemble` or `measure` is not available.
-        TypeError
-            If `ensemble` is not a number.
-        """
-        first = self[self.reference]
-        errors = {k: d.error(ensemble, measure=measure) for k, d in self.diagnoses.items()}
-        now = Option(name=NOW, error=errors.pop(self.reference), status=MEASURED)
-        reason, changes = _no_gain(now), []
-        for name, error in errors.items():
-            gain = None if reason or now.error is None else 1 - error.total / now.error.total
-            changes.append(
-                Option(
-                    name=name,
-                    error=None if reason else error,
-                    gain=gain,
-                    interval=None if gain is None else gain.confidence_interval(first.confidence),
-                    status=WITHHELD if reason else PAIRED,
-                    reason=reason,
-                )
-            )
-        return Advice(
-            now=now,
-            changes=tuple(changes),
-            confidence=first.confidence,
-            label=first._label_of(measure),
-            baseline=self.baseline if measure == "squared" else None,
-            baseline_name=first._baseline_name,
-            notes=(f"now: {self.reference}",),
-        )
-
-    @property
-    def verdict(self) -> str:
-        """The learner of least error, and whether it differs from the next one significantly."""
-        first = self[self.reference]
-        totals = {name: float(one.error().total) for name, one in self.diagnoses.items()}
-        best, second = sorted(totals, key=totals.__getitem__)[:2]
-        difference = self.difference(second, best).total
-        low, high = map(float, difference.confidence_interval(first.confidence))
-        word = "significant" if low > 0 else "not significant"
-        return (
-            f"Least error: {best}, {plain(totals[best])}. That of the next one, {second}, is "
-            f"larger by {plain(float(difference))} ({first.confidence:.0%} interval "
-            f"{between(low, high)}): {word}."
-        )
-
-    def _learner_table(self) -> Table:
-        first = self[self.reference]
-        error = first.error()
-        columns = [
-            Column(name="learner", form="words"),
-            Column(name="error", interval=True),
-            Column(name="skill", heading=first._skill_name, alone=True),
-            *(Column(name=name, heading=error._label(name), alone=True) for name in error.parts),
-        ]
-        rows = [
-            [name, one.error().total, one.skill, *one.error().parts.values()]
-            for name, one in self.diagnoses.items()
-        ]
-        return Table(name="learners", columns=columns, rows=rows, confidence=first.confidence)
-
-    def _difference_table(self) -> Table:
-        differences = {name: self.difference(name) for name in list(self.diagnoses)[1:]}
-        parts = self[self.reference].error()
-        columns = [
-            Column(name="learner", form="words"),
-            Column(name="error", heading="difference", interval=True),
-            *(Column(name=name, heading=parts._label(name), alone=True) for name in parts.parts),
-        ]
-        return Table(
-            name="differences",
-            title=f"Difference to {self.reference}, paired by rows",
-            columns=columns,
-            rows=[[name, d.total, *d.parts.values()] for name, d in differences.items()],
-            confidence=self[self.reference].confidence,
-        )
-
-    def _content(self) -> Content:
-        first = self[self.reference]
-        leads = {
-            name: against_mean(
-                one.error().total,
-                self.baseline,
-                name=first._baseline_name,
-                confidence=first.confidence,
-            )[0]
-            for name, one in self.diagnoses.items()
-        }
-        lines = [f"Predicting {first._baseline_name}: {plain(self.baseline)}."]
-        if first.floor is None:
-            bound = self.largest_noise.confidence_interval(first.confidence).high
-            lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
-        notes: dict[str, list[str]] = {}
-        for name, one in self.diagnoses.items():
-            for note in one.notes:
-                notes.setdefault(note, []).append(name)
-        return Content(
-            title=f"{_sentence_case(first._label)}, trained on all {first.n_samples:,} rows "
-            f"({first.confidence:.0%} intervals)",
-            lead="\n".join(f"{name}: {lead}" for name, lead in leads.items() if lead),
-            tables=[self._learner_table(), self._difference_table()],
-            lines=lines,
-            notes=[f"{', '.join(names)}: {note}" for note, names in notes.items()],
-            verdict=self.verdict,
-            facts={
-                "reference": self.reference,
-                "n_samples": first.n_samples,
-                "confidence": first.confidence,
-                "baseline": self.baseline,
-            },
-        )
-
-    def _picture(self) -> Any:
-        first = self[self.reference]
-        error = first.error()
-        return _plots.Stack(
-            rows=[
-                _plots.StackRow(label=name, total=one.error().total, parts=one.error().parts)
-                for name, one in self.diagnoses.items()
-            ],
-            xlabel=first._label,
-            confidence=first.confidence,
-            labels={name: error._label(name) for name in error.parts},
-            baseline=self.baseline if self.baseline > 0 else None,
-            baseline_label=f"predicting {first._baseline_name}",
-        )

@@ -14,4 +14,4 @@ from doubletrouble.forecasting._checks import ForecastChecks as ForecastChecks
 from doubletrouble.forecasting._forecast import forecast as forecast
 from doubletrouble.forecasting._result import DEFAULT_RIDGE as DEFAULT_RIDGE
 from doubletrouble.forecasting._result import Forecast as Forecast
-from doubletrouble.forecasting._result import LabelNoise as LabelNoise
+from doubletrouble.forecasting._uncertainty import LabelNoise as LabelNoise

@@ -30,8 +30,6 @@ from doubletrouble.forecasting._random_features import FeatureEnergy
 from doubletrouble.forecasting._result import (
     GIVEN_KERNEL,
     Forecast,
-    LabelNoise,
-    RowDeviations,
 )
 from doubletrouble.forecasting._ridge_functions import (
     DataRows,
@@ -40,6 +38,7 @@ from doubletrouble.forecasting._ridge_functions import (
     LeaveOneOut,
     RidgeTable,
 )
+from doubletrouble.forecasting._uncertainty import LabelNoise, RowDeviations
 from doubletrouble.kernels import kernel as activation_kernel
 from doubletrouble.parameters import (
     MOST_SEEDS,

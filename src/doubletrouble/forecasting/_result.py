@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots, glossary, options
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Content, Shown
 from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.costs import COSTS, CostName, check_cost, cost_of, most_features, relative_cost
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.forecasting import _pictures
 from doubletrouble.forecasting._checks import ForecastChecks
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import (
@@ -31,8 +31,8 @@ from doubletrouble.forecasting._ridge_functions import (
     RidgeTable,
     split_functions,
 )
+from doubletrouble.forecasting._uncertainty import LabelNoise, RowDeviations
 from doubletrouble.options import Advice, Option, against_mean
-from doubletrouble.palette import BLACK
 from doubletrouble.parameters import (
     FloatArray,
     Numeric,
@@ -61,15 +61,6 @@ _N_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
 _FORECAST = "forecast"  # how an error is known that is not extrapolated
-_AXES = {
-    "n_features": "random features P",
-    "ridge": "ridge λ",
-    "n_members": "models K",
-    "n_samples": "rows N",
-}
-_SPAN = 10.0  # P of a plot, from n over it to n times it
-_RIDGE_SPAN = 1e-4, 1e2  # λ of a map, in multiples of the best
-_MAP_SIZE = 61, 49  # values of P and λ
 
 
 class _Model(NamedTuple):
@@ -83,117 +74,6 @@ class _Model(NamedTuple):
     def cost(self, of: CostName) -> float:
         """The features of all models, or the operations of training."""
         return cost_of(self.n_features, self.n_samples, self.n_members, "ensemble", of)
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class LabelNoise(Shown):
-    """Standard deviation of the label noise: an estimate, and the bounds that hold for any target.
-
-    There is no lower bound but 0: structure of the target that is too fine for the rows, or not in
-    the span of the features, cannot be distinguished from noise.
-
-    Examples
-    --------
-    >>> import doubletrouble as dt, numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((100, 3))
-    >>> noise = dt.forecast(X, X[:, 0] + 0.3 * rng.standard_normal(100), check=False).noise
-    >>> round(noise.estimate, 2), round(noise.upper, 2)
-    (0.26, 0.3)
-    """
-
-    estimate: float
-    upper: float
-    given: bool  # by the user
-    n_samples: int  # rows that determine it
-
-    @property
-    def interval(self) -> ConfidenceInterval:
-        """[0, upper], or the given value twice."""
-        return ConfidenceInterval(self.estimate if self.given else 0.0, self.upper)
-
-    def _content(self) -> Content:
-        low, high = self.interval
-        columns = (
-            Column(name="bound", form="words", printed=False),
-            Column(name="value", printed=False),
-        )
-        rows = [("estimate", self.estimate), ("low", low), ("high", high)]
-        return Content(
-            tables=[Table(name="noise", columns=columns, rows=rows)], verdict=self.verdict
-        )
-
-    @property
-    def verdict(self) -> str:
-        """The estimate and its bound, as text."""
-        text = f"Label noise: standard deviation {plain(self.estimate)}"
-        if self.given:
-            return f"{text}, as given."
-        return (
-            f"{text}, at most {plain(self.upper)}; it may also be structure too fine for "
-            f"{self.n_samples} rows, or not in the span of the features."
-        )
-
-    def _picture(self) -> Any:
-        rows = [("estimate", self.estimate), ("upper bound", self.upper)]
-        bars = [_plots.Bar(label=name, value=value) for name, value in rows]
-        return _plots.Bars(rows=bars, xlabel="standard deviation of the label noise")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RowDeviations:
-    """Draws of the relative deviation of the functions that comes from the choice of the rows."""
-
-    log_kappa: FloatArray  # (m,)
-    error: FloatArray  # (m, B)
-    label_energy: FloatArray
-    feature_error: FloatArray
-    rows: str  # digest of the labels: forecasts of the same rows have the same draws
-
-    @classmethod
-    def of(
-        cls, loo: LeaveOneOut, rows: DataRows, rng: np.random.Generator, n_draws: int
-    ) -> RowDeviations:
-        """Gaussian multipliers of the contributions of rows; those of a group share one."""
-        n = len(rows)
-        groups = np.arange(n) if rows.groups is None else rows.groups
-        multipliers = rng.standard_normal((n_draws, int(groups.max()) + 1))
-        multipliers -= multipliers.mean(axis=0)
-        multipliers = multipliers[:, groups]
-
-        def draws(rows: FloatArray, total: FloatArray, scale: Value) -> FloatArray:
-            centred = rows - rows.mean(axis=0)
-            return np.asarray((multipliers @ centred / total * scale).T)
-
-        own = loo.functions
-        return cls(
-            log_kappa=np.log(loo.kappa),
-            error=draws(loo.row_errors, n * own.error, loo.inflation),
-            label_energy=draws(loo.row_label_energy, own.label_energy, 1.0),
-            feature_error=draws(loo.row_feature_error, n * own.feature_error, 1.0),
-            rows=hashlib.blake2b(rows.labels.tobytes(), digest_size=8).hexdigest(),
-        )
-
-    @property
-    def count(self) -> int:
-        """The number of draws."""
-        return int(self.error.shape[1])
-
-    def at(self, log_kappa: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The draws (B, ...) of E_∞, w and v, at the nearest nodes below and above."""
-        flat = np.clip(log_kappa.ravel(), self.log_kappa[0], self.log_kappa[-1])
-        index = np.clip(np.searchsorted(self.log_kappa, flat) - 1, 0, len(self.log_kappa) - 2)
-        low, high = self.log_kappa[index], self.log_kappa[index + 1]
-        share = ((flat - low) / (high - low))[:, None]
-
-        def interpolated(nodes: FloatArray) -> FloatArray:
-            values = (1 - share) * nodes[index] + share * nodes[index + 1]
-            return np.asarray(np.moveaxis(values, -1, 0).reshape(-1, *log_kappa.shape))
-
-        error, energy, feature = map(
-            interpolated, (self.error, self.label_energy, self.feature_error)
-        )
-        return error, energy, feature
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -728,7 +608,7 @@ class Forecast(Shown):
         MissingExtraError
             If matplotlib is not installed.
         """
-        return _plots.draw(self._along(settings), ax)
+        return _plots.draw(_pictures.along(self, settings), ax)
 
     def map(
         self,
@@ -765,74 +645,11 @@ class Forecast(Shown):
         MissingExtraError
             If matplotlib is not installed.
         """
-        P, lam, K, N = self._model(n_features, ridge, ensemble, n_samples)
-        ends = [self.n_samples / _SPAN, self.n_samples * _SPAN, *([P] if math.isfinite(P) else [])]
-        features = np.geomspace(min(ends), max(ends), _MAP_SIZE[0])
-        best = self.best_ridge(P, K, N)
-        ends = [best * share for share in _RIDGE_SPAN] + ([lam] if 0 < lam < math.inf else [])
-        least = self._loo.rounding * self.dim / N  # κ is at least λ N/D
-        ridges = np.geomspace(max(min(ends), 2 * least), max(ends), _MAP_SIZE[1])
-        terms = self.error(features, ridges[:, None], K, N)
-        totals = np.asarray(terms.total.value)
-        row, column = np.unravel_index(int(np.argmin(totals)), totals.shape)
-        now = float(self._total(P, lam, K, N))
-        points = [
-            _plots.MapPoint(
-                x=min(P, features[-1]),
-                y=min(max(lam, ridges[0]), ridges[-1]),
-                label=f"now{' (P = ∞)' if math.isinf(P) else ''}: {plain(now)}",
-            ),
-            _plots.MapPoint(
-                x=features[column], y=ridges[row], label=f"best: {plain(totals[row, column])}"
-            ),
-        ]
-        return _plots.draw(replace(_map(terms), points=points, marks=[self._peak(x=N)]), ax)
-
-    def _peak(self, x: float) -> _plots.Mark:
-        return _plots.Mark(label="P = N", x=x)
+        model = self._model(n_features, ridge, ensemble, n_samples)
+        return _plots.draw(_pictures.map_around(self, *model), ax)
 
     def _picture(self) -> _plots.Picture:
-        return self._along({})
-
-    def _along(self, settings: dict[str, Any]) -> _plots.Picture:
-        """The picture of the error at some settings; by default along the number of features."""
-        if not any(np.ndim(value) for value in settings.values()):
-            grid = np.geomspace(self.n_samples / _SPAN, self.n_samples * _SPAN, 81)
-            settings = {"n_features": grid, **settings}
-        terms = self.error(**settings)
-        varying = {name: np.broadcast_to(v, terms.shape) for name, v in terms.coordinates.items()}
-        if _is_map(varying):
-            N = settings.get("n_samples")
-            return replace(_map(terms), marks=[self._peak(self.n_samples if N is None else N)])
-        picture: _plots.Picture = terms._picture()
-        if not isinstance(picture, _plots.Curves | _plots.CurveFamily):
-            return picture
-        along = {name: v for name, v in varying.items() if np.ptp(v[..., :2]) > 0} or varying
-        name = next(iter(along))
-        picture = replace(picture, xlabel=_AXES[name], marks=self._marks(name, settings))
-        if isinstance(picture, _plots.CurveFamily):
-            return picture
-        columns = {**terms.parts, "total": terms.total}  # bands of the total alone
-        lines = [
-            replace(line, points=False, y=one if line.part == "total" else one.value)
-            for line, one in zip(picture.lines, columns.values(), strict=True)
-        ]
-        if "ensemble" not in settings and np.isfinite(settings.get("n_features", math.inf)).any():
-            many = self._total(**settings, ensemble=math.inf)
-            lines.append(
-                _plots.Curve(label="total, ∞ models", y=many, part="", color=BLACK, dotted=True)
-            )
-        return replace(picture, lines=lines)
-
-    def _marks(self, name: str, settings: dict[str, Any]) -> list[_plots.Mark]:
-        """The mark P = N on an axis of features or rows, where the other is one number."""
-        N = settings.get("n_samples")
-        sizes = {
-            "n_features": self.n_samples if N is None else N,
-            "n_samples": settings.get("n_features", math.inf),
-        }
-        x = sizes.get(name, math.inf)
-        return [self._peak(float(x))] if np.ndim(x) == 0 and math.isfinite(x) else []
+        return _pictures.along(self, {})
 
     def _content(self) -> Content:
         ridge = self.best_ridge()
@@ -881,12 +698,13 @@ class Forecast(Shown):
 def _verdict(error: ErrorTerms[Estimate], ridge: float) -> str:
     """The least error, and its causes."""
     parts = {name: float(part) for name, part in error.parts.items()}
-    total = sum(parts.values())
-    floor, variance = parts["bias"] + parts["bayes"], parts["noise"] + parts["sampling"]
+    total, floor = sum(parts.values()), parts["bias"] + parts["bayes"]
+    text = f"At best {plain(total)}, with infinitely many features and λ = {whole(ridge)}"
+    if not total > 0:
+        return f"{text}."
     return (
-        f"At best {plain(total)}, with infinitely many features and λ = {whole(ridge)}: "
-        f"{percent(floor / total)} is label noise or underfitting (noise floor, bias), "
-        f"{percent(variance / total)} overfitting (variance over the rows)."
+        f"{text}: {percent(floor / total)} is label noise or underfitting (noise floor, bias), "
+        f"{percent(1 - floor / total)} overfitting (variance over the rows)."
     )
 
 
@@ -902,34 +720,6 @@ def _gain(
         all_of_it = Estimate(value=1.0, standard_error=0.0, n_draws=now.n_draws)
         return all_of_it, ConfidenceInterval(1.0, 1.0)
     return None, None
-
-
-def _is_map(varying: dict[str, FloatArray]) -> bool:
-    """Whether P and λ vary along an axis each."""
-    axes = [
-        tuple(axis for axis in range(value.ndim) if np.ptp(value, axis=axis).any())
-        for value in varying.values()
-    ]
-    return varying.keys() == {"n_features", "ridge"} and sorted(axes) == [(0,), (1,)]
-
-
-def _map(terms: ErrorTerms[Estimate]) -> _plots.Map:
-    """The total over P and λ."""
-    P, ridge = (
-        np.broadcast_to(terms.coordinates[name], terms.shape) for name in ("n_features", "ridge")
-    )
-    totals = np.asarray(terms.total.value)
-    if np.ptp(P, axis=0).any():
-        P, ridge, totals = P.T, ridge.T, totals.T
-    return _plots.Map(
-        x=P[0],
-        y=ridge[:, 0],
-        z=totals,
-        xlabel=_AXES["n_features"],
-        ylabel=_AXES["ridge"],
-        zlabel="squared error",
-        note="extrapolated in part" if np.any(terms.extrapolated) else "",
-    )
 
 
 _PARTS = ("noise", "initialization", "sampling", "bias", "bayes")

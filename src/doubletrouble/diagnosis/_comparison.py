@@ -1,0 +1,215 @@
+"""Several learners on the same rows, and the differences of their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import between, plain
+from doubletrouble.decomposition import LearnerMeasure
+from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, no_gain
+from doubletrouble.ensembles import EnsembleLike
+from doubletrouble.options import NOW, WITHHELD, Advice, Option, against_mean
+from doubletrouble.results import ErrorTerms, Estimate, by_name
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LearnerComparison(Shown):
+    """Several learners on the same rows; `comparison["forest"]` is the diagnosis of one."""
+
+    diagnoses: Mapping[str, Diagnosis]
+
+    def __getitem__(self, name: str) -> Diagnosis:
+        """The diagnosis of a learner."""
+        return by_name("learner", self.diagnoses, name)
+
+    @property
+    def reference(self) -> str:
+        """The learner that others are compared with: the first."""
+        return next(iter(self.diagnoses))
+
+    @property
+    def baseline(self) -> float:
+        """The error of predicting the mean, or the class frequencies."""
+        return self[self.reference].baseline
+
+    @property
+    def largest_noise(self) -> Estimate:
+        """The upper bound of the variance of label noise: the least bias of all learners."""
+        confidence = self[self.reference].confidence
+        bounds = (one.largest_noise for one in self.diagnoses.values())
+        return min(bounds, key=lambda bound: bound.confidence_interval(confidence).high)
+
+    def difference(self, name: str, reference: str | None = None) -> ErrorTerms[Estimate]:
+        """The error of a learner less that of the reference, by cause, paired by rows.
+
+        Parameters
+        ----------
+        name : str
+            The name of the learner.
+        reference : str or None, default: None
+            The name of the learner to compare with; None for the first.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            The difference of every part and of the total.
+
+        Raises
+        ------
+        KeyError
+            If a name is not that of a learner.
+        """
+        own, other = self[name].error(), self[reference or self.reference].error()
+        status = {
+            key: other.status[key] if how == NO_SEED else how for key, how in own.status.items()
+        } | {"total": PAIRED}
+        return replace(own - other, status=status)
+
+    def advise(self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared") -> Advice:
+        """The other learners as options beside the first: their errors, paired by rows.
+
+        Those of one learner are `comparison["forest"].advise()`.
+
+        Parameters
+        ----------
+        ensemble : float or Ensemble or Bootstrap, default: 1
+            The number of averaged seeds, or bagged learners, of each, as for `Diagnosis.error`.
+        measure : {"squared", "log", "zero_one"}, default: "squared"
+            The measure of the error, as for `Diagnosis.error`.
+
+        Returns
+        -------
+        Advice
+            An option for each of the other learners.
+
+        Raises
+        ------
+        ValueError
+            If `ensemble` or `measure` is not available.
+        TypeError
+            If `ensemble` is not a number.
+        """
+        first = self[self.reference]
+        errors = {k: d.error(ensemble, measure=measure) for k, d in self.diagnoses.items()}
+        now = Option(name=NOW, error=errors.pop(self.reference), status=MEASURED)
+        reason, changes = no_gain(now), []
+        for name, error in errors.items():
+            gain = None if reason or now.error is None else 1 - error.total / now.error.total
+            changes.append(
+                Option(
+                    name=name,
+                    error=None if reason else error,
+                    gain=gain,
+                    interval=None if gain is None else gain.confidence_interval(first.confidence),
+                    status=WITHHELD if reason else PAIRED,
+                    reason=reason,
+                )
+            )
+        return Advice(
+            now=now,
+            changes=tuple(changes),
+            confidence=first.confidence,
+            label=first._label_of(measure),
+            baseline=self.baseline if measure == "squared" else None,
+            baseline_name=first._baseline_name,
+            notes=(f"now: {self.reference}",),
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The learner of least error, and whether it differs from the next one significantly."""
+        first = self[self.reference]
+        totals = {name: float(one.error().total) for name, one in self.diagnoses.items()}
+        best, second = sorted(totals, key=totals.__getitem__)[:2]
+        difference = self.difference(second, best).total
+        low, high = map(float, difference.confidence_interval(first.confidence))
+        word = "significant" if low > 0 else "not significant"
+        return (
+            f"Least error: {best}, {plain(totals[best])}. That of the next one, {second}, is "
+            f"larger by {plain(float(difference))} ({first.confidence:.0%} interval "
+            f"{between(low, high)}): {word}."
+        )
+
+    def _learner_table(self) -> Table:
+        first = self[self.reference]
+        error = first.error()
+        columns = [
+            Column(name="learner", form="words"),
+            Column(name="error", interval=True),
+            Column(name="skill", heading=first._skill_name, alone=True),
+            *(Column(name=name, heading=error._label(name), alone=True) for name in error.parts),
+        ]
+        rows = [
+            [name, one.error().total, one.skill, *one.error().parts.values()]
+            for name, one in self.diagnoses.items()
+        ]
+        return Table(name="learners", columns=columns, rows=rows, confidence=first.confidence)
+
+    def _difference_table(self) -> Table:
+        differences = {name: self.difference(name) for name in list(self.diagnoses)[1:]}
+        parts = self[self.reference].error()
+        columns = [
+            Column(name="learner", form="words"),
+            Column(name="error", heading="difference", interval=True),
+            *(Column(name=name, heading=parts._label(name), alone=True) for name in parts.parts),
+        ]
+        return Table(
+            name="differences",
+            title=f"Difference to {self.reference}, paired by rows",
+            columns=columns,
+            rows=[[name, d.total, *d.parts.values()] for name, d in differences.items()],
+            confidence=self[self.reference].confidence,
+        )
+
+    def _content(self) -> Content:
+        first = self[self.reference]
+        leads = {
+            name: against_mean(
+                one.error().total,
+                self.baseline,
+                name=first._baseline_name,
+                confidence=first.confidence,
+            )[0]
+            for name, one in self.diagnoses.items()
+        }
+        lines = [f"Predicting {first._baseline_name}: {plain(self.baseline)}."]
+        if first.floor is None:
+            bound = self.largest_noise.confidence_interval(first.confidence).high
+            lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
+        notes: dict[str, list[str]] = {}
+        for name, one in self.diagnoses.items():
+            for note in one.notes:
+                notes.setdefault(note, []).append(name)
+        return Content(
+            title=f"{first._label.capitalize()}, trained on all {first.n_samples:,} rows "
+            f"({first.confidence:.0%} intervals)",
+            lead="\n".join(f"{name}: {lead}" for name, lead in leads.items() if lead),
+            tables=[self._learner_table(), self._difference_table()],
+            lines=lines,
+            notes=[f"{', '.join(names)}: {note}" for note, names in notes.items()],
+            verdict=self.verdict,
+            facts={
+                "reference": self.reference,
+                "n_samples": first.n_samples,
+                "confidence": first.confidence,
+                "baseline": self.baseline,
+            },
+        )
+
+    def _picture(self) -> _plots.Picture:
+        first = self[self.reference]
+        error = first.error()
+        return _plots.Stack(
+            rows=[
+                _plots.StackRow(label=name, total=one.error().total, parts=one.error().parts)
+                for name, one in self.diagnoses.items()
+            ],
+            xlabel=first._label,
+            confidence=first.confidence,
+            labels={name: error._label(name) for name in error.parts},
+            baseline=self.baseline if self.baseline > 0 else None,
+            baseline_label=f"predicting {first._baseline_name}",
+        )

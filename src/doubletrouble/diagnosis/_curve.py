@@ -1,0 +1,131 @@
+"""The learning curve of a diagnosis: the error by cause at several numbers of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import percent, plain
+from doubletrouble.options import Option
+from doubletrouble.parameters import FloatArray
+from doubletrouble.results import EXTRAPOLATED, ErrorTerms, Estimate
+
+LAW = "law"
+"""The status of a variance by the overlap law."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LearningCurve(Shown):
+    """The error by cause at several numbers of rows, measured or extrapolated."""
+
+    error: ErrorTerms[Estimate]  # arrays along `n_samples`
+    present: int  # the number of rows at hand
+    doubled: Option  # the error on twice the rows, and the gain
+    withheld: str  # why no error beyond the rows is given, or ""
+    label: str  # the name of the error
+    confidence: float  # of printed intervals
+
+    @property
+    def n_samples(self) -> FloatArray:
+        """The numbers of rows."""
+        return np.asarray(self.error.coordinates["n_samples"])
+
+    @property
+    def status(self) -> tuple[str, ...]:
+        """How the total is known at each size; `error.status` has that of every part."""
+        return tuple(self.error.status["total"])
+
+    @property
+    def verdict(self) -> str:
+        """What twice the rows would change, as text."""
+        rows = f"{2 * self.present:,} instead of {self.present:,} rows"
+        if self.doubled.interval is None or self.doubled.gain is None:
+            return f"The error on {rows} is withheld: {self.doubled.reason}."
+        ends = " to ".join(percent(float(end), "+") for end in self.doubled.interval)
+        return (
+            f"With {rows} the error is {plain(self.doubled.total)} "
+            f"({percent(float(self.doubled.gain), '+')}, {self.confidence:.0%} interval {ends}), "
+            f"{self.doubled.status}."
+        )
+
+    def _table(self) -> Table:
+        table, parts = self.error._point_table(self.confidence), self.error.parts
+        columns = {column.name: column for column in table.columns}
+        columns["n_samples"] = replace(columns["n_samples"], heading="rows")
+        for name, part in parts.items():
+            columns[name] = replace(columns[name], printed=bool(np.any(part.value)))
+            columns[f"{name}_status"] = Column(name=f"{name}_status", form="words", printed=False)
+        rows = [
+            [*row[:-1], *(self.error.status[name][k] for name in ("total", *parts))]
+            for k, row in enumerate(table.rows)
+        ]
+        return replace(
+            table, name="learning_curve", columns=[*columns.values()], rows=rows, omitted=""
+        )
+
+    @property
+    def _notes(self) -> list[str]:
+        """The sizes at which parts are known otherwise than the total."""
+        sizes = self.n_samples.tolist()
+        law = [n for n, how in zip(sizes, self.error.status["sampling"], strict=True) if how == LAW]
+        if not law:
+            return []
+        return [f"sampling and bias are by the overlap law at {law[0]:,.0f} to {law[-1]:,.0f} rows"]
+
+    def _content(self) -> Content:
+        return Content(
+            title=f"{self.label.capitalize()} by the number of training rows",
+            tables=[self._table()],
+            notes=self._notes,
+            verdict=self.verdict,
+            facts={"confidence": self.confidence, "withheld": self.withheld},
+        )
+
+    def _picture(self) -> _plots.Picture:
+        error, n = self.error, self.n_samples
+        later = np.array([status == EXTRAPOLATED for status in self.status])
+        forecast = later | (n == self.present) & later.any()
+        total = np.asarray(error.total.value)
+        low, high = map(np.asarray, error.total.confidence_interval(self.confidence))
+        lines = [
+            _plots.Curve(
+                label="total",
+                y=np.where(later, np.nan, total),
+                part="total",
+                low=low,
+                high=high,
+                points=True,
+                joined=True,
+            ),
+            _plots.Curve(
+                label="forecast of the total" if later.any() else "",
+                y=np.where(forecast, total, np.nan),
+                part="total",
+                low=low,
+                high=high,
+                extrapolated=forecast,
+            ),
+        ]
+        notes = []
+        for name, part in error.parts.items():
+            values, label = np.asarray(part.value), error._label(name)
+            y = np.where(values > 0, values, np.nan)  # a gap where the estimate is cut off
+            lines.append(_plots.Curve(label=label, y=y, part=name, extrapolated=later))
+            if np.any(values <= 0) and np.any(values):
+                notes.append(f"{label} at or below 0 is not shown")
+        if self.withheld:
+            notes.append(f"more rows withheld: {self.withheld}")
+        return _plots.Curves(
+            x=n,
+            xlabel="training rows",
+            lines=lines,
+            ylabel=self.label,
+            marks=[_plots.Mark(label="now", x=float(self.present))],
+            note="; ".join(notes),
+            confidence=self.confidence,
+            logx=True,
+            logy=False,
+        )
