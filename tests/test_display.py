@@ -144,7 +144,7 @@ def check_table(table: Table) -> None:
         if not column.printed or column.form != "number":
             continue
         alone = Table(name="one", columns=[column], rows=[[c] for c in cells])
-        lines = as_text(Content(tables=[alone])).splitlines()
+        lines = as_text(Content(tables=[alone])).split("\n")
         shown = lines[-len(cells) :]
         points = {line.rstrip().find("±") for line in shown if "±" in line}
         assert len(points) <= 1  # the signs are below each other

@@ -9,6 +9,7 @@ from doubletrouble._version import __version__ as __version__
 from doubletrouble.activations import Activation as Activation
 from doubletrouble.activations import activation as activation
 from doubletrouble.advice import advise as advise
+from doubletrouble.advice import best_allocation as best_allocation
 from doubletrouble.advice import scaling_frontier as scaling_frontier
 from doubletrouble.conventions import convert_ridge as convert_ridge
 from doubletrouble.conventions import convert_time as convert_time

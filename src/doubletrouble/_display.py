@@ -15,8 +15,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from textwrap import wrap
 from typing import Any, Literal, TypeAlias
@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._numbers import Uncertain, between, percent, plain, whole, with_error
+from doubletrouble._numbers import Uncertain, between, percent, plain, power, whole, with_error
 from doubletrouble.errors import require
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS
 
@@ -36,17 +36,21 @@ ROWS = 12
 
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
+_UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
-Form: TypeAlias = Literal["words", "number", "count", "share", "gain", "multiples", "settings"]
+Form: TypeAlias = Literal[
+    "words", "number", "count", "exponent", "share", "gain", "multiples", "settings"
+]
 """What the cells of a column are, and how they are printed:
 
 words       text
 number      a quantity: three significant digits, with the standard error of an estimate
 count       a parameter: whole numbers with all digits, others with three
+exponent    a power: three decimals
 share       a part of a whole, in percent
 gain        a change, in percent with a sign
-multiples   costs by name in multiples of the present ones: "features ×2"
+multiples   costs by name in multiples of the present ones, a column for each: "×2"
 settings    parameters by name: "λ = 0.0154"
 """
 
@@ -268,24 +272,24 @@ def _ends(cell: Any, confidence: float | None) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _brief(pairs: Mapping[str, Any], form: Form) -> str:
-    """Costs or parameters on one line.
+def _settings(pairs: Mapping[str, Any]) -> str:
+    """Parameters on one line, which breaks between them only.
 
-    >>> _brief({"features": 2.0, "data": 1.0}, "multiples"), _brief({"λ": 0.0154}, "settings")
-    ('features ×2', 'λ = 0.0154')
+    >>> _settings({"λ": 0.0154, "K": 2}).replace(_UNBROKEN, " ")
+    'λ = 0.0154, K = 2'
     """
-    if form == "multiples":
-        shown = [f"{name} ×{whole(value)}" for name, value in pairs.items() if value != 1]
-        return ", ".join(shown) or "none"
-    return ", ".join(f"{name} = {_word(value)}" for name, value in pairs.items())
+    shown = (f"{name} = {_word(value)}".replace(" ", _UNBROKEN) for name, value in pairs.items())
+    return ", ".join(shown)
 
 
-_TIE = "\u00a0"  # a space at which lines are not broken
+def _multiple(factor: float) -> str:
+    """A factor other than 1.
 
-
-def _tied(pairs: str) -> str:
-    """Pairs that are broken between them only."""
-    return pairs.replace(" ", _TIE).replace(f",{_TIE}", ", ")
+    >>> _multiple(2.0), _multiple(math.inf), _multiple(1 - 1e-15)
+    ('×2', '×∞', '')
+    """
+    text = whole(factor)
+    return "" if text == "1" else f"×{text}"
 
 
 def _word(value: Any) -> str:
@@ -306,9 +310,15 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     form = column.form
     if form == "words":
         return [_Printed(column.title, ["" if c is None else str(c) for c in cells], False)]
-    if form in ("multiples", "settings"):
-        texts = ["" if cell is None else _tied(_brief(cell, form)) for cell in cells]
-        return [_Printed(column.title, texts, False)]
+    if form == "settings":
+        return [_Printed(column.title, [_settings(cell or {}) for cell in cells], False)]
+    if form == "multiples":
+        names = dict.fromkeys(name for cell in cells for name in cell or ())
+        factors = {name: [(cell or {}).get(name, 1) for cell in cells] for name in names}
+        return [
+            _Printed(name, decimal_aligned([_multiple(x) for x in some]), True)
+            for name, some in factors.items()
+        ]
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)
     split = uncertain and column.interval and confidence is not None
     alone = split or column.alone
@@ -331,6 +341,8 @@ def _text(cell: Any, form: Form, *, alone: bool) -> str:
         return percent(value, "+")
     if form == "count":
         return whole(value)
+    if form == "exponent":
+        return power(value)
     if isinstance(cell, Uncertain) and not alone:
         return with_error(value, float(cell.standard_error))
     return plain(value)
@@ -376,14 +388,18 @@ def _at_points(numbers: Sequence[str]) -> list[str]:
 # --- text -----------------------------------------------------------------------------------------
 
 
-def as_text(content: Content) -> str:
-    """A result as text."""
+def as_text(content: Content, encode: Callable[[str], str] = str) -> str:
+    """A result as text; `encode` replaces characters that a stream does not have."""
+
+    def lines(text: str, indent: str = "") -> list[str]:
+        return paragraph(encode(text), indent)
+
     blocks = [
-        "\n".join(line for text in (content.title, content.lead) for line in paragraph(text)),
-        *("\n".join([*paragraph(t.title), *_table_lines(t)]) for t in content.tables if t.rows),
-        "\n".join(line for text in content.lines for line in paragraph(text)),
-        "\n".join(line for text in content.notes for line in paragraph(f"note: {text}", "  ")),
-        "\n".join(paragraph(content.verdict)),
+        "\n".join(line for text in (content.title, content.lead) for line in lines(text)),
+        *("\n".join([*lines(t.title), *_table_lines(t, encode)]) for t in content.tables if t.rows),
+        "\n".join(line for text in content.lines for line in lines(text)),
+        "\n".join(line for text in content.notes for line in lines(f"note: {text}", "  ")),
+        "\n".join(lines(content.verdict)),
     ]
     shown = [block for block in blocks if block]
     if len(content.tables) < 2 and not content.lines and not content.notes:
@@ -395,6 +411,8 @@ def one_line(name: str, content: Content) -> str:
     """A result on one line: the rows of its first table, or its title."""
     shown = [content.title] if content.title else []
     for table in content.tables[:1]:
+        if table.columns[0].form != "words":
+            continue
         texts = [
             (each, column.form == "count")
             for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
@@ -418,29 +436,29 @@ def paragraph(text: str, indent: str = "") -> list[str]:
     ]
 
 
-def _table_lines(table: Table) -> list[str]:
+def _table_lines(table: Table, encode: Callable[[str], str]) -> list[str]:
     """A table as lines; one that is too wide continues below, with its first columns again."""
     count = len(table.rows)
     rows = list(table.rows)
     if table.omitted and count > ROWS:
         rows = [*rows[: ROWS // 2], *rows[-ROWS // 2 :]]
-    columns = [
-        each
-        for column, cells in zip(table.columns, zip(*rows, strict=True), strict=True)
-        if column.printed
-        for each in _printed(column, cells, table.confidence)
-    ]
-    columns = [each for each in columns if any(cell.strip() for cell in each.cells)]
-    if len(rows) < count:
-        half = ROWS // 2
-        columns = [
-            _Printed(each.heading, [*each.cells[:half], "…", *each.cells[half:]], each.numeric)
-            for each in columns
-        ]
+    panels: list[list[_Printed]] = [[], []]  # the leading columns, and the others
+    for k, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=True)):
+        for each in _printed(column, cells, table.confidence) if column.printed else ():
+            if any(cell.strip() for cell in each.cells):
+                panels[k >= table.keys].append(_encoded(each, encode, len(rows) < count))
     lines: list[str] = []
-    for panel in _panels(columns, table.keys):
+    for panel in _panels(*panels):
         lines += ([""] if lines else []) + _panel_lines(panel)
     return [*lines, f"{count:,} {table.omitted}"] if len(rows) < count else lines
+
+
+def _encoded(column: _Printed, encode: Callable[[str], str], omits: bool) -> _Printed:
+    """A column with other characters, and a mark where rows are omitted."""
+    half = ROWS // 2
+    cells = [*column.cells[:half], "…", *column.cells[half:]] if omits else column.cells
+    texts = [_UNBROKEN.join(map(encode, cell.split(_UNBROKEN))) for cell in cells]
+    return replace(column, heading=encode(column.heading), cells=texts)
 
 
 def _least_width(column: _Printed) -> int:
@@ -452,21 +470,20 @@ def _least_width(column: _Printed) -> int:
     return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
 
 
-def _panels(columns: Sequence[_Printed], keys: int) -> Iterable[list[_Printed]]:
+def _panels(first: list[_Printed], others: Sequence[_Printed]) -> Iterable[list[_Printed]]:
     """Columns that fit into the width together; the first ones are in every panel."""
-    if not columns:
-        return
-    first, others = columns[:keys], columns[keys:]
-    room = WIDTH - sum(len(_GAP) + _least_width(column) for column in first) + len(_GAP)
-    panel, used = [*first], 0
+    gap = len(_GAP)
+    least = sum(_least_width(column) + gap for column in first) - gap
+    panel, used = [*first], least
     for column in others:
-        width = len(_GAP) + _least_width(column)
-        if used + width > room and used:
+        width = gap + _least_width(column)
+        if used + width > WIDTH and len(panel) > len(first):
             yield panel
-            panel, used = [*first], 0
+            panel, used = [*first], least
         panel.append(column)
         used += width
-    yield panel
+    if panel:
+        yield panel
 
 
 def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
@@ -503,7 +520,7 @@ def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
             f"{cell:>{w}}" if c.numeric else f"{cell:<{w}}"
             for c, cell, w in zip(columns, line, widths, strict=True)
         )
-        .replace(_TIE, " ")
+        .replace(_UNBROKEN, " ")
         .rstrip()
         for block in blocks
         for line in zip(*block, strict=True)

@@ -61,6 +61,15 @@ def whole(value: float) -> str:
     return text if "e" in text and not _LEAST <= abs(near) < _MOST else f"{near:,.10g}"
 
 
+def power(exponent: float) -> str:
+    """An exponent with three decimals.
+
+    >>> power(-0.38123), power(-1e-9), power(-math.inf)
+    ('-0.381', '0.000', '-∞')
+    """
+    return f"{exponent:z.3f}" if math.isfinite(exponent) else plain(exponent)
+
+
 def with_error(value: float, error: float, digits: int = 0) -> str:
     """A value and its standard error, rounded to the same decimal place.
 

@@ -39,7 +39,7 @@ EXACT, WITHHELD = "exact", "withheld"
 """Two ways in which errors are known."""
 
 _EQUAL = 1e-10  # relative difference of equal errors
-_SYMBOLS = {
+_SYMBOLS = {  # where they are printed
     "features_per_dim": "P/D",
     "samples_per_dim": "N/D",
     "n_features": "P",
@@ -87,11 +87,12 @@ class Option(Shown):
 
     def _row(self, now: Option | None) -> list[Any]:
         """The cells of the table."""
+        present = {} if now is None else now.setting
         changed = {
             name: value
             for name, value in self.setting.items()
-            if now is None or now is self or now.setting.get(name) != value
-            if now is self or _COSTS.get(name) not in self.cost  # which states the multiple
+            if name not in present or present[name] != value
+            if _COSTS.get(name) not in self.cost  # which states the multiple
         }
         return [
             self.name,
@@ -105,14 +106,18 @@ class Option(Shown):
         ]
 
     def _content(self) -> Content:
-        table = _table("options", [self], None, None)
-        return Content(title="", tables=[table], verdict=self._sentence())
+        tables = [_table("options", [self], None, None)]
+        if self.error is not None and not self.error.shape and len(self.error.parts) > 1:
+            tables.append(self.error._part_table())
+        return Content(tables=tables, verdict=self._sentence())
 
     def _sentence(self) -> str:
         """The change, the error after it, and its gain."""
         if self.error is None:
-            return f"{self.name}: withheld, {self.reason}"
-        return f"{_described(self, None)}: error {plain(self.total)}{_gain(self, None)}"
+            return f"{self.name}: withheld, because {self.reason}."
+        gain = "" if self.gain is None else f", {_less(_value(self.gain))} than now"
+        setting = f" at {_in_words(self.setting)}" if self.setting else ""
+        return f"{self.name}: error {plain(self.total)}{setting}{gain}."
 
     def _picture(self) -> Any:
         return _plots.Stack(rows=[_bar(self)], xlabel="test error", confidence=None)
@@ -140,7 +145,7 @@ class Advice(Shown):
     >>> import doubletrouble as dt
     >>> advice = dt.advise(dt.Problem(features_per_dim=1.2, samples_per_dim=1.0, ridge=1e-5))
     >>> advice.choice.name, round(float(advice["2x models"].gain), 2)
-    ('best ridge', 0.5)
+    ('best ridge', 0.45)
     """
 
     now: Option  # the present error
@@ -181,19 +186,17 @@ class Advice(Shown):
     @property
     def verdict(self) -> str:
         """The best change, its error and its gain, as text."""
-        choice = self.choice
-        if choice is self.now:
-            if self.confidence is None:
-                return "No single change reduces the error by 1% or more."
-            return (
-                f"No single change reduces the error by 1% or more with {self.confidence:.0%} "
-                "confidence."
-            )
-        cost = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
-        paid = f"; {', '.join(cost) or 'no cost'}" if choice.cost else ""
+        now, choice, error = self.now, self.choice, self.label
+        if choice is now:
+            kind = "single" if all(one.is_finite for one in self.changes) else "finite single"
+            sure = "" if self.confidence is None else f" with {self.confidence:.0%} confidence"
+            total = plain(now.total)
+            return f"No {kind} change reduces the {error} of {total} by 1% or more{sure}."
+        paid = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
+        cost = f", for {' and '.join(paid)}" if paid else ", at no cost" if choice.cost else ""
         return (
-            f"Best change: {_described(choice, self.now)}, error {plain(self.now.total)} to "
-            f"{plain(choice.total)}{_gain(choice, self.confidence)}{paid}."
+            f"Best change: {_described(choice)}, which reduces the {error} from "
+            f"{plain(now.total)} to {plain(choice.total)}{_gain(choice, self.confidence)}{cost}."
         )
 
     def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
@@ -233,7 +236,8 @@ class Advice(Shown):
         ):
             for part, value in before.parts.items():
                 change = _value(after.parts[part]) - _value(value)
-                steps.append((before._label(part), part, change))
+                if change:
+                    steps.append((before._label(part), part, change))
         else:
             steps.append(("all causes", "total", option.total - self.now.total))
         picture = _plots.Waterfall(
@@ -249,8 +253,10 @@ class Advice(Shown):
     def _content(self) -> Content:
         known = {one.status for one in self.options if one is not self.now}
         title = self.label[:1].upper() + self.label[1:]
-        if len(known) == 1 and EXACT in known:
-            title += ": exact"
+        if len(known) == 1:
+            title = f"{title}, {known.pop()}"
+        if self.now.setting:
+            title = f"{title}; now {_in_words(self.now.setting)}"
         facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
         if self.confidence is not None:
             facts["confidence"] = self.confidence
@@ -347,8 +353,10 @@ def _table(
     now: Option | None,
     confidence: float | None,
 ) -> Table:
-    """The table of options; what is the same for all of them is not printed."""
+    """The table of options, with their parts in frames; a common status is not printed."""
     statuses = {one.status for one in options if one is not now}
+    parts = [{} if one.error is None else one.error.parts for one in options]
+    names = dict.fromkeys(name for each in parts for name in each)
     columns = (
         Column(name="option", form="words"),
         Column(name="error", alone=True),  # the gains are what is compared
@@ -358,8 +366,12 @@ def _table(
         Column(name="cost", form="multiples"),
         Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
         Column(name="reason", form="words", printed=False),
+        *(Column(name=f"error_{name}", printed=False) for name in names),
     )
-    rows = [one._row(now) for one in options]
+    rows = [
+        [*one._row(now), *(each.get(name) for name in names)]
+        for one, each in zip(options, parts, strict=True)
+    ]
     return Table(name=name, columns=columns, rows=rows, confidence=confidence)
 
 
@@ -385,7 +397,25 @@ def _bar(option: Option, *, new_group: bool = False) -> Any:
     )
 
 
-def _described(option: Option, now: Option | None) -> str:
+def _in_words(setting: Mapping[str, Any]) -> str:
+    """Sizes and ridge with their symbols; the usual scheme is left out."""
+    shown = {k: v for k, v in setting.items() if (k, v) != ("scheme", "ensemble")}
+    return ", ".join(
+        f"{_SYMBOLS.get(name, name)} = {whole(v) if isinstance(v, int | float) else v}"
+        for name, v in shown.items()
+    )
+
+
+def _less(gain: float) -> str:
+    """A gain in words.
+
+    >>> _less(0.784), _less(-1.09)
+    ('78% less', '109% more')
+    """
+    return f"{percent(abs(gain))} {'less' if gain >= 0 else 'more'}"
+
+
+def _described(option: Option) -> str:
     """The name, with the ridge where that is the change."""
     for name in ("ridge", "gram_ridge"):
         if option.name == RIDGE and name in option.setting:
@@ -394,14 +424,14 @@ def _described(option: Option, now: Option | None) -> str:
 
 
 def _gain(option: Option, confidence: float | None) -> str:
-    """The gain in brackets, with its interval."""
+    """The gain with its interval."""
     if option.gain is None:
         return ""
-    text = percent(_value(option.gain), "+")
+    text = f" by {percent(_value(option.gain))}"
     if option.interval is None or confidence is None:
-        return f" ({text})"
-    low, high = (percent(_value(end), "+") for end in option.interval)
-    return f" ({text}, {confidence:.0%} interval {low} to {high}, {option.status})"
+        return text
+    low, high = (percent(_value(end)) for end in option.interval)
+    return f"{text} ({confidence:.0%} interval {low} to {high}, {option.status})"
 
 
 def _value(number: Value | Estimate) -> float:

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
+from doubletrouble.advice._settings import n_features_of, n_samples_of
+from doubletrouble.costs import CostName, cost_of
 from doubletrouble.ensembles import named_ensemble
+from doubletrouble.options import Option
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import ridge_name
 
@@ -23,6 +26,39 @@ def sizes(problem: AnyProblem) -> tuple[str, float]:
     if isinstance(problem, dt.Problem):
         return "features_per_dim", float(np.asarray(problem.samples_per_dim))
     return "n_features", float(np.asarray(problem.n_samples))
+
+
+def setting(option: Option) -> tuple[AnyProblem, dt.Scheme]:
+    """The problem and the models of an option."""
+    assert option.problem is not None
+    assert option.ensemble is not None
+    return option.problem, option.ensemble
+
+
+def features(option: Option) -> float:
+    """P in the units of the problem."""
+    return n_features_of(setting(option)[0])
+
+
+def samples(option: Option) -> float:
+    """N in the units of the problem."""
+    return n_samples_of(setting(option)[0])
+
+
+def models(option: Option) -> float:
+    """The number of models of an option."""
+    return float(np.asarray(setting(option)[1].n_members))
+
+
+def scheme_of(option: Option) -> str:
+    """The name of the scheme of an option."""
+    return setting(option)[1].name
+
+
+def paid(option: Option, measure: CostName) -> float:
+    """The cost of an option, in the units of its problem."""
+    sizes = features(option), samples(option), models(option)
+    return cost_of(*sizes, scheme_of(option), measure)
 
 
 def total(

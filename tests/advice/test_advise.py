@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import doubletrouble as dt
-from doubletrouble.advice._options import changed, n_features_of, n_samples_of
+from doubletrouble.advice import advise_problem, marginal_value
+from doubletrouble.advice._settings import changed
 from doubletrouble.costs import COSTS, CostName
 from doubletrouble.ensembles import named_ensemble
+from doubletrouble.options import BEST, BEST_AT_THIS_RIDGE, MANY_AT_BEST
 from doubletrouble.problems import ridge_name
 from doubletrouble.theory import error_slopes
-from tests.advice.brute_force import random_problem
+from tests.advice.brute_force import features, models, paid, random_problem, samples, setting
 from tests.selection import full_beyond_cases
 
 INF = math.inf
@@ -37,19 +39,19 @@ SPECTRUM = dt.SpectralProblem(
 
 
 def test_second_argument_is_the_ensemble() -> None:
-    assert dt.advise(dt.Problem(), 10).now.n_members == 10
+    assert models(dt.advise(dt.Problem(), 10).now) == 10
     with pytest.raises(TypeError):
-        dt.advise(dt.Problem(), 1, 10)  # type: ignore[call-overload]
+        dt.advise(dt.Problem(), 1, 10)  # type: ignore[call-arg, arg-type]
 
 
 def test_default_budget_is_the_present_cost() -> None:
     problem = dt.Problem(features_per_dim=1.5, ridge=0.01)
     for cost, ensemble in ((c, e) for c in COSTS for e in (dt.Ensemble(2), dt.Divide(2))):
-        advice = dt.advise(problem, ensemble, cost=cost)
-        assert advice.budget == advice.now.cost(cost)
-        assert advice.best.total <= advice["best ridge"].total
-        assert advice.best_at_this_ridge.total <= advice.now.total
-    assert dt.advise(SPECTRUM, 2).budget == 100
+        advice = advise_problem(problem, ensemble, cost=cost)
+        assert advice.facts["budget"] == paid(advice.now, cost)
+        assert advice[BEST].total <= advice["best ridge"].total
+        assert advice[BEST_AT_THIS_RIDGE].total <= advice.now.total
+    assert dt.advise(SPECTRUM, 2).facts["budget"] == 100
 
 
 INVALID: list[tuple[type[Exception], dict[str, Any]]] = [  # the first argument is invalid
@@ -73,7 +75,21 @@ INVALID: list[tuple[type[Exception], dict[str, Any]]] = [  # the first argument 
 def test_invalid_arguments_are_named() -> None:
     for kind, arguments in INVALID:
         with pytest.raises(kind, match=f"{next(iter(arguments))} must be"):
-            dt.advise(**{"problem": dt.Problem(), **arguments})
+            advise_problem(**{"problem": dt.Problem(), **arguments})
+    with pytest.raises(TypeError, match="source must be a Problem"):
+        dt.advise(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="ridge must be one of"):
+        dt.best_allocation(dt.Problem(), 3.0, ridge="any")  # type: ignore[arg-type]
+
+
+def test_best_allocation_is_that_of_the_advice() -> None:
+    problem = dt.Problem(features_per_dim=1.5, ridge=0.01)
+    for cost in COSTS:
+        advice = advise_problem(problem, 2, budget=4.0, cost=cost)
+        for ridge, name in (("best", BEST), ("fixed", BEST_AT_THIS_RIDGE)):
+            found = dt.best_allocation(problem, 4.0, 2, cost=cost, ridge=ridge)  # type: ignore[arg-type]
+            assert (found.name, found.setting) == (name, advice[name].setting)
+            assert (found.error, found.gain) == (advice[name].error, advice[name].gain)
 
 
 # --- limits --------------------------------------------------------------------------------------
@@ -103,19 +119,21 @@ LIMITS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 def test_limits_have_no_nan() -> None:
     for fields, arguments in LIMITS:
         problem = dt.Problem(**{"features_per_dim": 1.5, "ridge": 0.01, **fields})
-        advice = dt.advise(problem, **arguments)
+        advice = advise_problem(problem, **arguments)
         text = advice.to_json()
         assert "nan" not in text.lower(), (fields, arguments)
         json.loads(text, parse_constant=lambda name: pytest.fail(name))
-        assert advice.best.total <= advice.best_at_this_ridge.total * (1 + 1e-9), fields
-        assert "nan" not in f"{advice} {advice.bars()}", fields
+        assert advice[BEST].total <= advice[BEST_AT_THIS_RIDGE].total * (1 + 1e-9), fields
+        assert "nan" not in str(advice), fields
 
 
 def test_error_and_its_slopes_are_infinite_at_the_peak() -> None:
     advice = dt.advise(dt.Problem(features_per_dim=1.0, ridge=0.0))
     assert advice.now.total == advice["2x models"].total == INF
-    assert advice.marginal.sample == advice.marginal.feature == INF
-    assert math.isfinite(advice.best_at_this_ridge.total)
+    assert advice["2x models"].gain == 0
+    assert advice["2x data"].gain == 1
+    assert advice.facts["marginal"]["sample"] == advice.facts["marginal"]["feature"] == INF
+    assert math.isfinite(advice[BEST_AT_THIS_RIDGE].total)
 
 
 @settings(max_examples=10, deadline=None)
@@ -132,15 +150,15 @@ def test_no_affordable_option_is_better_than_the_best(
     P: float, N: float, ridge: float, noise: float, scheme: dt.Scheme, budget: float, cost: CostName
 ) -> None:
     problem = dt.Problem(features_per_dim=P, samples_per_dim=N, ridge=ridge, noise=noise)
-    advice = dt.advise(problem, scheme, budget=budget, cost=cost)
-    for option in (advice.best, advice.best_at_this_ridge):
-        assert option.cost(cost) <= budget * (1 + 1e-12)
+    advice = advise_problem(problem, scheme, budget=budget, cost=cost)
+    for option in (advice[BEST], advice[BEST_AT_THIS_RIDGE]):
+        assert paid(option, cost) <= budget * (1 + 1e-12)
     for option in (advice.now, *advice.changes):
-        fixed = option.ridge == ridge and n_samples_of(option.problem) == N
-        if fixed and option.cost(cost) <= budget:
-            assert advice.best_at_this_ridge.total <= option.total * (1 + 1e-8)
-    assert advice.best.total <= advice.best_at_this_ridge.total * (1 + 1e-8)
-    assert advice.many_at_best_features.total <= advice["∞ models"].total * (1 + 1e-8)
+        fixed = option.setting["ridge"] == ridge and samples(option) == N
+        if fixed and paid(option, cost) <= budget:
+            assert advice[BEST_AT_THIS_RIDGE].total <= option.total * (1 + 1e-8)
+    assert advice[BEST].total <= advice[BEST_AT_THIS_RIDGE].total * (1 + 1e-8)
+    assert advice[MANY_AT_BEST].total <= advice["∞ models"].total * (1 + 1e-8)
 
 
 # --- one wide model is better than K narrow ones at the best ridge -------------------------------
@@ -151,13 +169,13 @@ def test_one_wide_model_is_best_at_the_best_ridge() -> None:
     several = 0
     for seed in SEEDS:
         problem, budget = random_problem(np.random.default_rng(seed), spectral=seed % 8 == 7)
-        advice = dt.advise(problem, budget=budget)
-        assert advice.best.n_members == 1
-        assert n_features_of(advice.best.problem) == pytest.approx(budget, rel=1e-12)
+        advice = advise_problem(problem, budget=budget)
+        assert models(advice[BEST]) == 1
+        assert features(advice[BEST]) == pytest.approx(budget, rel=1e-12)
         for K in (2, 5):
             narrow = dt.optimal_ridge(changed(problem, n_features=budget / K), K).error.total
-            assert float(narrow) >= advice.best.total * (1 - 1e-12)
-        several += advice.best_at_this_ridge.n_members > 1
+            assert float(narrow) >= advice[BEST].total * (1 - 1e-12)
+        several += models(advice[BEST_AT_THIS_RIDGE]) > 1
     assert several > 3
 
 
@@ -172,9 +190,9 @@ def test_one_wide_model_is_best_where_errors_nearly_agree() -> None:
         problem = dt.Problem(features_per_dim=P, samples_per_dim=N, noise=noise, activation=sigma)
         cases.append((problem, float(5 * 1000 ** rng.uniform())))
     for problem, budget in cases:
-        best = dt.advise(problem, budget=budget).best
-        assert best.n_members == 1, problem
-        assert n_features_of(best.problem) == pytest.approx(budget, rel=1e-12)
+        best = advise_problem(problem, budget=budget)[BEST]
+        assert models(best) == 1, problem
+        assert features(best) == pytest.approx(budget, rel=1e-12)
 
 
 @pytest.mark.parametrize("scheme", ["ensemble", "divide"])
@@ -199,9 +217,9 @@ def test_samples_and_features_have_value_at_the_best_ridge(scheme: str) -> None:
 @pytest.mark.parametrize(("noise", "N"), [(0.0, 4.0), (0.5, 0.3), (3.0, 4.0)])
 def test_several_models_are_best_just_beyond_the_threshold(noise: float, N: float) -> None:
     problem = dt.Problem(features_per_dim=1.2 * N, samples_per_dim=N, ridge=0.0, noise=noise)
-    advice = dt.advise(problem, budget=1.05 * N)
+    advice = advise_problem(problem, budget=1.05 * N)
     assert advice["2x models"].total < advice["slightly more features"].total
-    assert advice.best_at_this_ridge.n_members >= 2
+    assert models(advice[BEST_AT_THIS_RIDGE]) >= 2
 
 
 @pytest.mark.parametrize(
@@ -223,7 +241,7 @@ def test_one_wide_model_is_better_far_beyond_the_threshold(noise: float) -> None
     advice = dt.advise(dt.Problem(features_per_dim=8.0, ridge=0.0, noise=noise))
     assert advice["2x features"].total < advice["2x models"].total
     clean = dt.advise(dt.Problem(features_per_dim=50.0, ridge=0.0, noise=0.1))
-    assert clean.best_at_this_ridge.n_members == 1
+    assert models(clean[BEST_AT_THIS_RIDGE]) == 1
 
 
 # --- infinitely many models prefer P < N if and only if σ²/F² > μ⋆²/μ₁² --------------------------
@@ -260,10 +278,10 @@ def test_noisy_labels_prefer_few_features(activation: str, N: float, side: float
         activation=activation,
     )
     advice = dt.advise(problem)
-    assert advice.prefers_few_features == (side > 1)
-    assert advice.many_at_best_features.n_members == INF
+    assert advice.facts["prefers_few_features"] == (side > 1)
+    assert models(advice[MANY_AT_BEST]) == INF
     expected = N if side < 1 else best_features(rho, N, sigma)  # the plateau begins at N
-    many = n_features_of(advice.many_at_best_features.problem)
+    many = features(advice[MANY_AT_BEST])
     assert many == pytest.approx(expected, rel=1e-4)
 
 
@@ -284,15 +302,15 @@ def test_clean_labels_do_not_prefer_fewer_features_than_samples(
             features_per_dim=1 - gap, ridge=0.0, noise=noise, activation=activation
         )
         advice = dt.advise(problem)
-        assert advice.prefers_few_features == (side > 1), side
-        many = n_features_of(advice.many_at_best_features.problem)
+        assert advice.facts["prefers_few_features"] == (side > 1), side
+        many = features(advice[MANY_AT_BEST])
         assert (many == 1.0) == (side < 1), side
 
 
 def test_nonlinear_teacher_acts_as_noise() -> None:
     quiet = dt.Problem(ridge=0.0, noise=0.3)
-    assert not dt.advise(quiet).prefers_few_features
-    assert dt.advise(replace(quiet, nonlinear_signal=1.0)).prefers_few_features
+    assert not dt.advise(quiet).facts["prefers_few_features"]
+    assert dt.advise(replace(quiet, nonlinear_signal=1.0)).facts["prefers_few_features"]
 
 
 # --- divided data are better at a low signal-to-noise ratio --------------------------------------
@@ -301,7 +319,7 @@ def test_nonlinear_teacher_acts_as_noise() -> None:
 @pytest.mark.parametrize(("P", "ridge"), [(2.0, 0.0), (5.0, 1e-5)])
 def test_dividing_the_data_is_better_for_noisy_labels(P: float, ridge: float) -> None:
     noisy = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=1.0))
-    assert noisy["divided data"].n_members == noisy["2x models"].n_members == 2
+    assert models(noisy["divided data"]) == models(noisy["2x models"]) == 2
     assert noisy["divided data"].total < noisy["2x models"].total
     clean = dt.advise(dt.Problem(features_per_dim=P, ridge=ridge, noise=0.1))
     assert clean["divided data"].total > clean["2x models"].total
@@ -318,16 +336,23 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     assert advice.confidence == result.confidence
     for K, name in ((10, "10 models"), (INF, "∞ models")):
         option, total = advice[name], result.error(K).total
-        assert option.fits == K
-        assert option.total == total
-        assert option.gain is not None
+        assert option.cost == {"fits": K}
+        assert option.error == result.error(K)
         assert option.gain == 1 - total / result.error().total
-        assert option.gain.confidence_interval(0.95).low > 0.2
-    more = advice["2x data"]
-    assert more.total is None
-    assert "dt.diagnose" in more.reason
+        assert option.interval is not None
+        assert option.interval.low > 0.2
     assert "withheld" in str(advice)
-    assert len(advice.records()) == 3
+    more = advice["2x data"]
+    assert more.error is None
+    assert "dt.diagnose" in more.reason
+    assert more.reason[:30] in str(advice)
+    assert advice.choice is advice["10 models"]
+    two = dt.advise(result, 2)
+    assert two.now.error == result.error(2)
+    assert two["10 models"].cost == {"fits": 5}
+    assert dt.advise(result, measure="squared").to_json() == advice.to_json()
+    with pytest.raises(ValueError, match="measure must be 'squared' for a"):
+        dt.advise(result, measure="log")
 
 
 def test_advice_on_another_measure_is_that_of_the_fitted_seeds() -> None:
@@ -337,7 +362,7 @@ def test_advice_on_another_measure_is_that_of_the_fitted_seeds() -> None:
         y = np.tile([0, 1], 10)
         result = dt.decompose_predictions(p, y_test=np.eye(3)[y], measure=measure)
         option = dt.advise(result)[name]
-        assert option.total == result.error(4).total
+        assert option.error == result.error(4)
     p[0, 0, 0, 0] = [0, 1, 0]
     infinite = dt.decompose_predictions(p, y_test=np.eye(3)[y], measure="log")
     assert "infinite" in dt.advise(infinite)["4 models"].reason
@@ -346,7 +371,7 @@ def test_advice_on_another_measure_is_that_of_the_fitted_seeds() -> None:
 def test_advice_without_second_seeds_has_the_reason() -> None:
     f = np.random.default_rng(0).normal(size=(12, 1, 1, 40))
     advice = dt.advise(dt.decompose_predictions(f, truth=np.zeros(40)))
-    assert advice["10 models"].total is None
+    assert advice["10 models"].error is None
     assert "init" in advice["10 models"].reason
     with pytest.raises(ValueError, match="total"):
         dt.advise(dt.decompose_predictions(f))
@@ -355,22 +380,10 @@ def test_advice_without_second_seeds_has_the_reason() -> None:
 def test_advice_on_a_forecast_is_its_own() -> None:
     X = np.random.default_rng(0).normal(size=(60, 3))
     forecast = dt.forecast(X, X[:, 0], check=False)
-    advice = dt.advise(forecast, 2, n_features=50, ridge=1e-2, budget=300.0)
-    assert str(advice) == str(forecast.advise(50, 1e-2, 2, budget=300.0))
-    given: Any = {"n_features": 50}
-    problem: Any = dt.Problem()
-    for name, value in (("dim", 3), ("measure", "squared")):
-        with pytest.raises(ValueError, match=f"{name} must be left out for a Forecast"):
-            dt.advise(forecast, **given | {name: value})
-    with pytest.raises(TypeError, match="width"):
-        dt.advise(forecast, **given | {"width": 50})
-    with pytest.raises(TypeError, match="ensemble must be one number"):
-        dt.advise(forecast, np.array([1, 2]), n_features=50)  # type: ignore[call-overload]
-    with pytest.raises(ValueError, match="n_features must be given for a Forecast, got None"):
-        dt.advise(forecast, **{**given, "n_features": None})
-    for name in ("n_features", "ridge", "n_samples"):
-        with pytest.raises(ValueError, match=f"{name} must be left out for a Problem, got 50"):
-            dt.advise(problem, **{name: 50})
+    assert str(dt.advise(forecast)) == str(forecast.advise())
+    assert str(dt.advise(forecast, 2)) == str(forecast.advise(ensemble=2))
+    with pytest.raises(ValueError, match="measure must be 'squared' for a Forecast"):
+        dt.advise(forecast, measure="zero_one")
 
 
 def test_advice_on_a_diagnosis_is_its_own() -> None:
@@ -383,10 +396,6 @@ def test_advice_on_a_diagnosis_is_its_own() -> None:
     advice = dt.advise(diagnosis)
     assert str(advice) == str(diagnosis.advise())
     assert {"measured, paired", "extrapolated"} == {option.status for option in advice}
-    for name, value in (("ensemble", 2), ("budget", 1.0), ("cost", "training"), ("dim", 3)):
-        arguments: Any = {name: value}
-        with pytest.raises(ValueError, match=f"{name} must be left out"):
-            dt.advise(diagnosis, **arguments)
 
 
 # --- other losses --------------------------------------------------------------------------------
@@ -400,35 +409,36 @@ def classes(**fields: Any) -> dt.Problem:
 def test_other_losses_have_the_errors_of_their_options() -> None:
     problem = classes(loss="hinge", ridge=1e-3)
     advice = dt.advise(problem, 2, measure="zero_one_noisy")
-    assert "rate of wrong noisy labels" in advice.summary
+    assert "rate of wrong noisy labels" in advice.verdict
     assert advice.now.total == dt.exact_error(problem, 2, "zero_one_noisy").total
     twice = replace(problem, samples_per_dim=4.0)
     assert advice["2x data"].total == dt.exact_error(twice, 2, "zero_one_noisy").total
     assert advice["∞ models"].total == dt.exact_error(problem, INF, "zero_one_noisy").total
     best = dt.optimal_ridge(problem, 2, "zero_one_noisy")
-    assert advice["best ridge"].ridge == best.ridge
-    assert advice.best.total <= best.error.total <= advice.now.total
-    assert advice.best_at_this_ridge.total <= advice.now.total
-    assert advice.best.total_features <= advice.budget * (1 + 1e-9)
+    assert advice["best ridge"].setting["ridge"] == best.ridge
+    assert advice[BEST].total <= best.error.total <= advice.now.total
+    assert advice[BEST_AT_THIS_RIDGE].total <= advice.now.total
+    assert paid(advice[BEST], "features") <= advice.facts["budget"] * (1 + 1e-9)
 
 
 def test_wide_huber_loss_has_the_advice_of_the_square_loss() -> None:
     for budget in (None, 5.0):
-        square = dt.advise(dt.Problem(ridge=0.05), 2, budget=budget)
-        huber = dt.advise(dt.Problem(ridge=0.05, loss="huber:1e6"), 2, budget=budget)
-        assert huber.summary == square.summary
+        square = advise_problem(dt.Problem(ridge=0.05), 2, budget=budget)
+        huber = advise_problem(dt.Problem(ridge=0.05, loss="huber:1e6"), 2, budget=budget)
+        assert huber.choice.name == square.choice.name
         for one, other in zip(huber.options, square.options, strict=True):
             searched = one.name.startswith("best")
             assert one.total == pytest.approx(other.total, rel=1e-3 if searched else 1e-9), one.name
-        for name, value in vars(square.marginal).items():
-            assert getattr(huber.marginal, name) == pytest.approx(value, rel=1e-5), name
+        for name, value in square.facts["marginal"].items():
+            assert huber.facts["marginal"][name] == pytest.approx(value, rel=1e-5), name
 
 
 def test_hinge_ensemble_beats_one_wide_model_with_flipped_labels() -> None:
-    many = dt.advise(classes(loss="hinge", features_per_dim=16.0, ridge=0.1)).best
-    assert many.n_members > 1
-    assert dt.exact_error(many.problem, many.ensemble).total < 0.31326 + 1e-6
-    assert dt.advise(classes(loss="squared_hinge", features_per_dim=16.0)).best.n_members == 1
+    many = dt.advise(classes(loss="hinge", features_per_dim=16.0, ridge=0.1))[BEST]
+    assert models(many) > 1
+    assert many.total == dt.exact_error(*setting(many)).total < 0.31326 + 1e-6
+    few = dt.advise(classes(loss="squared_hinge", features_per_dim=16.0))[BEST]
+    assert models(few) == 1
 
 
 def test_losses_without_a_limit_are_refused() -> None:
@@ -447,13 +457,13 @@ def test_other_losses_have_advice_without_ridge(loss: str) -> None:
     )
     totals = [option.total for option in advice.options]
     assert np.isfinite(totals).all()
-    assert advice.many_at_best_features.total == min(totals[1:-2])
-    assert advice.best.total <= advice["best ridge"].total <= advice.now.total
+    assert advice[MANY_AT_BEST].total == min(totals[1:-2])
+    assert advice[BEST].total <= advice["best ridge"].total <= advice.now.total
 
 
 def test_value_of_samples_is_infinite_where_the_error_is() -> None:
     for loss in ("squared", "huber", "absolute"):
         peak = dt.Problem(features_per_dim=1.0, ridge=0.0, loss=loss)
-        marginal = dt.advise(peak).marginal
+        marginal = marginal_value(peak)
         assert marginal.sample == marginal.feature == INF
         assert 0 < marginal.sample_at_best_ridge < 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice._options import n_samples_of
+from tests.advice.brute_force import paid, samples
 
 LAW = dt.SpectralProblem.from_law(
     dt.PowerLaw(capacity=1.5, source=0.8), n_features=1e9, n_samples=1e9, noise=0.1
@@ -213,7 +213,7 @@ def test_table_frame_and_plot() -> None:
     frame = frontier.to_frame()
     assert frame["total"].tolist() == np.ravel(frontier.error.total).tolist()
     assert "one model" in str(frontier)
-    assert frontier.plot().get_xlabel() == "compute"
+    assert frontier.plot().get_xlabel() == "operations"
     with pytest.raises(ValueError, match="compute must have two values"):
         _ = dt.scaling_frontier(LAW, 1e12).exponents
 
@@ -243,7 +243,7 @@ def test_advice_has_the_frontier_of_a_measured_spectrum() -> None:
     problem = replace(LAW, n_features=500.0, n_samples=4000.0, gram_ridge=0.1)
     advice = dt.advise(problem)
     frontier = advice["frontier"]
-    assert frontier.training_cost <= advice.now.training_cost * (1 + 1e-9)
-    assert n_samples_of(frontier.problem) <= 4000
+    assert paid(frontier, "training") <= paid(advice.now, "training") * (1 + 1e-9)
+    assert samples(frontier) <= 4000
     assert frontier.total < advice.now.total
     assert "frontier" not in {one.name for one in dt.advise(dt.Problem()).options}

@@ -86,5 +86,5 @@ def test_browser_advice_is_that_of_python(browser: Browser, file_server: str) ->
         totals = [found["now"], *(total for _, total in found["totals"])]
         np.testing.assert_allclose([float(t) for t in totals], expected, rtol=TOLERANCE)
         assert found["choice"] == advice.choice.name, setting
-        assert found["sentence"] == advice.summary, setting
-        assert found["meaning"].endswith(advice.summary)
+        assert found["sentence"] == advice.verdict, setting
+        assert found["meaning"].endswith(advice.verdict)

@@ -12,6 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 import doubletrouble as dt
+from doubletrouble.advice import advise_problem
 from doubletrouble.page._app import application
 from doubletrouble.page._declarations import FILE, SETTING, STATIC, VIEW, NumberControl, as_json
 from doubletrouble.page._forecasts import Forecasts
@@ -123,7 +124,8 @@ def test_advice_is_that_of_the_library(client: FlaskClient) -> None:
     given = {"setting": setting, "budget": 40, "cost": "features"}
     response = client.post("/api/advice", json=given)
     problem = dt.Problem(features_per_dim=3.0, samples_per_dim=1.0, ridge=0.01, noise=0.0)
-    assert response.json == dt.advise(problem, 10, budget=40.0, cost="features").to_dict()
+    expected = advise_problem(problem, 10, budget=40.0, cost="features")
+    assert response.json == json.loads(expected.to_json())
 
 
 @pytest.mark.parametrize(
@@ -207,7 +209,8 @@ def test_hostile_requests_are_refused_or_answered(client: FlaskClient) -> None:
 def test_errors_of_the_program_are_not_those_of_a_request(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("doubletrouble.page._app.advise", lambda: None)  # it takes no arguments
+    # it takes no arguments
+    monkeypatch.setattr("doubletrouble.page._app.advise_problem", lambda: None)
     assert client.post("/api/advice", json={"setting": {}}).status_code == 500
 
 

@@ -690,7 +690,7 @@ def test_simulated_points_and_advice_come_from_the_server(opened: Opener, page_s
     )
     settle(page)
     assert page.locator(".plot-points path").count() > 10
-    expect(page.get_by_text("Of the finite single changes").first).to_be_visible()
+    expect(page.get_by_text("Best change").first).to_be_visible()
     assert violations(page) == []
     page.goto(f"{page_server}index.html?view=explore&dim=10&draws=2&split=effects&scheme=bootstrap")
     page.get_by_role("button", name="Simulate").click()

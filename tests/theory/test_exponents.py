@@ -306,7 +306,12 @@ def test_frame_has_a_row_for_each_point_and_part() -> None:
     bias = frame[frame["part"] == "bias"]
     assert bias["by_n_features"].tolist() == np.asarray(exponents.by_n_features.bias).tolist()
     assert bias["regime"].tolist() == ["features", "samples"]
-    assert "2 points" in str(exponents)
+    lines = str(exponents).splitlines()
+    assert [line.split()[-1] for line in lines[2:4]] == ["features", "samples"]
+    axes = exponents.plot()
+    assert axes.get_xlabel() == "n features"
+    path = exponents.along(n_samples=1.0)
+    assert path.to_frame()["total"].tolist() == np.asarray(path.total).tolist()
 
 
 def test_bad_arguments_are_named() -> None:

@@ -27,12 +27,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.advice._options import (
-    BEST,
-    BEST_AT_THIS_RIDGE,
+from doubletrouble.advice._settings import (
     ERROR_TOLERANCE,
     WHOLE_TOLERANCE,
-    AdviceOption,
+    Setting,
     affordable,
     changed,
     is_whole,
@@ -47,6 +45,7 @@ from doubletrouble.costs import CostName, cost_of, most_features, most_members
 from doubletrouble.ensembles import SCHEMES, SUPPORT, Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES
 from doubletrouble.losses import Measure
+from doubletrouble.options import BEST, BEST_AT_THIS_RIDGE
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import AnyProblem, has_any_loss, optimal_ridge, spectrum_of, total_of
@@ -76,45 +75,45 @@ _SHARES = np.geomspace(_NARROWEST, 1.0, 13)  # of the largest P
 _STEPS = np.linspace(0.0, 1.0, 9)  # of grids between two ends: each zoom is four times finer
 
 
-def best_allocation(
-    known: AdviceOption,
-    many: AdviceOption,
+def best_setting(
+    known: Setting,
+    many: Setting,
     *,
     budget: float,
     cost: CostName,
     unit: float | None,
     free_ridge: bool,
-) -> AdviceOption:
-    """The best affordable option over both schemes; `known` if it is affordable and none is better.
+) -> Setting:
+    """The best affordable setting over both schemes; `known` if affordable and none is better.
 
-    `many` is the option of infinitely many models at their best P, for an infinite budget.
+    `many` is that of infinitely many models at their best P, for an infinite budget.
     """
     name = BEST if free_ridge else BEST_AT_THIS_RIDGE
     problem, present = known.problem, type(known.ensemble)
 
-    def option_of(n_members: float, n_features: float, kind: type[Scheme]) -> AdviceOption:
+    def setting_of(n_members: float, n_features: float, kind: type[Scheme]) -> Setting:
         ensemble, there = kind(n_members), changed(problem, n_features=n_features)
         changes: dict[str, Any] = {"n_features": n_features}
         if free_ridge:
             changes["ridge"] = optimal_ridge(there, ensemble, known.measure)._penalty
-        option = known._moved(name, ensemble, **changes)
-        return round_to_counts(option, budget, cost, unit, free_ridge=free_ridge)
+        setting = known.moved(name, ensemble, **changes)
+        return round_to_counts(setting, budget, cost, unit, free_ridge=free_ridge)
 
-    options = []
+    settings = []
     kinds = [kind for kind in SCHEMES.values() if SUPPORT["advise"](kind)]
     for kind in sorted(kinds, key=lambda kind: kind is not present):  # of equals, the present
         most = most_parts(problem, unit)
         models = Models(problem, kind, budget, cost, most, known.measure)
         if free_ridge and kind is present:  # the ridge of the search is not precise enough for ties
-            options.append(option_of(1.0, float(models.most_features(np.ones(1))[0]), kind))
+            settings.append(setting_of(1.0, float(models.most_features(np.ones(1))[0]), kind))
         best = search(models, free_ridge=free_ridge)
         if best.n_members > 1 or not free_ridge:
-            options.append(option_of(best.n_members, best.n_features, kind))
+            settings.append(setting_of(best.n_members, best.n_features, kind))
     if np.isinf(budget):
-        options.append(replace(many, name=name))
-    least = options[0]
-    for option in options[1:]:
-        least = option if less(option.total, least.total) else least
+        settings.append(replace(many, name=name))
+    least = settings[0]
+    for setting in settings[1:]:
+        least = setting if less(setting.total, least.total) else least
     if affordable(known.cost(cost), budget) and not less(least.total, known.total):
         least = replace(known, name=name)
     return least
@@ -414,56 +413,60 @@ def count_unit(problem: AnyProblem, dim: float | None) -> float | None:
     return unit if is_whole(n_samples_of(problem) / unit) else None
 
 
-def round_many(option: AdviceOption, unit: float | None) -> AdviceOption:
+def round_many(setting: Setting, unit: float | None) -> Setting:
     """Infinitely many models of the better of the two whole numbers next to the best P."""
-    P = n_features_of(option.problem)
+    P = n_features_of(setting.problem)
     if unit is None or np.isinf(P) or is_whole(P / unit):
-        return option
+        return setting
     below = np.floor(P / unit)
     sizes = np.maximum(np.array([below, below + 1]), 1.0) * unit
-    there = changed(option.problem, n_features=sizes)
-    totals = total_of(there, Ensemble(np.inf), option.measure)
+    there = changed(setting.problem, n_features=sizes)
+    totals = total_of(there, Ensemble(np.inf), setting.measure)
     n_features = float(sizes[np.argmin(totals)])
-    counted = option._moved(option.name, option.ensemble, n_features=n_features)
-    return replace(counted, ideal=option)
+    counted = setting.moved(setting.name, setting.ensemble, n_features=n_features)
+    return replace(counted, ideal=setting)
 
 
 def round_to_counts(
-    option: AdviceOption, budget: float, cost: CostName, unit: float | None, *, free_ridge: bool
-) -> AdviceOption:
-    """The best affordable whole allocation near an option; the option itself if there is none."""
-    P = n_features_of(option.problem)
+    setting: Setting, budget: float, cost: CostName, unit: float | None, *, free_ridge: bool
+) -> Setting:
+    """The best affordable whole allocation near an setting; the setting itself if there is none."""
+    P = n_features_of(setting.problem)
     if unit is None or np.isinf(P) or is_whole(P / unit):
-        return option
-    problem, kind = option.problem, type(option.ensemble)
-    pairs = _integer_pairs(option, budget, cost, unit)
+        return setting
+    problem, kind = setting.problem, type(setting.ensemble)
+    pairs = _integer_pairs(setting, budget, cost, unit)
     if not pairs:
-        return option
+        return setting
     n_members, counts = np.array(sorted(pairs)).T
-    total = total_of(changed(problem, n_features=counts * unit), kind(n_members), option.measure)
+    total = total_of(changed(problem, n_features=counts * unit), kind(n_members), setting.measure)
     ridges = np.full_like(total, ridge_of(problem))
     if free_ridge:  # slow, and the best ridges are close to each other: only for the good ones
         good = np.sort(np.argsort(total, kind="stable")[:8])
         n_members, counts = n_members[good], counts[good]
         there = changed(problem, n_features=counts * unit)
-        best = optimal_ridge(there, kind(n_members), option.measure)
+        best = optimal_ridge(there, kind(n_members), setting.measure)
         total, ridges = np.asarray(best.error.total), np.asarray(best._penalty)
     i = int(np.argmax(total <= total.min() * (1 + ERROR_TOLERANCE)))  # the fewest models of these
     changes = {"n_features": float(counts[i] * unit), "ridge": float(ridges[i])}
-    counted = option._moved(option.name, kind(float(n_members[i])), **changes)
-    return replace(counted, ideal=option)
+    counted = setting.moved(setting.name, kind(float(n_members[i])), **changes)
+    return replace(counted, ideal=setting)
 
 
 def _integer_pairs(
-    option: AdviceOption, budget: float, cost: CostName, unit: float
+    setting: Setting, budget: float, cost: CostName, unit: float
 ) -> set[tuple[float, float]]:
-    """Affordable whole numbers of models and features near those of an option."""
-    K, P, N = option.n_members, n_features_of(option.problem) / unit, n_samples_of(option.problem)
-    divided = option.scheme == "divide"
-    n_members = _integers_near(K, most_parts(option.problem, unit) if divided else np.inf)
+    """Affordable whole numbers of models and features near those of an setting."""
+    K, P, N = (
+        setting.n_members,
+        n_features_of(setting.problem) / unit,
+        n_samples_of(setting.problem),
+    )
+    divided = setting.scheme == "divide"
+    n_members = _integers_near(K, most_parts(setting.problem, unit) if divided else np.inf)
     sizes = _integers_near(P, np.inf)
     wide = np.floor(
-        most_features(budget, N, n_members, option.scheme, cost) / unit * (1 + WHOLE_TOLERANCE)
+        most_features(budget, N, n_members, setting.scheme, cost) / unit * (1 + WHOLE_TOLERANCE)
     )
     tried = [(k, p) for k in n_members.tolist() for p in (np.floor(P), np.ceil(P))]
     tried += zip(n_members.tolist(), wide.tolist(), strict=True)
@@ -474,7 +477,7 @@ def _integer_pairs(
     return {
         (k, p)
         for k, p in tried
-        if k >= 1 and p >= 1 and affordable(cost_of(p * unit, N, k, option.scheme, cost), budget)
+        if k >= 1 and p >= 1 and affordable(cost_of(p * unit, N, k, setting.scheme, cost), budget)
     }
 
 

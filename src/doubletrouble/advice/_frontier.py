@@ -22,19 +22,21 @@ from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import plain, power, whole
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
-from doubletrouble.errors import require
 from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, number
 from doubletrouble.problems import SpectralProblem
-from doubletrouble.results import ErrorTerms, aligned
+from doubletrouble.results import ErrorTerms
 from doubletrouble.theory import (
     FixedPoint,
     exact_error,
@@ -51,6 +53,8 @@ from doubletrouble.theory import (
 CostLike: TypeAlias = Cost | Callable[[FloatArray, FloatArray, FloatArray], npt.ArrayLike]
 """A `Cost`, or a function of P, N and K (arrays) that increases with each of them."""
 
+_SYMBOLS = {"total": "error", "n_features": "P", "n_samples": "N", "n_members": "K"}
+_SOFT = "#999999"  # the line of one model
 _MEMBERS = 2.0 ** np.arange(0, 41, 2)
 _FINEST = 1e-4  # of the distance of P/z and N/z from 1
 _COARSE = np.arange(0.0, 46.0, 1.5)  # in t, with P/z = 1 + _FINEST sinh(t): up to 1e15
@@ -70,8 +74,8 @@ _NEWTON = 20  # steps for the size that uses a budget; then it is bisected
 _SLOPE_STEP = 1e-3  # of log z, for the slope of the cost
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FrontierExponents:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FrontierExponents(Shown):
     """Powers of the budget: of the error, and of P, N and K; floats, or arrays over budgets."""
 
     total: Value  # of the total error
@@ -79,9 +83,37 @@ class FrontierExponents:
     n_samples: Value  # of N
     n_members: Value  # of K
 
+    def _content(self) -> Content:
+        names = [f.name for f in fields(self)]
+        shape = np.shape(self.total)
+        cells = [np.ravel(getattr(self, name)).tolist() for name in names]
+        if shape:
+            columns = [Column(name="point", form="count")]
+            columns += [Column(name=n, heading=_SYMBOLS[n], form="exponent") for n in names]
+            rows: list[Any] = list(zip(range(len(cells[0])), *cells, strict=True))
+            return Content(tables=[Table(name="exponents", columns=columns, rows=rows)])
+        columns = [Column(name="size", form="words"), Column(name="exponent", form="exponent")]
+        rows = [[_SYMBOLS[name], cell[0]] for name, cell in zip(names, cells, strict=True)]
+        table = Table(name="exponents", columns=columns, rows=rows)
+        return Content(tables=[table], verdict=f"For a budget C: {self._in_words()}.")
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ScalingFrontier:
+    def _in_words(self) -> str:
+        powers = [
+            f"{_SYMBOLS[f.name]} ~ C^{power(float(getattr(self, f.name)))}" for f in fields(self)
+        ]
+        return ", ".join(powers)
+
+    def _picture(self) -> Any:
+        if np.ndim(self.total):
+            raise ValueError(f"plot must be of one point, got shape {np.shape(self.total)}")
+        bars = [
+            _plots.Bar(label=_SYMBOLS[f.name], value=getattr(self, f.name)) for f in fields(self)
+        ]
+        return _plots.Bars(rows=bars, xlabel="power of the budget", signed=True)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ScalingFrontier(Shown):
     """The best sizes and ridge at each budget, and the error by cause; arrays over budgets."""
 
     problem: SpectralProblem  # the spectrum, target and noise
@@ -121,80 +153,36 @@ class ScalingFrontier:
             n_members=slope(self.n_members),
         )
 
-    def columns(self) -> dict[str, FloatArray]:
-        """Return the columns of `to_frame`.
-
-        Returns
-        -------
-        dict of numpy.ndarray
-            An entry per budget in each: sizes, ridge, parts of the error, and totals.
-        """
-        sizes = ("compute", "n_features", "n_samples", "n_members", "gram_ridge")
-        columns = {name: getattr(self, name) for name in sizes}
-        columns |= {name: np.asarray(part) for name, part in self.error.parts.items()}
-        columns["total"] = np.asarray(self.error.total)
+    def _content(self) -> Content:
+        sizes = {"compute": "operations", "n_features": "P", "n_samples": "N", "n_members": "K"}
+        columns = [Column(name=n, heading=head, form="count") for n, head in sizes.items()]
+        columns.append(Column(name="gram_ridge", heading="gram_ridge", form="count"))
+        columns += [Column(name=name, printed=False) for name in self.error.parts]
+        columns.append(Column(name="total", heading="error"))
+        values = [getattr(self, name) for name in (*sizes, "gram_ridge")]
+        values += [*self.error.parts.values(), self.error.total]
+        verdict = f"The error is {plain(float(np.ravel(self.error.total)[-1]))} at the most"
+        verdict += f" operations, with K = {whole(float(self.n_members[-1]))} models."
         if self.one_model is not None:
-            columns["one_model_total"] = np.asarray(self.one_model.error.total)
-        return columns
-
-    def to_frame(self) -> Any:
-        """Return the table of all budgets.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row per budget, with the columns of `columns`.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return require("pandas", "tables").DataFrame(self.columns())
-
-    def __str__(self) -> str:
-        """A table with a line per budget, and the exponents."""
-        names = {"compute": "compute", "n_features": "P", "n_samples": "N", "n_members": "K"}
-        names |= {"gram_ridge": "gram_ridge", "total": "total", "one_model_total": "one model"}
-        columns = self.columns()
-        shown = {title: columns[name] for name, title in names.items() if name in columns}
-        rows = [
-            list(shown),
-            *([f"{v:.4g}" for v in row] for row in zip(*shown.values(), strict=True)),
-        ]
-        lines = [aligned(rows, ">" * len(shown))]
+            columns += [Column(name="one_model_total", heading="one model")]
+            values.append(self.one_model.error.total)
+            columns.append(Column(name="gain", form="gain", exported=False))
+            values.append(self.gain)
         if self.asymptotic is not None:
-            a = self.asymptotic
-            lines.append(
-                f"for large budgets C: error ~ C^{a.total:z.3g} with P ~ C^{a.n_features:z.3g}, "
-                f"N ~ C^{a.n_samples:z.3g}, K ~ C^{a.n_members:z.3g}"
-            )
-        return "\n".join(lines)
+            verdict += f" For large budgets C: {self.asymptotic._in_words()}."
+        rows = list(zip(*(np.ravel(value).tolist() for value in values), strict=True))
+        table = Table(name="budgets", columns=columns, rows=rows, omitted="budgets")
+        facts = {} if self.asymptotic is None else {"exponents": asdict(self.asymptotic)}
+        title = "The best features P, samples N and models K for a number of operations"
+        return Content(title=title, tables=[table], verdict=verdict, facts=facts)
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the error by cause along the budget, with that of one model.
-
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; those of a new figure unless given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        axes = replace(self.error, coordinates={"compute": self.compute}).plot(axes)
-        if self.one_model is not None and np.any(self.n_members > 1):
-            total = np.asarray(self.one_model.error.total)
-            axes.plot(self.compute, total, color="#999999", linestyle=":", label="one model")
-            axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
-        return axes
+    def _picture(self) -> Any:
+        picture = replace(self.error, coordinates={"compute": self.compute})._picture()
+        if self.one_model is None or not np.any(self.n_members > 1):
+            return picture
+        total = np.asarray(self.one_model.error.total)
+        line = _plots.Curve(label="one model", y=total, dotted=True, color=_SOFT)
+        return replace(picture, lines=[*picture.lines, line], xlabel="operations")
 
 
 def scaling_frontier(
@@ -244,10 +232,12 @@ def scaling_frontier(
     >>> problem = dt.SpectralProblem.from_law(law, n_samples=1e9, noise=0.1)
     >>> frontier = dt.scaling_frontier(problem, compute=[1e12, 1e24])
     >>> print(frontier)
-    compute          P          N     K  gram_ridge      total  one model
-      1e+12        353  9.908e+04    81           0  3.222e-05  8.516e-05
-      1e+24  2.936e+04  2.947e+11  3937           0  8.721e-10  7.686e-09
-    for large budgets C: error ~ C^-0.381 with P ~ C^0.159, N ~ C^0.54, K ~ C^0.143
+    The best features P, samples N and models K for a number of operations
+    operations       P              N      K  gram_ridge     error  one model  gain
+         1e+12     353  99,075            81           0  3.22e-05   8.52e-05  +62%
+         1e+24  29,356       2.95e+11  3,937           0  8.72e-10   7.69e-09  +89%
+    The error is 8.72e-10 at the most operations, with K = 3,937 models. For large
+    budgets C: error ~ C^-0.381, P ~ C^0.159, N ~ C^0.540, K ~ C^0.143.
     """
     if not isinstance(problem, SpectralProblem):
         raise TypeError(f"problem must be a SpectralProblem, got {type(problem).__name__}")

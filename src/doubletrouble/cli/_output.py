@@ -2,20 +2,12 @@
 
 import json as json_format
 import math
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from doubletrouble.errors import file_errors, require
-
-_NARROWEST = 20  # columns of a paragraph, on any terminal
-_WIDEST = 10_000  # columns of a table; it takes as many as it needs
-_DIGITS = 4  # significant digits of the largest number of a column
-_FEWEST = 3  # and of the smallest
-_DECADES = 2  # a column that spans more is not aligned
-_LARGEST, _SMALLEST = 1e5, 1e-4
 
 
 def show(text: str) -> None:
@@ -43,54 +35,6 @@ def printable(text: str) -> str:
     return text.encode(encoding, errors).decode(encoding, errors)
 
 
-def paragraph(text: str) -> str:
-    """Break text between words at the width of the terminal."""
-    from rich.text import Text  # not markup: names of files may have brackets
-
-    width = max(_NARROWEST, shutil.get_terminal_size().columns)
-    return _rendered(Text(printable(text)), width)
-
-
-def table(title: str, columns: Mapping[str, Sequence[object]]) -> str:
-    """A table with numbers aligned to the right, at its full width."""
-    from rich.box import Box
-    from rich.table import Table
-    from rich.text import Text
-
-    line = printable("─")
-    blank = "    \n"
-    box = Box(f"{blank * 2} {line * 2} \n{blank * 5}", ascii=line.isascii())  # a line below heads
-    grid = Table(box=box, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for name, cells in columns.items():
-        grid.add_column(
-            Text(printable(name)),
-            justify="right" if all(map(_is_number, cells)) else "left",
-            no_wrap=True,
-            vertical="bottom",
-        )
-    for row in zip(*columns.values(), strict=True):
-        grid.add_row(*(Text(printable(str(cell))) for cell in row))
-    lines = _rendered(grid, _WIDEST)
-    return f"{paragraph(title)}\n{lines}" if title else lines
-
-
-def _rendered(content: Any, width: int) -> str:
-    from rich.console import Console
-
-    console = Console(file=sys.stdout, width=width, highlight=False)
-    with console.capture() as captured:
-        console.print(content)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
-
-
-def _is_number(cell: object) -> bool:
-    try:
-        float(str(cell).split(" ")[0])
-    except ValueError:
-        return False
-    return True
-
-
 # --- charts --------------------------------------------------------------------------------------
 
 _CHARTS = (".png", ".pdf", ".svg")
@@ -115,18 +59,51 @@ def write_chart(figure: Any, file: Path) -> None:
     note(f"{file} written")
 
 
-# --- digits --------------------------------------------------------------------------------------
+# TRANSITION: deleted with the commands that import them
+
+_WIDEST = 10_000
+_DIGITS, _FEWEST, _DECADES = 4, 3, 2
+_LARGEST, _SMALLEST = 1e5, 1e-4
 
 
-def brief(value: object) -> str:
-    """A parameter in a title.
+def table(title: str, columns: Mapping[str, Sequence[object]]) -> str:
+    """A table with numbers aligned to the right, at its full width."""
+    from rich.box import Box
+    from rich.table import Table
+    from rich.text import Text
 
-    >>> brief(2.0), brief(1e-05), brief(True), brief("relu")
-    ('2', '1e-05', 'yes', 'relu')
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+    line = printable("─")
+    blank = "    \n"
+    box = Box(f"{blank * 2} {line * 2} \n{blank * 5}", ascii=line.isascii())  # a line below heads
+    grid = Table(box=box, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for name, cells in columns.items():
+        grid.add_column(
+            Text(printable(name)),
+            justify="right" if all(map(_is_number, cells)) else "left",
+            no_wrap=True,
+            vertical="bottom",
+        )
+    for row in zip(*columns.values(), strict=True):
+        grid.add_row(*(Text(printable(str(cell))) for cell in row))
+    lines = _rendered(grid, _WIDEST)
+    return f"{printable(title)}\n{lines}" if title else lines
+
+
+def _rendered(content: Any, width: int) -> str:
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, width=width, highlight=False)
+    with console.capture() as captured:
+        console.print(content)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def _is_number(cell: object) -> bool:
+    try:
+        float(str(cell).split(" ")[0])
+    except ValueError:
+        return False
+    return True
 
 
 def aligned(values: Sequence[float]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reports: the results of a command as a table, JSON or CSV, with symbols for headings."""
+"""Reports: the results of a command as text, JSON or CSV, with symbols for headings."""
 
 import csv as csv_format
 import sys
@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from doubletrouble._display import Column, Content, Table, as_text
+from doubletrouble._numbers import whole
 from doubletrouble.cli._flags import SPECS
-from doubletrouble.cli._output import aligned, brief, paragraph, show, show_json, table
+from doubletrouble.cli._output import printable, show, show_json
 from doubletrouble.results import NOISE_FLOOR, PsiTerms
 
 ERROR = "error_"
@@ -21,44 +23,38 @@ _SYMBOLS: dict[str, str] = {
     "activation": "σ",
     "time": "t",
     "best_ridge": "best λ",
-    "best_ridge_total": "total\nthere",
-    "training_error": "training\nerror",
-    "training_loss": "training\nloss",
+    "best_ridge_total": "total there",
     "separability": "N⋆/P",
     "threshold": "P/N⋆",
-    "calibration_error": "calibration\nerror",
-    f"{ERROR}bayes": "noise\nfloor",
-    "score_sd": "sd of\nthe score",
+    f"{ERROR}bayes": NOISE_FLOOR,
+    "score_sd": "sd of the score",
+    **{"mean": "μ₀", "linear": "μ₁", "nonlinear": "μ⋆"},
     **_PSI,
 }
 
 
-def symbol(name: str) -> str:
-    """The symbol of a parameter or a result, or its name."""
-    return _SYMBOLS.get(name, name)
-
-
 def heading(name: str) -> str:
-    """The heading of a column: a symbol, or a name broken into lines."""
-    short = _plain(name).replace("initialization", "init.")
-    return _SYMBOLS.get(name) or short.replace(" × ", "\n× ")
+    """The heading of a column: a symbol, or a name in words.
 
-
-def _plain(name: str) -> str:
-    """The name of a column within a line of text.
-
-    >>> _plain("error_noise_sampling"), _plain("psi1")
-    ('noise × sampling', 'Ψ₁')
+    >>> heading("error_noise_sampling"), heading("psi1"), heading("training_error")
+    ('noise × sampling', 'Ψ₁', 'training error')
     """
-    if name == f"{ERROR}bayes":
-        return NOISE_FLOOR
-    return _PSI.get(name) or name.removeprefix(ERROR).replace("_", " × ")
+    if name in _SYMBOLS:
+        return _SYMBOLS[name]
+    if name.startswith(ERROR):
+        return name.removeprefix(ERROR).replace("_", " × ")
+    return name.replace("_", " ")
 
 
-def cells(values: Sequence[Any]) -> list[str]:
-    """The cells of a column."""
-    numbers = all(isinstance(value, int | float) for value in values)
-    return aligned(values) if numbers else [str(value) for value in values]
+def in_title(value: object) -> str:
+    """A parameter in a title.
+
+    >>> in_title(2.0), in_title(1e-05), in_title(True), in_title("relu")
+    ('2', '1e-05', 'yes', 'relu')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return whole(value) if isinstance(value, int | float) else str(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +64,9 @@ class Report:
     title: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Sequence[Any]]
-    text: str = ""  # below the heading, in place of a table of the columns
+    content: Content | None = None  # below the title, in place of a table of the columns
+    text: str = ""  # in place of the content
+    keys: int = 1  # columns of parameters
     notes: Sequence[str] = ()
 
     @property
@@ -85,15 +83,40 @@ class Report:
 
     def __str__(self) -> str:
         given = {name: value for name, value in self.parameters.items() if value is not None}
-        fixed = ", ".join(f"{symbol(name)}={brief(value)}" for name, value in given.items())
-        head = [paragraph(f"{self.title}: {fixed}" if given else self.title)] if self.title else []
-        return "\n".join([*head, self.text or self._table(), *self.notes])
+        fixed = ", ".join(f"{heading(name)}={in_title(value)}" for name, value in given.items())
+        title = f"{self.title}: {fixed}" if given else self.title
+        texts = [
+            as_text(Content(title=title), printable),
+            self.text.strip("\n") or as_text(self.content or self._table(), printable),
+            as_text(Content(notes=self.notes), printable),
+        ]
+        # a line between the title and several blocks
+        return ("\n\n" if "\n\n" in texts[1] else "\n").join(text for text in texts if text)
 
-    def _table(self) -> str:
+    def _table(self) -> Content:
+        """The columns as a table, those of zeros below it."""
         zero = [name for name, values in self.columns.items() if not any(values)]
-        shown = {heading(n): cells(v) for n, v in self.columns.items() if n not in zero}
-        below = [paragraph(f"{', '.join(map(_plain, zero))}: 0 everywhere")] if zero else []
-        return "\n".join([table("", shown), *below])
+        shown = {name: values for name, values in self.columns.items() if name not in zero}
+        names = list(self.columns)[: self.keys]
+        columns = [
+            Column(name=name, heading=heading(name), form=_form(values, name in names))
+            for name, values in shown.items()
+        ]
+        rows = [
+            [in_title(cell) if isinstance(cell, bool) else cell for cell in row]
+            for row in zip(*shown.values(), strict=True)
+        ]
+        keys = sum(name in names for name in shown)
+        below = f"{', '.join(map(heading, zero))}: 0 everywhere" if zero else ""
+        table = Table(name="rows", columns=columns, rows=rows, keys=keys)
+        return Content(tables=[table], verdict=below)
+
+
+def _form(values: Sequence[Any], is_parameter: bool) -> Any:
+    """How the cells of a column are printed."""
+    if any(isinstance(value, str | bool) for value in values):
+        return "words"
+    return "count" if is_parameter else "number"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,3 +140,17 @@ class Form:
             writer.writerows(report.rows)
         else:
             show(str(report))
+
+
+# TRANSITION: deleted with the commands that import them
+
+
+def cells(values: Sequence[Any]) -> list[str]:
+    """Return the cells of a column."""
+    from doubletrouble.cli._output import aligned
+
+    numbers = all(isinstance(value, int | float) for value in values)
+    return aligned(values) if numbers else [str(value) for value in values]
+
+
+symbol = heading

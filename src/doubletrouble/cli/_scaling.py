@@ -10,10 +10,10 @@ import numpy as np
 import typer
 
 from doubletrouble import glossary, theory
+from doubletrouble._display import Column, Content, Table
 from doubletrouble.advice import scaling_frontier
 from doubletrouble.cli._flags import AxisValues, as_written, declared, grouped, option, was_given
-from doubletrouble.cli._output import brief, table
-from doubletrouble.cli._report import ERROR, Form, Report, cells
+from doubletrouble.cli._report import ERROR, Form, Report, in_title
 from doubletrouble.costs import Cost
 from doubletrouble.parameters import Parameter, declarations
 from doubletrouble.problems import SpectralProblem
@@ -150,7 +150,7 @@ def _symbol(name: str) -> str:
 def _words(values: Mapping[str, Any]) -> list[str]:
     """Numbers for a heading, with their symbols."""
     return [
-        f"{_symbol(name)}{'≤' if name in _LIMITS else '='}{brief(value)}"
+        f"{_symbol(name)}{'≤' if name in _LIMITS else '='}{in_title(value)}"
         for name, value in values.items()
     ]
 
@@ -209,8 +209,8 @@ def _print_exponents(form: Form, data: _LawFlags, sizes: _SizeFlags) -> None:
         rows |= _columns(prefix, tables)
     fixed = {name: values[0] for name, values in written.items() if name not in varying}
     words = [*data.heading, *_words(fixed), *(["best ridge"] * sizes.best_ridge)]
-    text = _exponents_table(varying, rows) if varying else f"\n{result}"
-    report = Report(title=f"Scaling exponents: {', '.join(words)}", columns=rows, text=text)
+    content = _exponents_table(varying, rows) if varying else result._content()
+    report = Report(title=f"Scaling exponents: {', '.join(words)}", columns=rows, content=content)
     numbers = {"law": data.law, **data.numbers, **fixed}
     numbers |= {"gram_ridge": "best"} if sizes.best_ridge else {}
     form.show(report, Report(parameters=numbers, columns=rows).document)
@@ -239,19 +239,23 @@ def _columns(prefix: str, tables: Exponents | None) -> dict[str, list[float]]:
     }
 
 
-def _exponents_table(varying: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> str:
-    """The exponents of the total, with those of the law in brackets."""
-    shown: dict[str, Sequence[str]] = {_symbol(name): cells(rows[name]) for name in varying}
+def _exponents_table(varying: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> Content:
+    """The exponents of the total, and those of the law."""
+    columns = [Column(name=name, heading=_symbol(name), form="count") for name in varying]
+    for prefix, heading in (("", "by"), ("asymptotic_", "law by")):
+        columns += [
+            Column(name=name, heading=f"{heading} {size}", form="exponent")
+            for direction, size in _DIRECTIONS.items()
+            if (name := f"{prefix}total_{direction}") in rows
+        ]
     if "regime" in rows:
-        shown["limited by"] = [str(name) for name in rows["regime"]]
-    for direction, size in _DIRECTIONS.items():
-        name = f"total_{direction}"
-        found = [f"{value:z.4f}" for value in rows[name]]
-        if "regime" in rows:
-            laws = rows[f"asymptotic_{name}"]
-            found = [f"{a} ({b:z.4g})" for a, b in zip(found, laws, strict=True)]
-        shown[f"d log total\n/d log {size}"] = found
-    return table("", shown)
+        columns.append(Column(name="regime", heading="limited by", form="words"))
+    cells = zip(*(rows[column.name] for column in columns), strict=True)
+    title = "d log(total)/d log(size)"
+    return Content(
+        title=title,
+        tables=[Table(name="rows", columns=columns, rows=list(cells), keys=len(varying))],
+    )
 
 
 # --- the frontier of compute ---------------------------------------------------------------------
@@ -269,16 +273,18 @@ def _print_frontier(
     problem = SpectralProblem.from_law(data.spectrum, n_features=1.0, n_samples=1.0, noise=noise)
     result = scaling_frontier(problem, list(compute), cost=cost, **limits)
     parts = (*result.error.parts, "total")
+    (table,) = result._tables()
+    records = table.records()
     columns = {
-        f"{ERROR}{name}" if name in parts else name: values.tolist()
-        for name, values in result.columns().items()
+        f"{ERROR}{name}" if name in parts else name: [row[name] for row in records]
+        for name in records[0]
     }
     others = {"noise": noise, **given, **limits}
     words = _words({name: others[name] for name in ("noise", *shown)})
     report = Report(
         title=f"Frontier of compute: {', '.join([*data.heading, *words])}",
         columns=columns,
-        text=f"\n{result}",
+        content=result._content(),
     )
     numbers = {"law": data.law, **data.numbers, **others}
     document = Report(parameters=numbers, columns=columns).document

@@ -1,5 +1,6 @@
 """Commands of the exact theory: errors by cause, optima, training time, committees and advice."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -11,7 +12,8 @@ import numpy as np
 import typer
 
 from doubletrouble import activations, theory
-from doubletrouble.advice import advise as find_advice
+from doubletrouble._display import Column, Shown, Table
+from doubletrouble.advice import advise_problem
 from doubletrouble.cli._flags import (
     PROBLEM,
     RATIOS,
@@ -28,16 +30,8 @@ from doubletrouble.cli._flags import (
     noise_is_replaced,
     option,
 )
-from doubletrouble.cli._output import (
-    aligned,
-    check_chart,
-    new_chart,
-    paragraph,
-    printable,
-    table,
-    write_chart,
-)
-from doubletrouble.cli._report import ERROR, Form, Report, cells, heading
+from doubletrouble.cli._output import check_chart, write_chart
+from doubletrouble.cli._report import ERROR, Form, Report, heading
 from doubletrouble.conventions import TIME_UNITS, TimeUnit, convert_time
 from doubletrouble.costs import COSTS, most_features
 from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
@@ -86,7 +80,7 @@ def exact(
         ensemble = Vote(ensemble.n_members)
     error = theory.exact_error(grid.problem, ensemble, cast(Any, measure))
     others = _measured(grid, measure) | ({"vote": "yes"} if vote else {})
-    _show(form, "Test error", grid, _parts(error), [error], others)
+    _show(form, "Test error", grid, _parts(error), error, others)
 
 
 @grouped
@@ -96,7 +90,7 @@ def anova(grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "anova")], form: Form
     Only the interactions with the initialization diverge at P = N.
     """
     terms = theory.anova(grid.problem, grid.ensemble)
-    _show(form, "Symmetric split of the test error", grid, _parts(terms), [terms])
+    _show(form, "Symmetric split of the test error", grid, _parts(terms), terms)
 
 
 @grouped
@@ -112,9 +106,8 @@ def optimum(
     """
     best = theory.optimal_ridge(grid.problem, grid.ensemble, cast(Any, measure))
     results = {"ridge": best.ridge} | _parts(best.error)
-    lines = [_line("best λ", best.ridge), best.error]
     title, others = "Test error at the best ridge", _measured(grid, measure)
-    _show(form, title, grid, results, lines, others)
+    _show(form, title, grid, results, best, others)
 
 
 @grouped
@@ -135,8 +128,7 @@ def training(
     """
     value = theory.training_error(grid.problem, grid.ensemble, mean_loss=mean_loss)
     name = "loss" if mean_loss else "error"
-    lines = [_line(f"training {name}", value)]
-    _show(form, f"Training {name}", grid, {f"training_{name}": value}, lines)
+    _show(form, f"Training {name}", grid, {f"training_{name}": value})
 
 
 _LABELS = ("features_per_dim", "signal", "noise", "snr", "flips")
@@ -157,8 +149,7 @@ def separability(
 
     ratio = threshold(grid.problem)
     results = {"separability": ratio, "threshold": 1 / np.asarray(ratio)}
-    lines = [_line("N⋆/P", ratio), _line("P/N⋆", results["threshold"])]
-    _show(form, "Linear separability", grid, results, lines)
+    _show(form, "Linear separability", grid, results)
 
 
 @grouped
@@ -180,12 +171,7 @@ def calibration(
         "calibration_error": result.calibration_error,
         "score_sd": result.score_sd,
     }
-    lines = [
-        _line("calibration slope", result.slope),
-        _line("calibration error", result.calibration_error),
-        _line("sd of the score", result.score_sd),
-    ]
-    _show(form, "Calibration", grid, values, lines)
+    _show(form, "Calibration", grid, values, result)
 
 
 @grouped
@@ -198,23 +184,13 @@ def psi(
     """
     result = theory.psi_terms(grid.problem)
     terms = {f.name: getattr(result, f.name) for f in fields(PsiTerms)}
-    lines = [
-        f"{_line(f.metadata['symbol'], terms[f.name], 17)}   {f.metadata['meaning']}"
-        for f in fields(PsiTerms)
-    ]
-    _show(form, "Terms of the theory", grid, terms, lines)
+    _show(form, "Terms of the theory", grid, terms, result)
 
 
 def _measured(grid: ProblemGrid, measure: str | None) -> dict[str, str]:
     """The measure of an error of classification."""
     classes = grid.names.get("task") == "classification"
     return {"measure": measure or MEASURES[0]} if classes else {}
-
-
-def _line(name: str, value: Any, width: int = 29) -> str:
-    """A name and a number, which ends where the numbers of an error end; of an array, the name."""
-    name = printable(name)
-    return name if np.ndim(value) else f"{name}{value:{width - len(name)}.6g}"
 
 
 def _parts(error: ErrorTerms[Any] | AnovaTerms[Any]) -> dict[str, Value]:
@@ -229,10 +205,10 @@ def _show(
     title: str,
     grid: ProblemGrid,
     results: Mapping[str, Value],
-    lines: Sequence[object],
+    result: Shown | None = None,
     others: Mapping[str, str] | None = None,
 ) -> None:
-    """Print a row for each combination of parameters, or the lines if there is only one."""
+    """Print a row for each combination of parameters, or the result if there is only one."""
     varying = grid.varying
     shape = tuple(map(len, varying.values()))
     exact = {name: as_written(SPECS[name], values) for name, values in grid.axes.items()}
@@ -247,8 +223,15 @@ def _show(
         columns[name] = np.broadcast_to(values, shape).ravel().tolist()
     fixed = {_column(name): fixed[name] for name in SPECS if name in fixed}
     names = {**grid.names, **(others or {})}
-    text = "" if varying else "\n".join(["", *map(str, lines)])
-    form.show(Report(title=title, parameters={**fixed, **names}, columns=columns, text=text))
+    form.show(
+        Report(
+            title=title,
+            parameters={**fixed, **names},
+            columns=columns,
+            content=None if varying or result is None else result._content(),
+            keys=len(columns) - len(results),
+        )
+    )
 
 
 def _column(name: str) -> str:
@@ -290,7 +273,7 @@ def flow(
         time = convert_time(time, cast(TimeUnit, time_unit), "flow", **sizes)
     error = theory.gradient_flow(grid.problem, time, grid.ensemble)
     others = {"time_unit": time_unit} if time_unit else {}
-    _show(form, "Test error along gradient flow", grid, _parts(error), [error], others)
+    _show(form, "Test error along gradient flow", grid, _parts(error), error, others)
 
 
 @grouped
@@ -311,17 +294,11 @@ def stopping(
     if time_unit:
         sizes = _time_sizes(grid, time_unit)
         time = convert_time(time, "flow", cast(TimeUnit, time_unit), **sizes)
-    lines = [
-        _line("best time t", time),
-        best.error,
-        "",
-        _line("best λ instead", ridge.ridge),
-        _line("total there", ridge.error.total),
-    ]
+        best = replace(best, time=time)
     results = {"time": time} | _parts(best.error)
     results |= {"best_ridge": ridge.ridge, "best_ridge_total": ridge.error.total}
     others = {"time_unit": time_unit} if time_unit else {}
-    _show(form, "Test error at the best time to stop", grid, results, lines, others)
+    _show(form, "Test error at the best time to stop", grid, results, best, others)
 
 
 def _time_sizes(grid: ProblemGrid, time_unit: str) -> dict[str, Any]:
@@ -403,13 +380,22 @@ def committee(
     )
     names = {"snr": snr, "sharing": sharing, "weights": weights}
     columns = _member_columns(members, result)
-    shown = {_member_heading(name): cells(values) for name, values in columns.items()}
+    matrix = Table(
+        name="members",
+        title="Members: weight, and mean product of the errors of every two",
+        columns=[
+            Column(name=name, heading=_member_heading(name), form=_member_form(name))
+            for name in columns
+        ],
+        rows=list(zip(*columns.values(), strict=True)),
+    )
+    content = replace(result._content(), tables=[result.error._part_table(), matrix])
     form.show(
         Report(
             title="Test error of a committee",
             parameters=powers | {name: value for name, value in names.items() if value is not None},
             columns=columns | {n: [v] * len(members) for n, v in _parts(result.error).items()},
-            text=f"\n{result.error}\n\n{table('', shown)}",
+            content=content,
         )
     )
 
@@ -428,6 +414,12 @@ def _member_heading(name: str) -> str:
     if name.startswith("pair_error_"):
         return f"with {name.removeprefix('pair_error_')}"
     return heading(name) if name in (*RATIOS, "ridge", "activation") else name
+
+
+def _member_form(name: str) -> Any:
+    if name == "activation":
+        return "words"
+    return "count" if name in ("member", *RATIOS, "ridge") else "number"
 
 
 def _member(text: str) -> Member:
@@ -508,14 +500,7 @@ def activation(
         "nonlinear": [one.nonlinear for one in chosen],
         "closed_form": [closed_form(one) is not None for one in chosen],
     }
-    shown: dict[str, Sequence[str]] = {
-        "activation": columns["activation"],
-        "μ₀": aligned(columns["mean"]),
-        "μ₁": aligned(columns["linear"]),
-        "μ⋆": aligned(columns["nonlinear"]),
-        "closed form": ["yes" if known else "no" for known in columns["closed_form"]],
-    }
-    form.show(Report(title="Gaussian moments", columns=columns, text=table("", shown)))
+    form.show(Report(title="Gaussian moments", columns=columns))
 
 
 # --- advice --------------------------------------------------------------------------------------
@@ -565,8 +550,8 @@ def advise(
 ) -> None:
     """Print the error after each change: of the features, models, ridge or data.
 
-    Prints a table of the exact error and the cost of every single change and of the best P, K and λ
-    under a budget, the errors as bars (a letter for each cause), and the best change.
+    Prints a table of the exact error, the gain and the cost of every single change and of the best
+    P, K and λ under a budget, and the best change.
 
     With --n-samples, --dim and --budget alone, the present setting is one that spends the whole
     budget: --n-features is then as large as the budget allows.
@@ -576,13 +561,11 @@ def advise(
     if budget is not None and dim is not None:
         budget /= dim if cost == "features" else dim**3
     options: dict[str, Any] = {"budget": budget, "cost": cost, "dim": dim, "measure": measure}
-    advice = find_advice(grid.problem, grid.ensemble, **options)
+    advice = advise_problem(grid.problem, grid.ensemble, **options)
     if chart is not None:
-        figure = new_chart(height=4.4)
-        advice.plot(figure.add_subplot())
-        write_chart(figure, chart)
-    document = advice.to_dict()
-    rows = document["options"]
+        write_chart(advice.plot().figure, chart)
+    (table,) = advice._tables()
+    rows = table.records()
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    blocks = [advice.table(printable), advice.bars(printable), paragraph(advice.summary)]
-    form.show(Report(columns=columns, text="\n\n".join(blocks)), document)
+    document = json.loads(advice.to_json())
+    form.show(Report(columns=columns, content=advice._content()), document)

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.convex._fixed_point import Equations, SolvedPoints, solve
 from doubletrouble.convex._labels import Labels, LearningPoints, MarginLabels, ResidualLabels
 from doubletrouble.convex._logistic import LogisticLabels
@@ -38,7 +40,7 @@ _FRACTION = Parameter(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class OrderParameters:
+class OrderParameters(Shown):
     """The order parameters of one member: floats, or arrays of the problem's shape.
 
     All test errors follow from m, q and the overlaps q₁₂ = E h₁ h₂ of two members, `overlap`.
@@ -47,7 +49,7 @@ class OrderParameters:
     --------
     >>> import doubletrouble as dt
     >>> dt.convex.order_parameters(dt.Problem(task="classification", loss="hinge", ridge=0.1))
-    OrderParameters(m=0.466534, q=0.877152, V=1.62646)
+    OrderParameters(m=0.467, q=0.877, V=1.63)
     """
 
     m: Value  # E ν h: overlap of the output h with the target ν at a test point
@@ -58,10 +60,28 @@ class OrderParameters:
     _blocks: tuple[SolvedPoints, ...] = field(default=(), repr=False)
     _shape: tuple[int, ...] = field(default=(), repr=False)
 
-    def __repr__(self) -> str:
-        shown = ["m", "q", "V", *(["intercept"] if np.any(self.intercept) else [])]
-        text = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in shown)
-        return f"{type(self).__name__}({text})"
+    def _content(self) -> Content:
+        about = {"m": "overlap of the output with the target", "q": "power of the output"}
+        about["V"] = "variance of the cavity output"
+        if np.any(self.intercept):
+            about["intercept"] = "the fitted constant"
+        if not self._shape:
+            head = [Column(name="parameter", form="words"), Column(name="value")]
+            head.append(Column(name="meaning", form="words"))
+            rows: list[Any] = [[name, getattr(self, name), text] for name, text in about.items()]
+            tables = [Table(name="order_parameters", columns=head, rows=rows)]
+            return Content(tables=tables)
+        head = [Column(name="point", form="count"), *(Column(name=name) for name in about)]
+        flat = [np.broadcast_to(getattr(self, n), self._shape).ravel().tolist() for n in about]
+        rows = list(zip(range(len(flat[0])), *flat, strict=True))
+        table = Table(name="order_parameters", columns=head, rows=rows, omitted="points")
+        return Content(title=f"Order parameters of {len(rows)} points", tables=[table])
+
+    def _picture(self) -> Any:
+        if self._shape:
+            raise ValueError(f"plot must be of one point, got shape {self._shape}")
+        bars = [_plots.Bar(label=name, value=getattr(self, name)) for name in ("m", "q", "V")]
+        return _plots.Bars(rows=bars, xlabel="value", signed=True)
 
     def overlap(
         self,
@@ -146,9 +166,6 @@ class OrderParameters:
         return result.reshape(shape)
 
 
-def _shown(value: Value) -> str:
-    return f"{value:.6g}" if not np.ndim(value) else np.array2string(np.asarray(value), precision=6)
-
 
 def order_parameters(problem: Problem) -> OrderParameters:
     """Return the order parameters m, q and V of one member, for any loss.
@@ -181,7 +198,7 @@ def order_parameters(problem: Problem) -> OrderParameters:
     >>> import doubletrouble as dt
     >>> problem = dt.Problem(ridge=1e-4, task="classification", loss="logistic", flips=0.1)
     >>> dt.convex.order_parameters(problem)
-    OrderParameters(m=2.39102, q=37.3557, V=1548.76)
+    OrderParameters(m=2.39, q=37.4, V=1,550)
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")

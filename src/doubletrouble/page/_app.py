@@ -14,7 +14,7 @@ from flask import Flask, Response, abort, jsonify, request, send_from_directory
 from werkzeug.exceptions import HTTPException
 
 from doubletrouble._display import strict_json
-from doubletrouble.advice import advise
+from doubletrouble.advice import advise_problem
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.page._declarations import STATIC, served_declarations
 from doubletrouble.page._forecasts import MOST_BYTES as _MOST_BYTES_OF_TABLE
@@ -118,13 +118,13 @@ def application(
             raise ValueError(f"time must be inf for advice, got {setting.time:g}")
         problem = setting.problem()
         budget = view_value("budget", given)
-        result = advise(
+        result = advise_problem(
             problem,
             setting.ensemble(problem),
             budget=budget or None,
             cost=view_value("cost", given),
         )
-        return _json(result.to_dict())
+        return Response(result.to_json(), mimetype="application/json")
 
     @app.post("/api/losses")
     def losses() -> Response:

@@ -8,21 +8,28 @@ for which σ(b f) has the least log loss (below one for overconfident scores).
 
 from __future__ import annotations  # help() then shows the alias Value
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import plain
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
-from doubletrouble.errors import require
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.problems import Problem
+from doubletrouble.theory._error import coordinates
+
+_NEARLY = 0.005  # the distance of the slope of calibrated scores from 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Calibration(Shown):
     """The calibration of scores as log-odds; numbers, or arrays of the problem's shape.
 
     The label is +1 at the score f with probability p + (1-2p) Φ(a f/s), with p `flips`, a `tilt`
@@ -33,7 +40,11 @@ class Calibration:
     >>> import doubletrouble as dt
     >>> problem = dt.Problem(ridge=1e-4, task="classification", loss="logistic", flips=0.1)
     >>> print(dt.calibration(problem))
-    calibration slope 0.08716, calibration error 0.3101
+    quantity           value
+    slope              0.0872
+    calibration error  0.310
+    sd of the score    6.11
+    The scores are overconfident: times 0.0872 they have the least log loss.
     """
 
     score_sd: Value  # standard deviation of the mean score
@@ -41,6 +52,7 @@ class Calibration:
     flips: Value  # probability that a label is flipped
     slope: Value  # the factor of the score with the least log loss, 1 for calibrated scores
     calibration_error: Value  # mean distance of the predicted probability from the actual one
+    coordinates: Mapping[str, Value] = field(default_factory=dict)  # that vary along the axes
 
     def predicted(self, scores: npt.ArrayLike) -> FloatArray:
         """Return the probability σ(f) of the label +1 that scores predict.
@@ -88,44 +100,68 @@ class Calibration:
             ratio, p = ratio[..., None], np.broadcast_to(p, np.shape(self.score_sd))[..., None]
         return np.asarray(p + (1 - 2 * p) * ndtr(ratio * f))
 
-    def __str__(self) -> str:
-        """The slope and the calibration error."""
-        if np.ndim(self.slope):
-            return f"calibration of {np.size(self.slope)} points"
-        return f"calibration slope {self.slope:.4g}, calibration error {self.calibration_error:.4g}"
+    def _values(self) -> dict[str, Value]:
+        """The numbers by their headings."""
+        return {
+            "slope": self.slope,
+            "calibration error": self.calibration_error,
+            "sd of the score": self.score_sd,
+        }
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the actual against the predicted probability.
+    def _tables(self) -> tuple[Table, ...]:
+        """A row for each point."""
+        shape = np.shape(self.slope)
+        varying = {k: np.broadcast_to(v, shape) for k, v in self.coordinates.items()}
+        names = ("slope", "calibration_error", "score_sd", "tilt", "flips")
+        numbers = {name: np.broadcast_to(getattr(self, name), shape) for name in names}
+        if shape and not varying:
+            varying = {"point": np.arange(math.prod(shape)).reshape(shape)}
+        columns = [Column(name=name, form="count") for name in varying]
+        columns += [
+            Column(name=name, heading=heading)
+            for name, heading in zip(names, self._values(), strict=False)
+        ]
+        columns += [Column(name=name, printed=False) for name in names[len(self._values()) :]]
+        cells = [np.ravel(v).tolist() for v in (varying | numbers).values()]
+        rows = list(zip(*cells, strict=True))
+        keys = len(varying) or 1
+        return (
+            Table(name="points", columns=columns, rows=rows, omitted="points", keys=keys),
+        )
 
-        Parameters
-        ----------
-        axes : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; those of a new figure unless given.
+    def _content(self) -> Content:
+        slope, error = np.asarray(self.slope), np.asarray(self.calibration_error)
+        if slope.shape:
+            verdict = f"The least calibration error is {plain(float(error.min()))}."
+            title = f"Calibration of {slope.size} points"
+            return Content(title=title, tables=self._tables(), verdict=verdict)
+        rows = [[name, value] for name, value in self._values().items()]
+        columns = (Column(name="quantity", form="words"), Column(name="value"))
+        table = Table(name="calibration", columns=columns, rows=rows)
+        verdict = f"The scores are calibrated: slope {plain(float(slope))}."
+        if abs(slope - 1) > _NEARLY:
+            kind = "overconfident" if slope < 1 else "underconfident"
+            verdict = (
+                f"The scores are {kind}: times {plain(float(slope))} they have the least log loss."
+            )
+        return Content(tables=[table], verdict=verdict)
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        ValueError
-            If the calibration is an array.
-        MissingExtraError
-            If matplotlib is not installed.
-        """
+    def _picture(self) -> Any:
         if np.ndim(self.slope):
             raise ValueError(f"plot must be of one point, got shape {np.shape(self.slope)}")
-        if axes is None:
-            pyplot = require("matplotlib.pyplot", "figures")
-            axes = pyplot.figure(figsize=(4.0, 3.6), layout="constrained").add_subplot()
         scores = np.linspace(-4, 4, 201) * self.score_sd
-        axes.plot([0, 1], [0, 1], color=BLACK, linewidth=0.8, linestyle=":")
-        axes.plot(self.predicted(scores), self.actual(scores), label=str(self))
-        axes.set_xlabel("predicted probability")
-        axes.set_ylabel("actual probability")
-        axes.spines[["top", "right"]].set_visible(False)
-        return axes
+        predicted = self.predicted(scores)
+        return _plots.Curves(
+            x=predicted,
+            xlabel="predicted probability",
+            lines=[
+                _plots.Curve(label="this classifier", y=self.actual(scores)),
+                _plots.Curve(label="calibrated", y=predicted, dotted=True, color=BLACK),
+            ],
+            ylabel="actual probability",
+            logx=False,
+            logy=False,
+        )
 
 
 def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
@@ -170,5 +206,7 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
         raise ValueError(f"task must be classification for calibration, got {problem.task!r}")
     from doubletrouble.theory._any_loss import calibration_parts
 
-    parts = calibration_parts(problem, as_ensemble(ensemble, "calibration"))
-    return Calibration(score_sd=parts.pop("sd"), **parts)
+    scheme = as_ensemble(ensemble, "calibration")
+    parts = calibration_parts(problem, scheme)
+    varying = coordinates(problem, scheme) if problem.shape or scheme.shape else {}
+    return Calibration(score_sd=parts.pop("sd"), **parts, coordinates=varying)

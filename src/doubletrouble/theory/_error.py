@@ -116,12 +116,14 @@ def exact_error(
     >>> import doubletrouble as dt
     >>> problem = dt.Problem(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-5)
     >>> print(dt.exact_error(problem, 10))
-    noise                0.538322   61.8%
-    initialization      0.0447761    5.1%
-    sampling            0.0879596   10.1%
-    bias                 0.200651   23.0%
-    noise floor                 0    0.0%
-    total                 0.87171
+    part             error  share
+    noise           0.538     62%
+    initialization  0.0448     5%
+    sampling        0.0880    10%
+    bias            0.201     23%
+    noise floor     0          0%
+    total           0.872
+    62% of the error is noise.
     >>> round(dt.exact_error(problem, dt.Divide(10)).total, 6)
     0.881721
     >>> classes = dt.Problem(task="classification", loss="hinge", ridge=1e-4, flips=0.1)

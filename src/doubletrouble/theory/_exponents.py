@@ -30,12 +30,16 @@ s = min(ℓ b, 1 - ℓ + ℓ c), as in [ruben2025]; the two are equal at ℓ⋆ 
 from __future__ import annotations  # help() then shows the alias Value
 
 import math
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._numbers import power
 from doubletrouble.ensembles import (
     EnsembleLike,
     MemberTerms,
@@ -44,15 +48,16 @@ from doubletrouble.ensembles import (
     combine,
     product_or_zero,
 )
-from doubletrouble.errors import require
+from doubletrouble.palette import BLUE, GREEN, VERMILION
 from doubletrouble.parameters import FloatArray, Numbers, Numeric, Parameter, Value, number
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
-from doubletrouble.results import ErrorTerms, aligned
+from doubletrouble.results import ErrorTerms
 from doubletrouble.spectra import PowerLaw, SpectralLaw, TwoPowerLaw
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
+    coordinates,
     ensemble_parts,
     evaluate,
     exact_error,
@@ -66,15 +71,17 @@ _POWER = Parameter(
     symbol="p", meaning="power of a size on a path", typical=(-1.0, 1.0), low=-1e3, high=1e3
 )
 _PARTS = ("noise", "initialization", "sampling", "bias")
-_DIRECTIONS = ("by_n_samples", "by_n_features", "by_n_members")
+_SIZES = {"by_n_samples": "N", "by_n_features": "P", "by_n_members": "K"}
+_DIRECTIONS = tuple(_SIZES)
+_COLORS = (BLUE, VERMILION, GREEN)  # of N, P and K
 _ENDLESS = 1e30  # features per sample, or members, in place of infinitely many
 _LARGEST_RIDGE = 1e30  # in units of the kernel's weight per sample, in place of inf
 _IMAGINARY = 1e-20  # the step of log K
 _STEP = 1e-3  # of central differences at the best ridge
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PartExponents:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PartExponents(Shown):
     """The exponent of each part of the error, and of the total, along one direction."""
 
     noise: Value
@@ -83,9 +90,33 @@ class PartExponents:
     bias: Value
     total: Value
 
+    def _content(self) -> Content:
+        shape = np.shape(self.total)
+        if not shape:
+            rows = [[name, getattr(self, name)] for name in _NAMES]
+            columns = [Column(name="part", form="words"), Column(name="exponent", form="exponent")]
+        else:
+            flat = [np.ravel(getattr(self, name)).tolist() for name in _NAMES]
+            rows = [list(row) for row in zip(range(math.prod(shape)), *flat, strict=True)]
+            columns = [Column(name="point", form="count")]
+            columns += [Column(name=name, form="exponent") for name in _NAMES]
+        table = Table(name="exponents", columns=columns, rows=rows, omitted="points")
+        title = "d log(part)/d log(size)"
+        verdict = "" if shape else f"The error changes as size^{power(float(self.total))}."
+        return Content(title=title, tables=[table], verdict=verdict)
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Exponents:
+    def _picture(self) -> Any:
+        if np.ndim(self.total):
+            raise ValueError(f"plot must be of one point, got shape {np.shape(self.total)}")
+        bars = [_plots.Bar(label=name, value=getattr(self, name), part=name) for name in _NAMES]
+        return _plots.Bars(rows=bars, xlabel="d log(part)/d log(size)", signed=True)
+
+
+_NAMES = tuple(f.name for f in fields(PartExponents))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Exponents(Shown):
     """Exponents d log(part)/d log(size) of the test error, by cause; floats or arrays.
 
     Those of a part that is 0 because the noise, the target or 1/K is 0 are the limits. At P = N
@@ -101,6 +132,7 @@ class Exponents:
         None  # what limits the degrees of freedom: its name, or an array of names
     )
     asymptotic: Exponents | None = None  # those of the power law of this regime
+    coordinates: Mapping[str, Value] = field(default_factory=dict)  # that vary along the axes
 
     def along(
         self, *, n_samples: float = 0.0, n_features: float = 0.0, n_members: float = 0.0
@@ -150,51 +182,96 @@ class Exponents:
         }
         return PartExponents(**{name: _plain(value) for name, value in slopes.items()})
 
-    def to_frame(self) -> Any:
-        """Return the table of the exponents.
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the arrays; () for numbers."""
+        return np.shape(self.by_n_samples.total)
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each point and part, and a column per direction; columns of the asymptotic
-            exponents and the regime where they are known.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        pandas = require("pandas", "tables")
-        shape = np.shape(self.by_n_samples.total)
-        names = [f.name for f in fields(PartExponents)]
-        count = math.prod(shape)
-        table: dict[str, Any] = {"point": np.repeat(np.arange(count), len(names))} if shape else {}
-        table["part"] = names * count
+    def _columns(self, name: str) -> tuple[list[Column], list[list[float]]]:
+        """The exponents of a part by N, P and K, and those of the law, at every point."""
+        columns, cells = [], []
         for prefix, source in (("", self), ("asymptotic_", self.asymptotic)):
             for direction in _DIRECTIONS if source is not None else ():
-                columns = [np.ravel(getattr(getattr(source, direction), name)) for name in names]
-                table[prefix + direction] = np.stack(columns, axis=-1).reshape(-1)
-        if self.regime is not None:
-            table["regime"] = np.repeat(np.ravel(self.regime), len(names))
-        return pandas.DataFrame(table)
+                heading = f"{'law ' if prefix else ''}by {_SIZES[direction]}"
+                columns.append(Column(name=prefix + direction, heading=heading, form="exponent"))
+                cells.append(np.ravel(getattr(getattr(source, direction), name)).tolist())
+        return columns, cells
 
-    def __str__(self) -> str:
-        """A table of the exponents by N, P and K, with the asymptotic ones in brackets."""
-        if shape := np.shape(self.by_n_samples.total):
-            return f"exponents of {math.prod(shape)} points, see to_frame()"
-        rows = [["part", *(f"d log/d log {size}" for size in "NPK")]]
-        for f in fields(PartExponents):
-            row = [f.name]
-            for name in _DIRECTIONS:
-                cell = f"{getattr(getattr(self, name), f.name):z.4f}"
-                if self.asymptotic is not None:
-                    cell += f" ({getattr(getattr(self.asymptotic, name), f.name):z.4g})"
-                row.append(cell)
-            rows.append(row)
-        table = aligned(rows, "<>>>")
-        if self.asymptotic is None:
-            return table
-        return f"{table}\nin brackets: the asymptotic law, limited by {self.regime}"
+    def _tables(self) -> tuple[Table, ...]:
+        """A row for each point and part."""
+        count, regimes = math.prod(self.shape), np.ravel(self.regime).tolist()
+        rows: list[list[Any]] = []
+        by_part = {name: self._columns(name) for name in _NAMES}
+        for k in range(count):
+            for name, (_, cells) in by_part.items():
+                known = [] if self.regime is None else [regimes[k]]
+                point = [k] if self.shape else []
+                rows.append([*point, name, *(cell[k] for cell in cells), *known])
+        columns = [Column(name="point", form="count", printed=False)] if self.shape else []
+        columns += [Column(name="part", form="words"), *by_part["total"][0]]
+        if self.regime is not None:
+            columns.append(Column(name="regime", form="words", printed=False))
+        return (Table(name="exponents", columns=columns, rows=rows),)
+
+    def _content(self) -> Content:
+        title = "d log(part)/d log(size) by N, P and K"
+        if not self.shape:
+            powers = [f"{n}^{power(float(getattr(self, d).total))}" for d, n in _SIZES.items()]
+            verdict = f"The error changes as {', '.join(powers)}"
+            if self.asymptotic is not None:
+                verdict += f"; the law is that of large sizes, limited by {self.regime}"
+            return Content(title=title, tables=self._tables(), verdict=f"{verdict}.")
+        columns, cells = self._columns("total")
+        varying = {k: np.broadcast_to(v, self.shape) for k, v in self.coordinates.items()}
+        head = [Column(name=name, form="count") for name in varying or ("point",)]
+        points: list[Any] = [np.ravel(v).tolist() for v in varying.values()]
+        points = points or [list(range(math.prod(self.shape)))]
+        if self.regime is not None:
+            columns = [*columns, Column(name="regime", heading="limited by", form="words")]
+            cells = [*cells, np.ravel(self.regime).tolist()]
+        table = Table(
+            name="points",
+            columns=[*head, *columns],
+            rows=list(zip(*points, *cells, strict=True)),
+            omitted="points",
+            keys=len(head),
+        )
+        slopes = np.ravel(self.by_n_samples.total)
+        verdict = f"The exponents by N are from {power(slopes.min())} to {power(slopes.max())}."
+        return Content(title=title.replace("part", "total"), tables=[table], verdict=verdict)
+
+    def _picture(self) -> Any:
+        label = "d log(part)/d log(size)"
+        if not self.shape:
+            bars = [
+                _plots.Bar(label=f"{name} by {size}", value=getattr(source, name), part=name)
+                for direction, size in _SIZES.items()
+                for source in [getattr(self, direction)]
+                for name in _NAMES
+            ]
+            return _plots.Bars(rows=bars, xlabel=label, signed=True)
+        if len(self.shape) > 1:
+            raise ValueError(f"plot must be of at most one axis, got shape {self.shape}")
+        name, x = next(iter(self.coordinates.items()), ("point", np.arange(self.shape[0])))
+        lines = [
+            _plots.Curve(
+                label=f"{prefix}by {size}",
+                y=getattr(source, direction).total,
+                dotted=source is not self,
+                color=color,
+            )
+            for prefix, source in (("", self), ("law, ", self.asymptotic))
+            if source is not None
+            for (direction, size), color in zip(_SIZES.items(), _COLORS, strict=True)
+        ]
+        return _plots.Curves(
+            x=np.broadcast_to(x, self.shape),
+            xlabel=name.replace("_", " "),
+            lines=lines,
+            ylabel=label.replace("part", "total"),
+            signed=True,
+            logy=False,
+        )
 
 
 def exponents(
@@ -236,13 +313,15 @@ def exponents(
     >>> slopes.regime, round(slopes.asymptotic.by_n_samples.bias, 3)
     ('samples', -2.4)
     >>> print(slopes)
-    part             d log/d log N  d log/d log P  d log/d log K
-    noise               0.0002 (0)    -0.0002 (0)    -0.0002 (0)
-    initialization  -0.4999 (-0.5)   -1.0001 (-1)   -1.0000 (-1)
-    sampling        -2.4000 (-2.4)     0.0000 (0)     0.0000 (0)
-    bias            -2.4000 (-2.4)     0.0000 (0)     0.0000 (0)
-    total               0.0002 (0)    -0.0002 (0)    -0.0002 (0)
-    in brackets: the asymptotic law, limited by samples
+    d log(part)/d log(size) by N, P and K
+    part              by N    by P    by K  law by N  law by P  law by K
+    noise            0.000   0.000   0.000     0.000     0.000     0.000
+    initialization  -0.500  -1.000  -1.000    -0.500    -1.000    -1.000
+    sampling        -2.400   0.000   0.000    -2.400     0.000     0.000
+    bias            -2.400   0.000   0.000    -2.400     0.000     0.000
+    total            0.000   0.000   0.000     0.000     0.000     0.000
+    The error changes as N^0.000, P^0.000, K^0.000; the law is that of large sizes,
+    limited by samples.
     """
     scheme = as_ensemble(ensemble, "exponents")
     if ridge not in _AT:
@@ -257,6 +336,8 @@ def exponents(
         )
         for direction in _DIRECTIONS
     }
+    if problem.shape or scheme.shape:
+        tables["coordinates"] = coordinates(problem, scheme)
     if not isinstance(problem, SpectralProblem) or not has_power_law(problem):
         return Exponents(**tables)
     if np.any(problem.nonlinear_signal):  # its parts follow the noise, and its bias is constant

@@ -145,12 +145,12 @@ export function advicePanel(store) {
           "tr",
           { class: option.option === advice.choice ? "chosen" : "" },
           html("th", { scope: "row" }, option.option),
-          html("td", {}, shownNumber(option.error_total)),
-          html("td", {}, factor(option.relative_features)),
-          html("td", {}, factor(option.relative_training)),
+          html("td", {}, shownNumber(option.error, 3)),
+          html("td", {}, factor(option.cost_features ?? 1)),
+          html("td", {}, factor(option.cost_training ?? 1)),
         ),
       );
-      setText(summary, advice.summary);
+      setText(summary, advice.verdict);
       changes.replaceChildren(table("Changes", ["Change", "Error", "Features", "Training"], rows));
     } catch (error) {
       if (key !== shown) return;

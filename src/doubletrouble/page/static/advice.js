@@ -9,16 +9,46 @@ import { exactError, optimalRidge, PARAMETERS } from "./theory.js";
 const ERROR_TOLERANCE = 1e-10; // relative difference of equal errors
 const WORTH = 0.01; // the least share of the error that a recommended change removes
 const SLIGHTLY_MORE = 1.1;
-const CHOICES = ["best ridge", "2x features", "2x models", "divided data", "2x data"]; // the cheapest first
+const [LEAST, MOST] = [1e-4, 1e7]; // plain notation in between
 
-/** A number with some significant digits, without exponent between 1e-3 and 1e6; ties to even, as in Python. */
-export function rounded(value, digits = 3) {
+/** A number with three significant digits, in plain notation from 1e-4 to 1e7; ties to even, as in Python. */
+export function plain(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
-  const near = Number(toEven(value, digits)) + 0; // not -0
-  const plain = near === 0 || (Math.abs(near) >= 1e-3 && Math.abs(near) < 1e6);
-  if (plain) return String(Number(near.toPrecision(Math.max(digits, 6))));
-  const [mantissa, [sign, ...power]] = near.toExponential(digits - 1).split("e");
-  return `${Number(mantissa)}e${sign}${power.join("").padStart(2, "0")}`;
+  if (value === 0) return "0";
+  const near = Number(toEven(value, 3));
+  if (!isPlain(near)) return withPower(near.toExponential(2));
+  return grouped(near.toFixed(Math.max(0, 2 - Math.floor(Math.log10(Math.abs(near)) + 1e-12))));
+}
+
+/** A parameter: a whole number with all its digits, another one with three. */
+export function whole(value) {
+  if (!Number.isFinite(value) || value === 0) return plain(value);
+  if (Math.abs(value) < MOST && value === Math.round(value)) return grouped(String(value));
+  const near = Number(toEven(value, 3));
+  if (isPlain(near)) return grouped(String(near));
+  const [mantissa, power] = near.toExponential(2).split("e");
+  return withPower(`${Number(mantissa)}e${power}`);
+}
+
+/** A share in percent, from 1 % on. */
+function percent(share) {
+  const value = 100 * share;
+  return `${value > 0 ? Number(toEven(value, Math.max(1, Math.floor(Math.log10(value)) + 1))) : 0}%`;
+}
+
+const isPlain = (near) => Math.abs(near) >= LEAST && Math.abs(near) < MOST;
+
+/** A power of at least two digits, as in Python. */
+function withPower(text) {
+  const [mantissa, [sign, ...power]] = text.split("e");
+  return `${mantissa}e${sign}${power.join("").padStart(2, "0")}`;
+}
+
+/** A number with separators of thousands. */
+function grouped(text) {
+  const [before, after] = text.split(".");
+  const digits = before.replace(/\B(?=(\d{3})+$)/g, ",");
+  return after === undefined ? digits : `${digits}.${after}`;
 }
 
 /** The decimal of some digits nearest to a number; of two equally near, the one with an even digit. */
@@ -66,7 +96,7 @@ function option(name, problem, scheme) {
     scheme,
     parts: error,
     total: error.total,
-    cost: { features: P * K, samples: N, training: trainingCost(P, N, K, scheme.name) },
+    cost: { features: P * K, data: N, training: trainingCost(P, N, K, scheme.name) },
   };
 }
 
@@ -89,11 +119,11 @@ export function advise(problem, scheme) {
   const twice = { ...problem, samples_per_dim: Math.min(2 * N, PARAMETERS.samples_per_dim.high) };
   const shared = (n_members) => ({ name: "ensemble", n_members });
   const options = [
+    option("best ridge", { ...problem, ridge }, scheme),
     option("2x features", { ...problem, features_per_dim: times(P, 2) }, scheme),
     option("slightly more features", { ...problem, features_per_dim: more }, scheme),
     option("2x models", problem, shared(2 * K)),
     option("divided data", problem, { name: "divide", n_members: 2 * K }),
-    option("best ridge", { ...problem, ridge }, scheme),
     option("2x data", twice, scheme),
     option("∞ models", problem, shared(Infinity)),
   ];
@@ -101,29 +131,38 @@ export function advise(problem, scheme) {
   return { now, options, choice, sentence: sentence(now, choice) };
 }
 
-/** The finite change of least error; `now` if none removes 1 % of the error. */
+/** The finite change of least error, of equal ones the first; `now` if none removes 1 % of the error. */
 function chosen(now, options) {
   let least = now;
-  for (const name of CHOICES) {
-    const one = options.find((each) => each.name === name);
-    if (one.total < least.total * (1 - ERROR_TOLERANCE)) least = one;
+  for (const one of options) {
+    const multiples = Object.keys(one.cost).map((name) => relative(one.cost[name], now.cost[name]));
+    const isFinite = one.name !== "∞ models" && Math.max(...multiples) < Infinity;
+    const isBetter = one.total < least.total * (1 - ERROR_TOLERANCE);
+    if (isFinite && isBetter && gain(now, one) >= WORTH) least = one;
   }
-  return least.total <= (1 - WORTH) * now.total ? least : now;
+  return least;
+}
+
+/** The share of the present error that an option removes. */
+function gain(now, { total }) {
+  if (total === now.total) return 0;
+  return now.total < Infinity ? 1 - total / now.total : 1;
 }
 
 function sentence(now, choice) {
   if (choice === now) {
-    return `No finite single change reduces the error of ${rounded(now.total)} by 1 % or more.`;
+    return `No finite single change reduces the test error of ${plain(now.total)} by 1% or more.`;
   }
-  const ridge = choice.name === "best ridge" ? ` (λ = ${rounded(choice.problem.ridge)})` : "";
+  const ridge = choice.name === "best ridge" ? ` (λ = ${whole(choice.problem.ridge)})` : "";
   const paid = [];
   for (const name in choice.cost) {
     const factor = relative(choice.cost[name], now.cost[name]);
-    if (factor !== 1) paid.push(`${name} ×${rounded(factor)}`);
+    if (factor !== 1) paid.push(`${name} ×${whole(factor)}`);
   }
+  const cost = paid.length ? `for ${paid.join(" and ")}` : "at no cost";
   return (
-    `Of the finite single changes, ${choice.name}${ridge} reduces the error most, from ` +
-    `${rounded(now.total)} to ${rounded(choice.total)} (${paid.join(", ") || "at no cost"}).`
+    `Best change: ${choice.name}${ridge}, which reduces the test error from ` +
+    `${plain(now.total)} to ${plain(choice.total)} by ${percent(gain(now, choice))}, ${cost}.`
   );
 }
 
@@ -132,7 +171,7 @@ function alternative(problem, scheme) {
   const own = scheme.name === "feature_bank" ? "with features of its own" : "on all samples";
   const models = scheme.n_members === 1 ? "the model" : "each model";
   const { total } = exactError(problem, scheme.n_members);
-  return `With ${models} ${own}, it would be ${rounded(total)}.`;
+  return `With ${models} ${own}, it would be ${plain(total)}.`;
 }
 
 /**
@@ -144,6 +183,6 @@ export function meaning({ now: { parts }, sentence: advice }, meanings) {
   if (parts.total === Infinity) return `The error is infinite. ${advice}`;
   const names = Object.keys(meanings).filter((name) => name !== "total" && name in parts);
   const largest = names.reduce((a, b) => (parts[b] > parts[a] ? b : a));
-  const share = `${((100 * parts[largest]) / parts.total).toFixed(0)} %`;
-  return `${share} of the error of ${rounded(parts.total)} is ${largest}: ${meanings[largest]}. ${advice}`;
+  const share = percent(parts[largest] / parts.total);
+  return `${share} of the error of ${plain(parts.total)} is ${largest}: ${meanings[largest]}. ${advice}`;
 }

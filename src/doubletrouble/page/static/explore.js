@@ -1,6 +1,6 @@
 /** The view "explore": the plot with all controls, what the numbers mean, and what can be taken away. */
 
-import { advise, meaning, rounded } from "./advice.js";
+import { advise, meaning, plain, whole } from "./advice.js";
 import { choiceControl, flagControl, numberControl } from "./controls.js";
 import * as curves from "./curves.js";
 import { button, codeLines, html, panel, setText, table } from "./elements.js";
@@ -408,8 +408,8 @@ function marked(text) {
 function sentenceOf(setting, meanings) {
   const [problem, scheme] = [curves.problemOf(setting), curves.schemeOf(setting)];
   if (setting.time === Infinity) return meaning(advise(problem, scheme), meanings);
-  const end = rounded(exactError(problem, scheme).total);
-  const sentence = `This is at time t = ${rounded(setting.time)}; trained to the end, the error would be ${end}.`;
+  const end = plain(exactError(problem, scheme).total);
+  const sentence = `This is at time t = ${whole(setting.time)}; trained to the end, the error would be ${end}.`;
   return meaning({ now: { parts: curves.errorHere(setting) }, sentence }, meanings);
 }
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.advice._options import affordable, n_features_of
+from doubletrouble.advice import advise_problem
+from doubletrouble.advice._settings import affordable
 from doubletrouble.costs import COSTS, CostName, cost_of, most_features, most_members
+from tests.advice.brute_force import features, models, paid
 
 INF = math.inf
 PROBLEM = dt.Problem(features_per_dim=1.5, ridge=0.01)
@@ -74,21 +76,25 @@ def test_each_change_has_its_own_error() -> None:
 def test_changes_of_twice_the_features_cost_the_same() -> None:
     advice = dt.advise(PROBLEM, 3)
     assert {
-        advice[name].total_features for name in ("2x features", "2x models", "divided data")
+        paid(advice[name], "features") for name in ("2x features", "2x models", "divided data")
     } == {9.0}
-    assert advice["best ridge"].total_features == advice.now.total_features == 4.5
-    assert advice["best ridge"].training_cost == advice.now.training_cost == 3 * 1.5
-    assert advice["2x features"].training_cost == advice["2x models"].training_cost == 2 * 3 * 1.5
-    assert advice["2x data"].training_cost == 3 * 2 * 1.5 * 1.5
-    assert advice["divided data"].training_cost == 6 * (1 / 6) * 1.5 * (1 / 6)
-    assert advice["∞ models"].total_features == INF
+    assert paid(advice["best ridge"], "features") == paid(advice.now, "features") == 4.5
+    assert paid(advice["best ridge"], "training") == paid(advice.now, "training") == 3 * 1.5
+    assert (
+        paid(advice["2x features"], "training")
+        == paid(advice["2x models"], "training")
+        == 2 * 3 * 1.5
+    )
+    assert paid(advice["2x data"], "training") == 3 * 2 * 1.5 * 1.5
+    assert paid(advice["divided data"], "training") == 6 * (1 / 6) * 1.5 * (1 / 6)
+    assert paid(advice["∞ models"], "features") == INF
 
 
 def test_doubling_an_infinite_number_has_no_effect() -> None:
     advice = dt.advise(dt.Problem(features_per_dim=INF, ridge=0.01), INF)
     for name in ("2x features", "slightly more features", "2x models", "∞ models"):
         assert advice[name].total == advice.now.total
-        assert advice[name].total_features == INF
+        assert paid(advice[name], "features") == INF
 
 
 @pytest.mark.parametrize(
@@ -106,16 +112,16 @@ def test_slightly_more_features_are_less_than_the_distance_to_the_peak(
     P: float, ensemble: dt.Scheme, expected: float
 ) -> None:
     option = dt.advise(dt.Problem(features_per_dim=P), ensemble)["slightly more features"]
-    assert n_features_of(option.problem) == pytest.approx(expected)
+    assert features(option) == pytest.approx(expected)
 
 
 def test_slightly_more_features_are_a_whole_count() -> None:
     for D, P, more in ((1000, 1234, 117), (10, 13, 1)):
         problem = dt.Problem.from_sizes(n_features=P, n_samples=D, dim=D)
-        option = dt.advise(problem, dim=D)["slightly more features"]
-        assert n_features_of(option.problem) * D == pytest.approx(P + more)
+        option = advise_problem(problem, dim=D)["slightly more features"]
+        assert features(option) * D == pytest.approx(P + more)
 
 
 def test_counted_data_have_at_most_as_many_parts_as_samples() -> None:
-    assert dt.advise(SPECTRUM, dt.Divide(12))["divided data"].n_members == 12
-    assert dt.advise(SPECTRUM, dt.Divide(5))["divided data"].n_members == 10
+    assert models(dt.advise(SPECTRUM, dt.Divide(12))["divided data"]) == 12
+    assert models(dt.advise(SPECTRUM, dt.Divide(5))["divided data"]) == 10

@@ -23,10 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble.costs import CostName, cost_of
+from doubletrouble.costs import COSTS, CostName, cost_of, relative_cost
 from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.losses import Measure
+from doubletrouble.options import DATA, DIVIDED, FEATURES, MANY, MODELS, RIDGE, SLIGHTLY, Option
 from doubletrouble.parameters import Numeric, Value
 from doubletrouble.problems import Problem, SpectralProblem, ridge_name
 from doubletrouble.results import ErrorTerms
@@ -36,12 +37,7 @@ ERROR_TOLERANCE = 1e-10  # relative difference of equal errors, the tolerance of
 WHOLE_TOLERANCE = 1e-9  # relative distance of a whole number from its integer
 _COST_TOLERANCE = 1e-12  # relative difference of equal costs
 _SLIGHTLY_MORE = 1.1
-NOW, RIDGE, DATA = "now", "best ridge", "2x data"
-FEATURES, SLIGHTLY, MODELS = "2x features", "slightly more features", "2x models"
-DIVIDED, MANY, MANY_AT_BEST = "divided data", "∞ models", "∞ models, best features"
-BEST, BEST_AT_THIS_RIDGE = "best allocation", "best at this ridge"
-FRONTIER = "frontier"
-"""Names of options."""
+_LARGEST_COUNT = 1e15  # larger ones are not exact to the last digit
 
 
 def affordable(cost: float, budget: float) -> bool:
@@ -65,19 +61,6 @@ def is_whole(value: float) -> bool:
     (True, True, False, False)
     """
     return math.isfinite(value) and abs(value - round(value)) <= WHOLE_TOLERANCE * value
-
-
-def rounded(value: float, digits: int = 3) -> str:
-    """A number with some significant digits, without exponent between 1e-3 and 1e6.
-
-    >>> rounded(0.61803), rounded(1234.5), rounded(12345678.0), rounded(math.inf), rounded(2.0)
-    ('0.618', '1230', '1.23e+07', '∞', '2')
-    """
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    near = float(f"{value:.{digits}g}") + 0.0  # not -0
-    plain = near == 0 or 1e-3 <= abs(near) < 1e6
-    return f"{near:.{max(digits, 6) if plain else digits}g}"
 
 
 def scalar(value: Numeric) -> float:
@@ -112,33 +95,28 @@ def changed(problem: AnyProblem, **changes: Any) -> AnyProblem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdviceOption:
-    """A setting by name, with its exact error and its cost; P, N and λ are those of `problem`."""
+class Setting:
+    """A problem and its models by name, with their exact error and their cost."""
 
     name: str  # "2x features"
-    problem: Problem | SpectralProblem  # with its features, samples and ridge
+    problem: AnyProblem  # with its features, samples and ridge
     ensemble: Scheme  # the models
     error: ErrorTerms[Value]  # the exact error by cause
     measure: Measure | None = None  # of the error of classification
-    ideal: AdviceOption | None = None  # the optimum over ratios, if this one is over counts
+    ideal: Setting | None = None  # the optimum over ratios, if this one is over counts
 
     @classmethod
-    def _of(
-        cls,
-        name: str,
-        problem: AnyProblem,
-        ensemble: Scheme,
-        measure: Measure | None = None,
-    ) -> AdviceOption:
+    def of(
+        cls, name: str, problem: AnyProblem, ensemble: Scheme, measure: Measure | None = None
+    ) -> Setting:
         """Evaluate the error of a setting."""
         error = exact_error(problem, ensemble, measure)
-        values: dict[str, Any] = {"problem": problem, "ensemble": ensemble, "measure": measure}
-        return cls(name=name, error=error, **values)
+        return cls(name=name, problem=problem, ensemble=ensemble, error=error, measure=measure)
 
-    def _moved(self, name: str, ensemble: Scheme, **changes: Any) -> AdviceOption:
-        """The option after a change of its problem or its ensemble."""
+    def moved(self, name: str, ensemble: Scheme, **changes: Any) -> Setting:
+        """The setting after a change of its problem or its ensemble."""
         problem = changed(self.problem, **changes) if changes else self.problem
-        return AdviceOption._of(name, problem, ensemble, self.measure)
+        return Setting.of(name, problem, ensemble, self.measure)
 
     @property
     def n_members(self) -> float:
@@ -155,47 +133,53 @@ class AdviceOption:
         """Total test error."""
         return float(self.error.total)
 
-    @property
-    def ridge(self) -> float | None:
-        """Ridge λ of a `Problem`; None for a `SpectralProblem`."""
-        return ridge_of(self.problem) if isinstance(self.problem, Problem) else None
-
-    @property
-    def gram_ridge(self) -> float | None:
-        """The `gram_ridge` of a `SpectralProblem`; None for a `Problem`."""
-        return None if isinstance(self.problem, Problem) else ridge_of(self.problem)
-
-    @property
-    def total_features(self) -> float:
-        """Features of all models together, P K."""
-        return self.cost("features")
-
-    @property
-    def training_cost(self) -> float:
-        """Cost of training, K n P min(n, P) with n samples per model."""
-        return self.cost("training")
-
     def cost(self, of: CostName) -> float:
-        """Return the features of all models, or the operations of training.
-
-        Parameters
-        ----------
-        of : {"features", "training"}
-            P K features in total, or the operations of training.
-
-        Returns
-        -------
-        float
-            The cost, in the units of the problem.
-        """
+        """The features of all models, or the operations of training, in the problem's units."""
         P, N = n_features_of(self.problem), n_samples_of(self.problem)
         return cost_of(P, N, self.n_members, self.scheme, of)
 
+    def sizes(self, dim: float | None) -> dict[str, float]:
+        """P, N and K by name, as counts where these are known."""
+        counted = dim is not None or isinstance(self.problem, SpectralProblem)
+        names = ("n_features", "n_samples") if counted else ("features_per_dim", "samples_per_dim")
+        P, N = (size(self.problem) * (dim or 1.0) for size in (n_features_of, n_samples_of))
+        sizes = dict(zip(names, (P, N), strict=True)) | {"n_members": self.n_members}
+        return {
+            name: round(size) if is_whole(size) and size < _LARGEST_COUNT else size
+            for name, size in sizes.items()
+        }
 
-def single_changes(
-    now: AdviceOption, best_ridge: float, unit: float | None
-) -> tuple[AdviceOption, ...]:
-    """Every single change; `unit` is one feature or sample where these are counted.
+    def option(self, now: Setting, dim: float | None) -> Option:
+        """The setting as an option beside the present one."""
+        sizes, ridge = self.sizes(dim), {ridge_name(self.problem): ridge_of(self.problem)}
+        return Option(
+            name=self.name,
+            error=self.error,
+            gain=None if self is now else _gain(self.total, now.total),
+            cost={} if self is now else self._relative_cost(now),
+            setting={**sizes, **ridge, "scheme": self.scheme},
+            problem=self.problem,
+            ensemble=self.ensemble,
+        )
+
+    def _relative_cost(self, now: Setting) -> dict[str, float]:
+        """The costs in multiples of the present ones; infinitely many models cost infinitely."""
+        features, training = (relative_cost(self.cost(of), now.cost(of)) for of in COSTS)
+        if math.isinf(self.n_members) and math.isfinite(now.n_members):
+            features = training = math.inf
+        data = relative_cost(n_samples_of(self.problem), n_samples_of(now.problem))
+        return {"features": features, "data": data, "training": training}
+
+
+def _gain(error: float, now: float) -> float:
+    """The share of the present error that is removed; 0 of two that are infinite, or 0."""
+    if error == now:
+        return 0.0
+    return 1 - error / now if 0 < now < math.inf else math.copysign(1.0, now - error)
+
+
+def single_changes(now: Setting, best_ridge: float, unit: float | None) -> tuple[Setting, ...]:
+    """Every single change, the cheapest first; `unit` is one feature or sample of counts.
 
     An infinite number does not change when it is doubled. Counted data have at most as many parts
     as there are samples.
@@ -206,13 +190,13 @@ def single_changes(
     more = _slightly_more(P, N / K if isinstance(ensemble, Divide) else N, unit)
     parts = min(2 * K, most_parts(now.problem, unit))
     return (
-        now._moved(FEATURES, ensemble, n_features=_times(P, 2.0)),
-        now._moved(SLIGHTLY, ensemble, n_features=more),
-        now._moved(MODELS, Ensemble(2 * K)),
-        now._moved(DIVIDED, Divide(parts)),
-        now._moved(RIDGE, ensemble, ridge=best_ridge),
-        now._moved(DATA, ensemble, n_samples=twice),
-        now._moved(MANY, Ensemble(math.inf)),
+        now.moved(RIDGE, ensemble, ridge=best_ridge),
+        now.moved(FEATURES, ensemble, n_features=_times(P, 2.0)),
+        now.moved(SLIGHTLY, ensemble, n_features=more),
+        now.moved(MODELS, Ensemble(2 * K)),
+        now.moved(DIVIDED, Divide(parts)),
+        now.moved(DATA, ensemble, n_samples=twice),
+        now.moved(MANY, Ensemble(math.inf)),
     )
 
 

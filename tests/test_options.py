@@ -1,0 +1,264 @@
+"""Advice: the choice, the verdict, text, JSON, frames and plots."""
+
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import doubletrouble as dt
+from doubletrouble.advice import advise_problem
+from doubletrouble.errors import require
+from doubletrouble.options import (
+    BEST_AT_THIS_RIDGE,
+    DATA,
+    DIVIDED,
+    FEATURES,
+    MANY_AT_BEST,
+    MODELS,
+    RIDGE,
+    WITHHELD,
+    Advice,
+    Option,
+)
+
+INF = math.inf
+CHANGES = (RIDGE, FEATURES, "slightly more features", MODELS, DIVIDED, DATA)
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures() -> Any:
+    require("matplotlib", "figures").use("Agg")
+    yield
+    require("matplotlib.pyplot", "figures").close("all")
+
+
+def advice(*arguments: Any, **fields: Any) -> Advice:
+    return dt.advise(dt.Problem(**{"features_per_dim": 1.5, "ridge": 0.01, **fields}), *arguments)
+
+
+def estimated(*gains: float, reach: float = 0.05) -> Advice:
+    """Options of estimated gains, of which one is withheld."""
+
+    def terms(total: float) -> Any:
+        known = dt.Estimate(value=total, standard_error=total / 50, n_draws=40)
+        return dt.ErrorTerms(noise=0.4 * known, bias=0.6 * known)
+
+    now = Option(name="now", error=terms(4820.0), status="measured")
+    changes = [
+        Option(
+            name=f"change {k}",
+            error=terms(4820 * (1 - gain)),
+            gain=dt.Estimate(value=gain, standard_error=reach / 2, n_draws=40),
+            interval=dt.results.ConfidenceInterval(gain - reach, gain + reach),
+            status="measured, paired",
+            cost={"fits": k + 1},
+        )
+        for k, gain in enumerate(gains)
+    ]
+    withheld = Option(name=DATA, error=None, status=WITHHELD, cost={"data": 2}, reason="few rows")
+    return Advice(now=now, changes=(*changes, withheld), confidence=0.9, label="squared error")
+
+
+# --- choice and verdict --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("N", "noise"), [(1e-4, 1.0), (1e-3, 10.0), (3e-3, 0.1), (1e-2, 1.0), (0.1, 10.0), (1.0, 1.0)]
+)
+def test_choice_is_the_best_finite_change_worth_one_per_cent(N: float, noise: float) -> None:
+    result = advice(samples_per_dim=N, noise=noise)
+    least = min(result[name].total for name in CHANGES)
+    if least > 0.99 * result.now.total:
+        assert result.choice is result.now
+        assert result.verdict.startswith("No finite single change reduces the test error of")
+    else:
+        assert result.choice.total == least
+
+
+def test_an_estimated_choice_is_sure_of_one_per_cent() -> None:
+    assert estimated(0.1, 0.3, 0.2).choice.name == "change 1"
+    assert estimated(0.1, 0.3, 0.2, reach=0.25).choice.name == "change 1"
+    unsure = estimated(0.1, 0.3, 0.2, reach=0.295)
+    assert unsure.choice is unsure.now
+    assert unsure.verdict == (
+        "No single change reduces the squared error of 4,820 by 1% or more with 90% confidence."
+    )
+
+
+def test_verdict_of_estimates_has_the_interval() -> None:
+    assert estimated(0.1, 0.3).verdict == (
+        "Best change: change 1, which reduces the squared error from 4,820 to 3,370 by 30% "
+        "(90% interval 25% to 35%, measured, paired), for fits ×2."
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "ensemble", "costs"),
+    [
+        ({"ridge": 1e-5}, 1, {}),
+        ({"noise": 0.1, "ridge": 0.0}, 1, {"features": "2", "training": "2"}),
+        ({"noise": 0.0, "features_per_dim": 50.0}, 1, {"data": "2", "training": "4"}),
+        ({"noise": 0.0, "features_per_dim": INF}, 1, {"data": "2"}),
+        ({"ridge": 1e-5}, dt.Divide(100), {"features": "2", "training": "20,000"}),
+    ],
+)
+def test_verdict_has_name_errors_gain_and_costs(
+    fields: dict[str, Any], ensemble: Any, costs: dict[str, str]
+) -> None:
+    result = advice(ensemble, **fields)
+    choice, verdict = result.choice, result.verdict
+    gain = f"by {100 * float(choice.gain or 0):.0f}%"
+    assert all(part in verdict for part in (choice.name, gain))
+    assert ("at no cost" in verdict) == (not costs)
+    assert dict(re.findall(r"(\w+) ×([\d.,]*\d)", verdict)) == costs
+
+
+def test_zero_and_infinite_errors_have_advice() -> None:
+    zero = advice(signal=0.0, noise=0.0)
+    assert zero.choice is zero.now
+    peak = advice(features_per_dim=1.0, ridge=0.0)
+    assert "from ∞ to" in peak.verdict
+    assert "inf" not in str(peak) + repr(peak)
+    assert Option(name="wide", error=peak.now.error, gain=-INF).total == INF
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+def test_text_has_a_line_per_option_and_ends_with_the_verdict() -> None:
+    result = advice()
+    title, head, *lines = str(result).splitlines()
+    assert title == "Test error, exact; now P/D = 1.5, N/D = 1, K = 1, λ = 0.01"
+    assert head.split() == ["option", "error", "gain", "with", "features", "data", "training"]
+    text = "\n".join(lines)
+    for option in result.options:
+        assert re.search(rf"^{re.escape(option.name.split(' at the ')[0][:13])}", text, re.M)
+    assert " ".join(str(result).split()).endswith(result.verdict)
+
+
+def test_counts_have_all_digits_and_large_numbers_are_short() -> None:
+    problem = dt.Problem.from_sizes(n_features=1234, n_samples=1000, dim=1000)
+    assert "P = 1,234" in str(advise_problem(problem, dim=1000))
+    for ensemble in (dt.Ensemble(2.0**40), dt.Divide(1e300)):
+        assert not re.search(r"\d{8}", str(advice(ensemble, ridge=0.0)))
+
+
+def test_each_reason_stands_once() -> None:
+    result = estimated(0.1)
+    more = Option(name="4x data", error=None, status=WITHHELD, reason="few rows")
+    both = Advice(now=result.now, changes=(*result.changes, more), confidence=0.9)
+    assert "Withheld: 2x data, 4x data (few rows)." in str(both)
+    assert str(more).splitlines()[-1] == "4x data: withheld, because few rows."
+
+
+def test_one_option_shows_its_error_by_cause() -> None:
+    wide = advice()[FEATURES]
+    text = str(wide)
+    assert all(name in text for name in ("noise", "initialization", "sampling", "bias"))
+    assert text.splitlines()[-1].startswith("2x features: error ")
+    assert text.endswith(f"{100 * float(wide.gain or 0):.0f}% less than now.")
+    assert "more than now" in str(estimated(-0.5)["change 0"])
+
+
+# --- JSON and frames -----------------------------------------------------------------------------
+
+
+def test_json_is_strict_and_complete() -> None:
+    result = advice(features_per_dim=1.0, ridge=0.0)
+    read = json.loads(result.to_json(), parse_constant=lambda name: pytest.fail(name))
+    rows = {row["option"]: row for row in read["options"]}
+    assert rows["now"]["error"] == "inf"
+    assert rows["∞ models"]["n_members"] == "inf"
+    assert rows[FEATURES]["error"] == result[FEATURES].total
+    assert (
+        rows[FEATURES]["error_bias"]
+        == dt.exact_error(dt.Problem(features_per_dim=2.0, ridge=0.0)).bias
+    )
+    assert (rows[FEATURES]["cost_features"], rows[FEATURES]["gain"]) == (2, 1)
+    assert read["marginal"]["sample"] == "inf"
+    assert read["choice"] == RIDGE
+    assert read["verdict"] == result.verdict
+    assert '"n_members": 1e+300' in advice(1e300).to_json()
+
+
+def test_frame_and_notebook_have_every_option() -> None:
+    result = advice()
+    frame = result.to_frame()
+    assert list(frame["error"]) == [option.total for option in result.options]
+    parts = [f"error_{name}" for name in ("noise", "initialization", "sampling", "bias", "bayes")]
+    np.testing.assert_allclose(frame[parts].sum(axis=1), frame["error"])
+    assert all(option.name in result._repr_html_() for option in result.options)
+    measured = estimated(0.1, 0.3).to_frame()
+    assert list(measured["gain_low"])[1:3] == pytest.approx([0.05, 0.25])
+    assert list(measured["cost_fits"])[1:3] == [1, 2]
+
+
+def test_json_of_counts_has_the_optimum_over_ratios() -> None:
+    problem = dt.Problem.from_sizes(n_features=240, n_samples=200, dim=200)
+    result = advise_problem(problem, budget=41.5 / 200, dim=200)
+    ideal = result.facts["ideal"][BEST_AT_THIS_RIDGE]
+    ratios = dt.best_allocation(problem, 41.5 / 200, ridge="fixed")
+    assert result.facts["budget"] == pytest.approx(41.5)
+    assert ideal["n_features"] == pytest.approx(ratios.setting["features_per_dim"] * 200)
+    assert ideal["n_members"] == ratios.setting["n_members"]
+    assert ideal["error"] == ratios.total < result[BEST_AT_THIS_RIDGE].total
+
+
+def test_ratios_and_counts_have_their_own_names() -> None:
+    problem = dt.Problem(features_per_dim=1.5)
+    now = dt.advise(problem).now.setting
+    assert (now["features_per_dim"], now["samples_per_dim"]) == (1.5, 1.0)
+    assert not {"n_features", "n_samples"} & now.keys()
+    counted = advise_problem(problem, dim=20)
+    assert (counted.now.setting["n_features"], counted.now.setting["n_samples"]) == (30, 20)
+    assert (counted.facts["unit"], dt.advise(problem).facts["unit"]) == ("one", "dimension")
+
+
+def test_unknown_option_is_refused() -> None:
+    with pytest.raises(KeyError, match="option must be one of"):
+        advice()["wide"]
+
+
+# --- plots ---------------------------------------------------------------------------------------
+
+
+def test_plot_has_a_bar_per_option() -> None:
+    for result in (advice(), advice(features_per_dim=1.0, ridge=0.0), estimated(0.1, 0.3)):
+        axes = result.plot()
+        labels = [label.get_text() for label in axes.get_yticklabels()]
+        assert labels == [option.name for option in result.options]
+        assert axes.get_xlabel().startswith(result.label)
+    assert result[DATA].plot(axes) is axes
+
+
+def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
+    result = advice(ridge=1e-5)
+    for name in (None, DIVIDED, MANY_AT_BEST):
+        axes = result.waterfall(name)
+        option = result.choice if name is None else result[name]
+        labels = [label.get_text() for label in axes.get_yticklabels()]
+        assert labels == ["now", "noise", "initialization", "sampling", "bias", option.name]
+        bars = [patch for patch in axes.patches if hasattr(patch, "get_width")]
+        by_row = {round(bar.get_y() + bar.get_height() / 2): bar for bar in bars}
+        ends = [(by_row[k].get_x(), by_row[k].get_width()) for k in (0, len(labels) - 1)]
+        assert ends[0] == pytest.approx((0, result.now.total))
+        assert ends[1] == pytest.approx((0, option.total))
+    assert result.waterfall(ax=axes) is axes
+    with pytest.raises(ValueError, match="name must be an option with a finite error"):
+        advice(features_per_dim=1.0, ridge=0.0).waterfall()
+    with pytest.raises(ValueError, match="few rows"):
+        estimated(0.1).waterfall(DATA)
+
+
+def test_waterfall_without_common_parts_has_one_step() -> None:
+    result = estimated(0.3)
+    total = dt.ErrorTerms._of_total(
+        dt.Estimate(value=3000.0, standard_error=1.0, n_draws=9), "measured as a whole"
+    )
+    bag = Option(name="bag of 10", error=total, gain=0.4)
+    both = Advice(now=result.now, changes=(bag,), confidence=0.9)
+    labels = [label.get_text() for label in both.waterfall("bag of 10").get_yticklabels()]
+    assert labels == ["now", "all causes", "bag of 10"]
