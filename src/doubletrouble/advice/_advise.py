@@ -135,7 +135,8 @@ def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | Non
         )
     if isinstance(source, Decomposition):
         return _averaging(source, ensemble)
-    return source.advise(ensemble=ensemble)  # type: ignore[arg-type]
+    models = as_ensemble(ensemble, "Forecast.error").n_members
+    return source.advise(ensemble=cast(float, models))
 
 
 def best_allocation(
@@ -350,7 +351,7 @@ def _averaging(result: Decomposition, ensemble: EnsembleLike) -> Advice:
     if (missing := design.lacks("total", ("target",))) is not None:
         raise ValueError(missing)
     now = result.error(ensemble)
-    present = float(as_ensemble(ensemble, "Decomposition.error").n_members)  # type: ignore[arg-type]
+    present = scalar(as_ensemble(ensemble, "Decomposition.error").n_members)
     reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"
