@@ -1,5 +1,6 @@
 """decompose: the numbers of the library, from predictions in a file."""
 
+import json
 from pathlib import Path
 from typing import Literal
 
@@ -8,7 +9,7 @@ import pytest
 
 from doubletrouble.decomposition import decompose_predictions
 from doubletrouble.parameters import FloatArray
-from tests.cli.results import Capture, check_errors, error_message, json_result, lines
+from tests.cli.results import Capture, check_errors, csv_rows, error_message, json_result, lines
 from tests.decomposition.random_effects import Effects
 
 
@@ -22,8 +23,14 @@ def test_json_has_the_numbers_of_the_library(tmp_path: Path, capsys: Capture) ->
     np.save(tmp_path / "y.npy", y)
     files = [str(tmp_path / "f.npy"), "--y-test", str(tmp_path / "y.npy")]
     words = [*files, "--label-noise", "0.5", "--confidence", "0.8", "--fresh", "-K", "3,inf"]
-    rows = {row["part"]: row for row in json_result(["decompose", *words], capsys)["rows"]}
-    expected = decompose_predictions(f, y_test=y, label_noise=0.5, crossed=False)
+    result = json_result(["decompose", *words], capsys)
+    expected = decompose_predictions(f, y_test=y, label_noise=0.5, crossed=False, confidence=0.8)
+    own = json.loads(expected.to_json())
+    assert {k: v for k, v in result.items() if k != "averaged"} == {
+        k: v for k, v in own.items() if k != "averaged"
+    }
+    assert [row["n_members"] for row in result["averaged"]] == [3, "inf"]
+    rows = {row["part"]: row for row in csv_rows(["decompose", *words], capsys)}
     error = expected.error()
     parts = {
         **error.parts,
@@ -33,9 +40,8 @@ def test_json_has_the_numbers_of_the_library(tmp_path: Path, capsys: Capture) ->
     }
     assert rows.keys() == parts.keys()
     for name, part in parts.items():
-        assert rows[name]["value"] == part.value
-        assert rows[name]["standard_error"] == part.standard_error
-        assert (rows[name]["low"], rows[name]["high"]) == part.confidence_interval(0.8)
+        numbers = (part.value, part.standard_error, *part.confidence_interval(0.8))
+        assert tuple(map(float, list(rows[name].values())[1:])) == numbers
 
 
 @pytest.mark.parametrize("measure", ["log", "zero_one"])
@@ -47,7 +53,7 @@ def test_losses_of_classes_are_those_of_the_library(
     y = rng.integers(3, size=20)
     np.savez(tmp_path / "f.npz", predictions=f, y_test=y)
     words = f"decompose {tmp_path / 'f.npz'} --measure {measure}"
-    rows = {row["part"]: row["value"] for row in json_result(words, capsys)["rows"]}
+    rows = {row["part"]: float(row["error"]) for row in csv_rows(words, capsys)}
     expected = decompose_predictions(f, y_test=y, measure=measure)
     parts = {name: part.value for name, part in expected.error().parts.items()}
     totals = {f"K={K:g}": expected.error(K).total.value for K in (1, np.inf)}
@@ -67,17 +73,17 @@ def test_losses_of_classes_are_those_of_the_library(
 def test_without_targets_there_is_no_ensemble(tmp_path: Path, capsys: Capture) -> None:
     np.savez(tmp_path / "f.npz", predictions=predictions())
     text = "\n".join(lines(f"decompose {tmp_path / 'f.npz'}", capsys))
-    assert "averaged" not in text
-    assert "neither truth nor y_test" in text
+    assert "Averaged" not in text
+    assert "neither truth nor y_test" in " ".join(text.split())
 
 
 def test_archive_has_predictions_truth_and_labels(tmp_path: Path, capsys: Capture) -> None:
     f, y = predictions(), np.linspace(-1, 1, 20)
     np.savez(tmp_path / "f.npz", predictions=f, truth=y, y_test=y + 1)
-    rows = json_result(f"decompose {tmp_path / 'f.npz'}", capsys)["rows"]
+    rows = csv_rows(f"decompose {tmp_path / 'f.npz'}", capsys)
     expected = decompose_predictions(f, truth=y, y_test=y + 1)
     assert [row["part"] for row in rows][-3:] == ["K=1", "K=5", "K=inf"]
-    assert rows[-2]["value"] == expected.error(5).total.value
+    assert float(rows[-2]["error"]) == expected.error(5).total.value
 
 
 def test_files_without_predictions_are_an_error(tmp_path: Path, capsys: Capture) -> None:

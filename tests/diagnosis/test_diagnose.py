@@ -609,7 +609,8 @@ def test_error_after_a_change_has_its_parts(tree: Diagnosis) -> None:
     assert bag is not None
     not_identified(bag, "bias", "not identified")
     assert advice.now.error == tree.error()
-    assert advice["4x data"].setting == {"n_samples": 400, "n_members": 1}
+    assert advice["4x data"].setting == {"n_samples": 400}
+    assert advice["bag of 10"].setting == {"n_members": 10}
     advice.plot()
     advice.waterfall("10 models")
 
@@ -621,6 +622,7 @@ def test_advice_begins_with_the_present_learners(tree: Diagnosis) -> None:
     assert ten["2x data"].error == tree.error(10, n_samples=200)
     assert ten["bag of 10"].cost == {"fits": 1.0, "data": 1.0}
     bag = tree.advise(dt.Bootstrap(5))
+    assert "note: now: a bag of 5" in str(bag)
     assert bag.now.total == float(tree.error(dt.Bootstrap(5)).total)
     assert bag["2x data"].status == "withheld"
     assert "bag" in bag["2x data"].reason

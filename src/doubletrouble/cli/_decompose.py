@@ -1,6 +1,8 @@
 """The command decompose: the error of any learner by cause, from its predictions."""
 
+import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
 from zipfile import is_zipfile
@@ -10,12 +12,12 @@ import typer
 
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Form, Report
-from doubletrouble.decomposition import MEASURE_LABELS, LearnerMeasure
-from doubletrouble.results import Estimate, check_level
+from doubletrouble.decomposition import Decomposition, LearnerMeasure
+from doubletrouble.results import check_level
 
 _MEMBERS = AxisValues((1, 5, math.inf))
 _KEYS = ("predictions", "truth", "y_test")
-_SIZES = ("n_data", "n_noise", "n_init", "n_test")
+_COLUMNS = ("part", "error", "error_standard_error", "error_low", "error_high")
 
 
 @grouped
@@ -76,44 +78,30 @@ def decompose(
             label_noise=label_noise,
             crossed=not fresh,
             measure=cast("LearnerMeasure", measure),
+            confidence=confidence,
         )
     except TypeError as refused:  # arrays of something else than numbers
         raise ValueError(str(refused)) from refused
-    error, sizes = split.error(), {name: getattr(split.design, name) for name in _SIZES}
-    has_target = len(arrays) > 1
-    averaged: dict[float, Estimate] = {}
-    if has_target and sizes["n_init"] > 1:  # or else the design does not identify it
-        most = sizes["n_init"]  # of other measures than the squared one, by default
-        chosen = [
-            K
-            for K in n_members
-            if measure == "squared" or n_members != _MEMBERS or most >= K or math.isinf(K)
-        ]
-        averaged = {K: split.error(K).total for K in chosen}
-    rows = dict(error.parts)
-    if has_target:
-        rows["total"] = error.total
-    rows |= {f"K={K:g}": part for K, part in averaged.items()}
-    intervals = [part.confidence_interval(confidence) for part in rows.values()]
-    columns: dict[str, list[Any]] = {
-        "part": list(rows),
-        "value": [part.value for part in rows.values()],
-        "standard_error": [part.standard_error for part in rows.values()],
-        "low": [interval.low for interval in intervals],
-        "high": [interval.high for interval in intervals],
-    }
-    lines = [
-        f"K = {'∞' if math.isinf(K) else f'{K:g}'} averaged: {part}" for K, part in averaged.items()
-    ]
+    averaged = split.averaged(_averaged_sizes(split, n_members))
+    content = split._content()
+    rows = content.tables[0].records()
+    rows += [{**row, "part": f"K={row['n_members']:g}"} for row in averaged.records()]
     form.show(
         Report(
-            title=MEASURE_LABELS[split.measure].capitalize(),
-            parameters=sizes,
-            columns=columns,
-            text="\n".join(["", str(error), *(["", *lines] if lines else [])]),
-            notes=split.notes,
-        )
+            columns={name: [row[name] for row in rows] for name in _COLUMNS},
+            content=replace(content, tables=[content.tables[0], averaged]),
+        ),
+        json.loads(split.to_json()) | {averaged.name: averaged.records()},
     )
+
+
+def _averaged_sizes(split: Decomposition, n_members: AxisValues) -> list[float]:
+    """The numbers of members; by default, of other measures than the squared one, those at hand."""
+    most = split.design.n_init
+    if not split.design.targets or most < 2:  # or else the design does not identify it
+        return []
+    every = split.measure == "squared" or n_members != _MEMBERS
+    return [K for K in n_members if every or most >= K or math.isinf(K)]
 
 
 def _arrays(file: Path) -> dict[str, Any]:

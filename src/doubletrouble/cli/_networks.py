@@ -5,7 +5,7 @@ The flags do not need torch, which is imported when training starts.
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,7 @@ from doubletrouble.cli._flags import (
     option,
     was_given,
 )
-from doubletrouble.cli._output import aligned, measured, note, table
+from doubletrouble.cli._output import note
 from doubletrouble.cli._report import ERROR, Form, Report
 from doubletrouble.data import NAMES, PARITY, SCALINGS, Data, load_data
 from doubletrouble.ensembles import Ensemble, Vote
@@ -33,7 +33,6 @@ from doubletrouble.networks import (
     LAPTOP,
     LOSSES,
     OPTIMIZERS,
-    STATUSES,
     Training,
 )
 from doubletrouble.problems import noise_at
@@ -285,7 +284,7 @@ def lazy(
         Report(
             title="Test error of lazy networks",
             columns=columns,
-            text=table("", _cells(columns)),
+            content=replace(curve._content(), title=""),
             parameters={**parameters, **asdict(rule), "patience": rule.window},
         )
     )
@@ -357,44 +356,15 @@ def lazy_split(
     parameters |= {"patience": rule.window, "n_noise": result.predictions.shape[1]}
     form.show(
         Report(
-            title="Squared test error of lazy networks",
+            title="Test error of lazy networks",
             columns=_split_columns(result),
             parameters=parameters,
-            text=f"\n{result}",
+            content=result._content(),
         )
     )
 
 
 # --- results -------------------------------------------------------------------------------------
-
-
-def _cells(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
-    """Return the table as text: error ± standard deviation, statuses in one column."""
-    single = zip(columns["single_error"], columns["single_std"], strict=True)
-    counts = zip(*(columns[name] for name in STATUSES), strict=True)
-    return {
-        "α": aligned(columns["laziness"]),
-        "w": [str(width) for width in columns["width"]],
-        "one network": [_with_std(*pair) for pair in single],
-        "averaged": aligned(columns["ensemble_error"]),
-        "vote": aligned(columns["vote_error"]),
-        "training": aligned(columns["train_error"]),
-        "steps": aligned(columns["median_steps"]),
-        "stopped": [
-            ", ".join(f"{n} {status}" for n, status in zip(row, STATUSES, strict=True) if n)
-            for row in counts
-        ],
-    }
-
-
-def _with_std(error: float, std: float) -> str:
-    """Return an error ± its standard deviation, which is NaN for a single member.
-
-    >>> _with_std(0.42901, 0.0458), _with_std(0.4, math.nan)
-    ('0.429 ± 0.046', '0.4')
-    """
-    value, spread = measured(error, std)
-    return value if math.isnan(std) else f"{value} ± {spread}"
 
 
 def _split_columns(split: "LazySplit") -> dict[str, list[float]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from doubletrouble._display import Column, Content, Table, as_text
 from doubletrouble.cli._app import help_without_command
 from doubletrouble.cli._flags import (
     PROBLEM_SPECS,
@@ -24,14 +25,14 @@ from doubletrouble.cli._flags import (
     grouped,
     option,
 )
-from doubletrouble.cli._output import measured, note, show, show_json, table
-from doubletrouble.cli._report import Form, Report, cells, heading, symbol
+from doubletrouble.cli._output import note, printable, show, show_json
+from doubletrouble.cli._report import Form, Report, heading
 from doubletrouble.ensembles import SCHEMES, Ensemble, Scheme
 from doubletrouble.glossary import WHOLE_DIM
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import choice_axis
-from doubletrouble.results import ErrorTerms
+from doubletrouble.results import ErrorTerms, Estimate, printed_name
 from doubletrouble.simulation import DTYPES, MODELS, TESTS, Simulation
 from doubletrouble.simulation import simulate as run_simulation
 from doubletrouble.theory import exact_error, gradient_flow
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
 _DEFAULT = {name: p.default for name, p in inspect.signature(run_simulation).parameters.items()}
 _CURVES = ("features_per_dim", "ridge")  # a whole curve from the same draws
 _THEORY = ("theory", "z")
-_ORDER = (*_CURVES, "time", "n_members", "scheme", "part", "value", "standard_error", *_THEORY)
+_ERRORS = ("error", "error_standard_error")
+_ORDER = (*_CURVES, "time", "n_members", "scheme", "part", *_ERRORS, *_THEORY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +161,7 @@ def simulate(
             title="Simulated test error",
             parameters=fixed,
             columns=columns,
-            text=table("", _simulation_cells(columns)),
+            content=Content(tables=[_simulation_table(columns)]),
         )
     )
 
@@ -202,7 +204,9 @@ def _simulation_columns(
         error, exact = simulation.error(one), _exact(simulation, one) if theory else None
         own = {"n_members": one.n_members, "scheme": one.name}
         for k, (part, estimate) in enumerate({**error.parts, "total": error.total}.items()):
-            numbers = curves | {"value": estimate.value, "standard_error": estimate.standard_error}
+            numbers = curves | dict(
+                zip(_ERRORS, (estimate.value, estimate.standard_error), strict=True)
+            )
             if exact is not None:
                 value = getattr(exact, part)
                 numbers |= {"theory": value, "z": estimate.z_score(value)}
@@ -225,31 +229,29 @@ def _at(values: Any, shape: tuple[int, ...], at: tuple[int, ...]) -> float | Non
     return None if values is None else float(np.broadcast_to(values, shape)[at])
 
 
-def _simulation_cells(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
-    """As text: value ± standard error in one column; without parts that are 0."""
-    parts = columns["part"]
-    some = {part for part, value in zip(parts, columns["value"], strict=True) if value}
-    shown = {
-        name: [v for v, part in zip(values, parts, strict=True) if part in {*some, "total"}]
-        for name, values in columns.items()
-    }
-    theory = shown.get("theory", shown["value"])
-    numbers = [
-        measured(*line)
-        for line in zip(shown["value"], shown["standard_error"], theory, strict=True)
+def _simulation_table(columns: Mapping[str, list[Any]]) -> Table:
+    """The errors with their standard errors; without parts that are 0."""
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    some = {row["part"] for row in rows if row["error"]} | {"total"}
+    leading = [name for name in _ORDER[: _ORDER.index("part")] if name in columns]
+    head = [
+        Column(name=name, heading=heading(name), form="words" if name == "scheme" else "count")
+        for name in leading
     ]
-    shown_cells = {
-        heading(name): cells(shown[name])
-        for name in _ORDER[: _ORDER.index("value")]
-        if name in shown
-    }
-    shown_cells["simulated"] = [f"{value} ± {spread}" for value, spread, _ in numbers]
-    if "z" in shown:
-        shown_cells |= {
-            "theory": [line[2] for line in numbers],
-            "z": [f"{z:+.1f}" for z in shown["z"]],
-        }
-    return shown_cells
+    head += [Column(name="part", form="words"), Column(name="simulated")]
+    if "z" in columns:
+        head += [Column(name="theory"), Column(name="z", form="words")]
+    cells = [
+        [
+            *(row[name] for name in leading),
+            printed_name(row["part"]),
+            Estimate(value=row["error"], standard_error=row["error_standard_error"], n_draws=2),
+            *([row["theory"], f"{row['z']:+.1f}"] if "z" in columns else []),
+        ]
+        for row in rows
+        if row["part"] in some
+    ]
+    return Table(name="rows", columns=head, rows=cells, keys=len(leading) + 1)
 
 
 # --- sweep ---------------------------------------------------------------------------------------
@@ -347,8 +349,8 @@ def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
         _show_results(results)
     if networks:
         title = "and ensembles of networks" if grids else f"{store}: ensembles of networks"
-        columns = {symbol(name): [_listed(one[name]) for one in networks] for name in networks[0]}
-        show(table(title, columns))
+        columns = {name: [_listed(one[name]) for one in networks] for name in networks[0]}
+        _show_table(title, columns)
 
 
 @sweep.command()
@@ -463,7 +465,22 @@ def _show_results(results: "Sequence[SweepResult]") -> None:
     }
     if len(results) > 1:
         columns["grid"] = [one.sweep.summary for one in results]
-    show(table(str(results[0].store), columns))
+    _show_table(str(results[0].store), columns)
     if len(results) == 1 and results[0].status.failed:
         most = dict(Counter(results[0].messages).most_common(_MOST_MESSAGES))
-        show(table("why cells failed", {"cells": [*most.values()], "message": [*most]}))
+        _show_table("why cells failed", {"cells": [*most.values()], "message": [*most]})
+
+
+def _show_table(title: str, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Print columns of counts and words."""
+    head = [
+        Column(
+            name=name,
+            heading=heading(name),
+            form="words" if any(isinstance(value, str) for value in values) else "count",
+        )
+        for name, values in columns.items()
+    ]
+    rows = list(zip(*columns.values(), strict=True))
+    content = Content(title=title, tables=[Table(name="rows", columns=head, rows=rows)])
+    show(as_text(content, printable))

@@ -38,10 +38,3 @@ from doubletrouble.decomposition._sources import as_labels as as_labels
 from doubletrouble.decomposition._sources import generator as generator
 from doubletrouble.decomposition._sources import one_hot as one_hot
 from doubletrouble.decomposition._sources import take_rows as take_rows
-
-# TRANSITION: deleted with the plots that import them
-COLORS: dict[str, tuple[str, str]] = {}
-
-
-def draw_bars(*_: object) -> None:  # noqa: D103
-    raise NotImplementedError

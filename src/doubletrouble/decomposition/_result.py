@@ -3,7 +3,7 @@
 from __future__ import annotations  # help() then shows names, not their definitions
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -255,7 +255,7 @@ class Decomposition(Shown):
         label = MEASURE_LABELS[self.measure]
         return Content(
             title=f"{label.capitalize()} ± standard error\n{_sizes(self.design)}",
-            tables=[self._part_table(self.error(), "parts"), self._averaged_table()],
+            tables=[self._part_table(self.error(), "parts"), self.averaged()],
             notes=self.notes,
             verdict=self._verdict(),
             facts={
@@ -267,7 +267,7 @@ class Decomposition(Shown):
 
     def _tables(self) -> tuple[Table, ...]:
         """Those printed, and the main effects and interactions."""
-        tables = [self._part_table(self.error(), "parts"), self._averaged_table()]
+        tables = [self._part_table(self.error(), "parts"), self.averaged()]
         if self.measure == "squared":
             tables.insert(1, self._part_table(self.anova(), "anova"))
         return tuple(table for table in tables if table.rows)
@@ -276,13 +276,16 @@ class Decomposition(Shown):
         """The parts, with their intervals where they are exported."""
         return replace(error._part_table(), name=name, confidence=self.confidence)
 
-    def _averaged_table(self) -> Table:
-        """The error of K averaged members."""
+    def averaged(self, sizes: Sequence[float] | None = None) -> Table:
+        """The error of K averaged members, for some K or for those that are printed."""
+        totals = self._averaged()
+        if sizes is not None:
+            totals = {K: self.error(K).total for K in sizes}
         columns = [
             Column(name="n_members", heading="K", form="count"),
             Column(name="error"),
         ]
-        rows: list[list[Any]] = [[K, total] for K, total in self._averaged().items()]
+        rows: list[list[Any]] = [[K, total] for K, total in totals.items()]
         if self.measure != "squared":
             columns.insert(1, Column(name="averaged", form="words"))
             rows = [[K, self._averages(K), total] for K, total in rows]

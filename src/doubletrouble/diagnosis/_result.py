@@ -11,7 +11,7 @@ import numpy as np
 
 from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, Table
-from doubletrouble._numbers import percent, plain
+from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.decomposition import Labels, LearnerMeasure, check_option, generator
 from doubletrouble.diagnosis._curve import LAW, LearningCurve
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
@@ -372,7 +372,6 @@ class Diagnosis(Shown):
             error=now,
             status=str(now.status["total"]),
             cost={"fits": 1.0, "data": 1.0},
-            setting={"n_samples": float(self.n_samples), "n_members": scheme.n_members},
         )
         return Advice(
             now=present,
@@ -381,6 +380,7 @@ class Diagnosis(Shown):
             label=self._label_of(measure),
             baseline=self.baseline if measure == "squared" else None,
             baseline_name=self._baseline_name,
+            notes=(f"now: {_described(scheme)}",) if scheme.n_members != 1 else (),
         )
 
     def _changes(
@@ -401,7 +401,7 @@ class Diagnosis(Shown):
             yield self._option(name, error, present, PAIRED, reason=alone)
         more: dict[str, Any] = {
             "cost": {"fits": _MEMBERS / K, "data": 1.0},
-            "setting": {**present.setting, "n_members": _MEMBERS},
+            "setting": {"n_members": _MEMBERS},
             "reason": alone,
         }
         averaged: dict[str, tuple[Scheme, str]] = {BAG: (Bootstrap(_MEMBERS), PAIRED)}
@@ -420,7 +420,7 @@ class Diagnosis(Shown):
                 present,
                 EXTRAPOLATED,
                 cost={"fits": 1.0, "data": growth},
-                setting={**present.setting, "n_samples": size},
+                setting={"n_samples": size},
                 reason=reason,
             )
 
@@ -655,6 +655,12 @@ def _draws(estimate: Estimate) -> FloatArray:
     source: Any = estimate.sources[0]
     draws: FloatArray = source.values
     return draws
+
+
+def _described(scheme: Scheme) -> str:
+    """The present learners, in words."""
+    count = whole(number("ensemble", scheme.n_members, N_MEMBERS))
+    return f"a bag of {count}" if isinstance(scheme, Bootstrap) else f"{count} averaged seeds"
 
 
 def no_gain(present: Option) -> str:

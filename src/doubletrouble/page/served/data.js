@@ -474,7 +474,7 @@ function meaning({ n_features, n_members, ridge, n_samples }, { parts, total, ex
   return (
     `${model} the squared error is ${withError(total)}, ${percent(share)} of the variance of ${target} ` +
     `(R² = ${(1 - share).toFixed(2)}; root ${shownNumber(Math.sqrt(error), 3)}). ` +
-    `${percent(parts.bayes[0] / error)} of it is the noise floor, ${meaningOf("bayes")}; the largest other ` +
+    `${percent(parts.bayes[0] / error)} of it is the ${meaningOf("bayes")}; the largest other ` +
     `part, ${percent(parts[largest][0] / error)}, is ${largest}: ${meaningOf(largest)}.` +
     (extrapolated ? " The rows do not determine it: it is extrapolated." : "")
   );
