@@ -76,9 +76,8 @@ def test_without_a_target_there_are_no_shares() -> None:
 def test_text_has_the_draws_the_included_causes_and_the_verdict() -> None:
     result = split(8, 1, 4, truth=None, y_test=np.zeros(T))
     text = str(result)
-    assert text.startswith(
-        "Squared error ± standard error\n8 training sets, 4 seeds, 20 test points"
-    )
+    sizes = "8 training sets, 4 seeds, 20 test points"
+    assert text.startswith(f"Squared error ± standard error\n{sizes}\n")
     labels = ("initialization + label noise", "sampling + label noise", "bias + noise floor")
     assert all(f"\n{label} " in text for label in labels)
     assert all(" ".join(note.split()) in " ".join(text.split()) for note in result.notes)

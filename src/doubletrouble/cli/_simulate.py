@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from doubletrouble._display import Column, Content, Table, as_text
+from doubletrouble._display import Column, Content, Table, as_text, decimal_aligned
+from doubletrouble._numbers import with_error
 from doubletrouble.cli._app import help_without_command
 from doubletrouble.cli._flags import (
     PROBLEM_SPECS,
@@ -231,27 +232,34 @@ def _at(values: Any, shape: tuple[int, ...], at: tuple[int, ...]) -> float | Non
 
 def _simulation_table(columns: Mapping[str, list[Any]]) -> Table:
     """The errors with their standard errors; without parts that are 0."""
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    some = {row["part"] for row in rows if row["error"]} | {"total"}
+    parts = columns["part"]
+    some = {part for part, error in zip(parts, columns["error"], strict=True) if error} | {"total"}
+    shown = {
+        name: [value for value, part in zip(values, parts, strict=True) if part in some]
+        for name, values in columns.items()
+    }
+    spreads = shown["error_standard_error"]
     leading = [name for name in _ORDER[: _ORDER.index("part")] if name in columns]
     head = [
         Column(name=name, heading=heading(name), form="words" if name == "scheme" else "count")
         for name in leading
     ]
     head += [Column(name="part", form="words"), Column(name="simulated")]
-    if "z" in columns:
-        head += [Column(name="theory"), Column(name="z", form="words")]
-    cells = [
+    cells = [shown[name] for name in leading]
+    cells.append([printed_name(part) for part in shown["part"]])
+    cells.append(
         [
-            *(row[name] for name in leading),
-            printed_name(row["part"]),
-            Estimate(value=row["error"], standard_error=row["error_standard_error"], n_draws=2),
-            *([row["theory"], f"{row['z']:+.1f}"] if "z" in columns else []),
+            Estimate(value=error, standard_error=spread, n_draws=2)
+            for error, spread in zip(shown["error"], spreads, strict=True)
         ]
-        for row in rows
-        if row["part"] in some
-    ]
-    return Table(name="rows", columns=head, rows=cells, keys=len(leading) + 1)
+    )
+    if "z" in columns:
+        head += [Column(name=name, form="words") for name in _THEORY]
+        rounded = map(with_error, shown["theory"], spreads)  # as far as the simulated ones
+        cells.append(decimal_aligned([text.partition(" ")[0] for text in rounded]))
+        cells.append(decimal_aligned([f"{z:+.1f}" for z in shown["z"]]))
+    rows = list(zip(*cells, strict=True))
+    return Table(name="rows", columns=head, rows=rows, keys=len(leading) + 1)
 
 
 # --- sweep ---------------------------------------------------------------------------------------
