@@ -197,12 +197,12 @@ def best_allocation(
     (5, 1, 0.7056)
     """
     check_option("ridge", ridge, AtRidge)
-    search = _Search(problem, ensemble, budget, cost, dim, measure)
+    search = _Allocations(problem, ensemble, budget, cost, dim, measure)
     best = search.best(free_ridge=ridge == "best")
     return best.option(search.now, search.dim)
 
 
-class _Search:
+class _Allocations:
     """The present setting of a problem, a budget, and the best settings within it."""
 
     def __init__(
@@ -260,7 +260,7 @@ def advise_problem(
     infinitely many models are best with fewer features than samples, the marginal values, and the
     optima over ratios of those that are rounded to counts.
     """
-    search = _Search(problem, ensemble, budget, cost, dim, measure)
+    search = _Allocations(problem, ensemble, budget, cost, dim, measure)
     now, many = search.now, search.many
     settings = (
         now,
