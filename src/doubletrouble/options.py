@@ -49,7 +49,8 @@ _SYMBOLS = {  # where they are printed
     "gram_ridge": "gram_ridge",
     "scheme": "scheme",
 }
-_COSTS = {"n_samples": "data", "n_members": "fits"}
+_COSTS = {"n_samples": "data", "n_members": "fits"}  # which state the multiple
+_SIZES = {"n_samples", "samples_per_dim"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -85,22 +86,28 @@ class Option(Shown):
         least = _value(self.gain) if self.interval is None else _value(self.interval.low)
         return least >= WORTHWHILE
 
-    def _row(self, now: Option | None) -> list[Any]:
-        """The cells of the table."""
+    def _changed(self, now: Option | None) -> dict[str, Any]:
+        """The sizes and the ridge that differ from the present ones."""
         present = {} if now is None else now.setting
-        changed = {
-            name: value
-            for name, value in self.setting.items()
-            if name not in present or present[name] != value
-            if _COSTS.get(name) not in self.cost  # which states the multiple
-        }
+        return {k: v for k, v in self.setting.items() if k not in present or present[k] != v}
+
+    def _row(self, now: Option | None, with_sizes: bool) -> list[Any]:
+        """The cells of the table; numbers of samples are printed once, as sizes or as costs."""
+        changed = self._changed(now)
+        cost = self.cost if now is not self else {}
+        if with_sizes:
+            printed = {k: v for k, v in cost.items() if k != "data" or not changed.keys() & _SIZES}
+        else:
+            printed = dict(cost)
+            changed = {k: v for k, v in changed.items() if _COSTS.get(k) not in cost}
         return [
             self.name,
             None if self.error is None else self.error.total,
             _gain_cell(self),
             {_SYMBOLS.get(name, name): value for name, value in changed.items()},
             dict(self.setting),
-            (self.cost or None) if now is not self else None,
+            printed or None,
+            cost or None,
             self.status,
             self.reason,
         ]
@@ -358,19 +365,21 @@ def _table(
     statuses = {one.status for one in options if one is not now}
     parts = [{} if one.error is None else one.error.parts for one in options]
     names = dict.fromkeys(name for each in parts for name in each)
+    with_sizes = any(one._changed(now).keys() - _COSTS for one in options)
     columns = (
         Column(name="option", form="words"),
         Column(name="error", alone=True),  # the gains are what is compared
         Column(name="gain", form="gain", interval=True),
         Column(name="changed", heading="with", form="settings", exported=False),
         Column(name="setting", form="settings", printed=False),
-        Column(name="cost", form="multiples"),
+        Column(name="paid", form="multiples", exported=False),
+        Column(name="cost", form="multiples", printed=False),
         Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
         Column(name="reason", form="words", printed=False),
         *(Column(name=f"error_{name}", printed=False) for name in names),
     )
     rows = [
-        [*one._row(now), *(each.get(name) for name in names)]
+        [*one._row(now, with_sizes), *(each.get(name) for name in names)]
         for one, each in zip(options, parts, strict=True)
     ]
     return Table(name=name, columns=columns, rows=rows, confidence=confidence)

@@ -82,7 +82,7 @@ def decompose(
         )
     except TypeError as refused:  # arrays of something else than numbers
         raise ValueError(str(refused)) from refused
-    averaged = split.averaged(_averaged_sizes(split, n_members))
+    averaged = split._averaged_table(_averaged_sizes(split, n_members))
     content = split._content()
     rows = content.tables[0].records()
     rows += [{**row, "part": f"K={row['n_members']:g}"} for row in averaged.records()]

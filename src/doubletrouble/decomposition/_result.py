@@ -255,7 +255,7 @@ class Decomposition(Shown):
         label = MEASURE_LABELS[self.measure]
         return Content(
             title=f"{label.capitalize()} ± standard error\n{_sizes(self.design)}",
-            tables=[self._part_table(self.error(), "parts"), self.averaged()],
+            tables=[self._part_table(self.error(), "parts"), self._averaged_table()],
             notes=self.notes,
             verdict=self._verdict(),
             facts={
@@ -267,7 +267,7 @@ class Decomposition(Shown):
 
     def _tables(self) -> tuple[Table, ...]:
         """Those printed, and the main effects and interactions."""
-        tables = [self._part_table(self.error(), "parts"), self.averaged()]
+        tables = [self._part_table(self.error(), "parts"), self._averaged_table()]
         if self.measure == "squared":
             tables.insert(1, self._part_table(self.anova(), "anova"))
         return tuple(table for table in tables if table.rows)
@@ -276,7 +276,7 @@ class Decomposition(Shown):
         """The parts, with their intervals where they are exported."""
         return replace(error._part_table(), name=name, confidence=self.confidence)
 
-    def averaged(self, sizes: Sequence[float] | None = None) -> Table:
+    def _averaged_table(self, sizes: Sequence[float] | None = None) -> Table:
         """The error of K averaged members, for some K or for those that are printed."""
         totals = self._averaged()
         if sizes is not None:

@@ -573,7 +573,6 @@ class Forecast(Shown):
             changes=tuple(self._option(name, one, before) for name, one in changes.items()),
             allocations=(self._option(options.BEST, best, before),),
             confidence=self.confidence,
-            label="forecast test error",
             baseline=self.baseline,
             facts={"budget": budget, "cost": cost},
         )

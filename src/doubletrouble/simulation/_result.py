@@ -368,7 +368,7 @@ class Simulation(Shown):
     def _title(self) -> str:
         """The model, its sizes, and the parameters that are not the default ones."""
         symbols = {name: spec.symbol for name, spec in declarations(Problem).items()}
-        at = []
+        at = [f"D = {self.dim}"]
         for f in fields(self.problem):
             value = getattr(self.problem, f.name)
             usual = np.ndim(value) == 0 and value == getattr(_USUAL, f.name)
@@ -377,15 +377,14 @@ class Simulation(Shown):
             if f.name not in symbols:
                 at.append(str(value))
             elif np.ndim(value):
-                count = len(np.unique(value))
-                at.append(f"{count} values of {symbols[f.name]}")
+                at.append(f"{len(np.unique(value))} values of {symbols[f.name]}")
             else:
                 at.append(f"{symbols[f.name]} = {whole(float(value))}")
         if self.times is not None:
             at.append(f"{self.times.size} times")
         return (
-            f"Simulated {self._label} ± standard error: {_MODELS[self.model]}, D = {self.dim}, "
-            f"{self.n_data} draws\n{', '.join(at)}"
+            f"Simulated {self._label} ± standard error: {_MODELS[self.model]}, {self.n_data} draws"
+            f"\n{', '.join(at)}"
         )
 
     def _ensemble_table(self) -> Table:
@@ -994,7 +993,7 @@ class CommitteeSimulation(Shown):
         scales = {name: getattr(self, name) for name in ("dim", "model", "seed", "n_data")}
         return Content(
             title=f"Simulated squared error ± standard error: {_MODELS[self.model]}, "
-            f"D = {self.dim}, {self.n_data} draws\nF = {whole(self.signal)}, "
+            f"{self.n_data} draws\nD = {self.dim}, F = {whole(self.signal)}, "
             f"τ = {whole(self.noise)}",
             tables=[
                 Table(

@@ -9,6 +9,6 @@ from doubletrouble.sweep._simulated import stored_ensemble as stored_ensemble
 from doubletrouble.sweep._simulated import without_defaults as without_defaults
 from doubletrouble.sweep._sweep import Sweep as Sweep
 from doubletrouble.sweep._sweep import SweepResult as SweepResult
-from doubletrouble.sweep._sweep import SweepRow as SweepRow
 from doubletrouble.sweep._sweep import SweepStatus as SweepStatus
+from doubletrouble.sweep._table import SweepRow as SweepRow
 from doubletrouble.sweep._table import write as write

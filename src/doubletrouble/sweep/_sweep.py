@@ -41,7 +41,6 @@ from doubletrouble.simulation import (
     MODELS,
     Dtype,
     Model,
-    Simulation,
     TestAverage,
     is_device,
     simulate,
@@ -62,6 +61,7 @@ from doubletrouble.sweep._simulated import (
     stored_ensemble,
     without_defaults,
 )
+from doubletrouble.sweep._table import SweepRow
 
 AXES = (*PROBLEM, "dim", "model", "seed")
 """The fields that may have several values."""
@@ -653,30 +653,6 @@ class SweepStatus(Shown):
     def _picture(self) -> _plots.Bars:
         bars = [_plots.Bar(label=name, value=float(n)) for name, n in self._counts().items()]
         return _plots.Bars(rows=bars, xlabel="cells")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SweepRow(Shown):
-    """A finished cell: its parameters, and the simulation or the message of its failure."""
-
-    key: str
-    parameters: Mapping[str, Any]
-    status: str
-    message: str
-    seconds: float
-    simulation: Simulation | None
-
-    def _content(self) -> Content:
-        facts = {"key": self.key, "status": self.status, "seconds": self.seconds}
-        if self.simulation is None:
-            return Content(title=self.message, verdict="The cell failed.", facts=facts)
-        content = self.simulation._content()
-        return replace(content, facts={**facts, **content.facts})
-
-    def _picture(self) -> Any:
-        if self.simulation is None:
-            raise ValueError(f"plot must be of a cell without a failure, got {self.message}")
-        return self.simulation._picture()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -14,14 +14,14 @@ import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from doubletrouble._display import ROWS, Column, Table, strict_json
+from doubletrouble._display import ROWS, Column, Content, Shown, Table, strict_json
 from doubletrouble._numbers import whole
 from doubletrouble._plots import Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
@@ -210,20 +210,28 @@ def _stacked(records: Sequence[Record]) -> Record:
 _MOST_CURVES = 12
 
 
-class FinishedCell(Protocol):
-    """A finished cell with its simulation, None if it failed."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SweepRow(Shown):
+    """A finished cell: its parameters, and the simulation or the message of its failure."""
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Those requested."""
+    key: str
+    parameters: Mapping[str, Any]
+    status: str
+    message: str
+    seconds: float
+    simulation: Simulation | None
 
-    @property
-    def message(self) -> str:
-        """That of a failure."""
+    def _content(self) -> Content:
+        facts = {"key": self.key, "status": self.status, "seconds": self.seconds}
+        if self.simulation is None:
+            return Content(title=self.message, verdict="The cell failed.", facts=facts)
+        content = self.simulation._content()
+        return replace(content, facts={**facts, **content.facts})
 
-    @property
-    def simulation(self) -> Simulation | None:
-        """The result."""
+    def _picture(self) -> Any:
+        if self.simulation is None:
+            raise ValueError(f"plot must be of a cell without a failure, got {self.message}")
+        return self.simulation._picture()
 
 
 def exported(outcomes: Outcomes) -> Table:
@@ -237,7 +245,7 @@ def exported(outcomes: Outcomes) -> Table:
 
 
 def printed(
-    cells: Iterable[FinishedCell],
+    cells: Iterable[SweepRow],
     axes: Collection[str],
     ensembles: Sequence[Scheme],
     times: Sequence[float] | None,
@@ -275,7 +283,7 @@ def _form(name: str) -> Any:
 
 
 def curves(
-    cells: Iterable[FinishedCell],
+    cells: Iterable[SweepRow],
     axes: Mapping[str, Sequence[Any]],
     ensembles: Sequence[Scheme],
     times: Sequence[float] | None,
