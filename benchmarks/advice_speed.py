@@ -5,8 +5,10 @@ import time
 import numpy as np
 
 import doubletrouble as dt
+from doubletrouble.advice import advise_problem
 from doubletrouble.costs import COSTS
 from doubletrouble.ensembles import named_ensemble
+from doubletrouble.options import BEST, BEST_AT_THIS_RIDGE
 from tests.advice.brute_force import least, least_at_this_ridge, random_problem, sizes
 
 PROBLEMS = 50
@@ -23,14 +25,14 @@ def main() -> None:
             if cost == "training":
                 budget *= sizes(problem)[1] ** 2
             start = time.perf_counter()
-            result = dt.advise(problem, named_ensemble(scheme), budget=budget, cost=cost)
+            result = advise_problem(problem, named_ensemble(scheme), budget=budget, cost=cost)
             seconds.append(time.perf_counter() - start)
             fixed_ridge, any_ridge = (
                 min(brute(problem, budget, kind, cost) for kind in ("ensemble", "divide"))
                 for brute in (least_at_this_ridge, least)
             )
-            fixed.append(result.best_at_this_ridge.total - fixed_ridge)
-            free.append(result.best.total - any_ridge)
+            fixed.append(result[BEST_AT_THIS_RIDGE].total - fixed_ridge)
+            free.append(result[BEST].total - any_ridge)
         kind = "measured spectra" if spectral else "isotropic problems"
         print(
             f"{count} {kind}: median {1e3 * np.median(seconds):.0f} ms, "

@@ -116,10 +116,11 @@ class Option(Shown):
         tables = [_table("options", [self], None, None)]
         if self.error is not None and not self.error.shape and len(self.error.parts) > 1:
             tables.append(self.error._part_table())
-        return Content(tables=tables, verdict=self._sentence())
+        return Content(tables=tables, verdict=self.verdict)
 
-    def _sentence(self) -> str:
-        """The change, the error after it, and its gain."""
+    @property
+    def verdict(self) -> str:
+        """The change, the error after it, and its gain, as text."""
         if self.error is None:
             return f"{self.name}: withheld, because {self.reason}."
         gain = "" if self.gain is None else f", {_less(_value(self.gain))} than now"

@@ -1169,19 +1169,3 @@ def by_name(kind: str, known: Mapping[str, Choice], name: str) -> Choice:
     if name not in known:
         raise KeyError(f"{kind} must be one of {', '.join(known) or 'none'}, got {name!r}")
     return known[name]
-
-
-# TRANSITION: deleted with the printers that import them
-from doubletrouble._display import strict_json as strict_json  # noqa: E402
-
-WORTHWHILE = 0.01
-
-
-def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    columns = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
-    return "\n".join("  ".join(map(format, row, columns)).rstrip() for row in rows)
-
-
-def scaled_axes(axes: Any, name: str, x: npt.ArrayLike, ylabel: str) -> None:
-    pass

@@ -93,7 +93,9 @@ def test_text_has_the_tables_of_the_library(capsys: Capture) -> None:
     assert [line.split()[0] for line in several[-2:]] == ["100,000", "1e+07"]
     assert several[-1].split()[-1] == "samples"
     text = lines("scaling --compute 1e12 --workers inf", capsys)
-    problem = dt.SpectralProblem.from_law(law.law, n_samples=1.0, noise=0.1)
+    problem = dt.SpectralProblem.from_law(
+        dt.PowerLaw(capacity=1.5, source=0.8), n_samples=1.0, noise=0.1
+    )
     expected = str(dt.scaling_frontier(problem, [1e12], cost=dt.Cost(workers=math.inf)))
     assert text[-len(expected.splitlines()) :] == expected.splitlines()
     assert expected.endswith("K ~ C^∞.")

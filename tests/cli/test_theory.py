@@ -223,7 +223,7 @@ def test_training_error_is_that_of_the_library(capsys: Capture) -> None:
     expected = dt.training_error(dt.Problem(ridge=np.array([[0.0], [0.1]])), ensemble)
     assert [row["training_error"] for row in result["rows"]] == np.ravel(expected).tolist()
     value = dt.training_error(dt.Problem(ridge=1.0))
-    assert lines("training --ridge 1", capsys)[-1].split() == [plain(value)]
+    assert lines("training --ridge 1", capsys)[-1].split() == [plain(float(value))]
 
 
 def test_terms_of_the_theory_are_those_of_the_library(capsys: Capture) -> None:

@@ -135,7 +135,8 @@ def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | Non
         )
     if isinstance(source, Decomposition):
         return _averaging(source, ensemble)
-    return source.advise(ensemble=ensemble)  # type: ignore[arg-type]
+    models = as_ensemble(ensemble, "Forecast.error").n_members
+    return source.advise(ensemble=cast(float, models))
 
 
 def best_allocation(
@@ -196,12 +197,12 @@ def best_allocation(
     (5, 1, 0.7056)
     """
     check_option("ridge", ridge, AtRidge)
-    search = _Search(problem, ensemble, budget, cost, dim, measure)
+    search = _Allocations(problem, ensemble, budget, cost, dim, measure)
     best = search.best(free_ridge=ridge == "best")
     return best.option(search.now, search.dim)
 
 
-class _Search:
+class _Allocations:
     """The present setting of a problem, a budget, and the best settings within it."""
 
     def __init__(
@@ -259,7 +260,7 @@ def advise_problem(
     infinitely many models are best with fewer features than samples, the marginal values, and the
     optima over ratios of those that are rounded to counts.
     """
-    search = _Search(problem, ensemble, budget, cost, dim, measure)
+    search = _Allocations(problem, ensemble, budget, cost, dim, measure)
     now, many = search.now, search.many
     settings = (
         now,
@@ -350,7 +351,7 @@ def _averaging(result: Decomposition, ensemble: EnsembleLike) -> Advice:
     if (missing := design.lacks("total", ("target",))) is not None:
         raise ValueError(missing)
     now = result.error(ensemble)
-    present = float(as_ensemble(ensemble, "Decomposition.error").n_members)  # type: ignore[arg-type]
+    present = scalar(as_ensemble(ensemble, "Decomposition.error").n_members)
     reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"

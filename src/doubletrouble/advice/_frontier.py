@@ -162,7 +162,7 @@ class ScalingFrontier(Shown):
         values = [getattr(self, name) for name in (*sizes, "gram_ridge")]
         values += [*self.error.parts.values(), self.error.total]
         verdict = f"The error is {plain(float(np.ravel(self.error.total)[-1]))} at the most"
-        verdict += f" operations, with K = {whole(float(self.n_members[-1]))} models."
+        verdict += f" operations, with K = {whole(float(self.n_members[-1]))}."
         if self.one_model is not None:
             columns += [Column(name="one_model_total", heading="one model")]
             values.append(self.one_model.error.total)
@@ -236,8 +236,8 @@ def scaling_frontier(
     operations       P              N      K  gram_ridge     error  one model  gain
          1e+12     353  99,075            81           0  3.22e-05   8.52e-05  +62%
          1e+24  29,356       2.95e+11  3,937           0  8.72e-10   7.69e-09  +89%
-    The error is 8.72e-10 at the most operations, with K = 3,937 models. For large
-    budgets C: error ~ C^-0.381, P ~ C^0.159, N ~ C^0.540, K ~ C^0.143.
+    The error is 8.72e-10 at the most operations, with K = 3,937. For large budgets
+    C: error ~ C^-0.381, P ~ C^0.159, N ~ C^0.540, K ~ C^0.143.
     """
     if not isinstance(problem, SpectralProblem):
         raise TypeError(f"problem must be a SpectralProblem, got {type(problem).__name__}")

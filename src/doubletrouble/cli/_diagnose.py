@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from doubletrouble.cli._flags import grouped, option
-from doubletrouble.cli._output import check_chart, new_chart, printable, write_chart
+from doubletrouble.cli._output import check_chart, new_chart, write_chart
 from doubletrouble.cli._report import Form, Report
 from doubletrouble.cli._tables import TableFlags
 from doubletrouble.errors import require
@@ -97,7 +97,7 @@ def diagnose(
         write_chart(figure, chart)
     frame = result.to_frame()
     rows = frame.astype(object).where(frame.notna(), "").to_dict("list")
-    form.show(Report(columns=rows, text=printable(str(result))), json.loads(result.to_json()))
+    form.show(Report(columns=rows, content=result._content()), json.loads(result.to_json()))
 
 
 # --- learners ------------------------------------------------------------------------------------

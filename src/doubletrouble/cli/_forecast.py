@@ -14,7 +14,7 @@ from doubletrouble import glossary
 from doubletrouble._numbers import whole
 from doubletrouble.activations import NAMES
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
-from doubletrouble.cli._output import check_chart, new_chart, printable, write_chart
+from doubletrouble.cli._output import check_chart, new_chart, write_chart
 from doubletrouble.cli._report import Form, Report
 from doubletrouble.cli._tables import TableFlags
 from doubletrouble.costs import COSTS
@@ -145,11 +145,11 @@ def forecast(
     fixed = ", ".join(f"{_SYMBOLS[name]} = {whole(value)}" for name, value in constants.items())
     errors = [dict.fromkeys(settings) | constants | one for one in terms._tables()[0].records()]
     heading = f"Squared error at {fixed}" if fixed else "Squared error"
-    texts = [str(result), f"{heading}\n{terms}"]
-    texts += [] if advice is None else [str(advice)]
+    contents = [result._content(), replace(terms._content(), title=heading)]
+    contents += [] if advice is None else [advice._content()]
     report = Report(
         columns={name: [row[name] for row in errors] for name in errors[0]},
-        text=printable("\n\n".join(texts)),
+        content=contents,
     )
     document = {
         "target": ", ".join(names),

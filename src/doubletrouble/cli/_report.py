@@ -64,8 +64,7 @@ class Report:
     title: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Sequence[Any]]
-    content: Content | None = None  # below the title, in place of a table of the columns
-    text: str = ""  # in place of the content
+    content: Content | Sequence[Content] = ()  # below the title, in place of a table of the columns
     keys: int = 1  # columns of parameters
     notes: Sequence[str] = ()
 
@@ -85,13 +84,14 @@ class Report:
         given = {name: value for name, value in self.parameters.items() if value is not None}
         fixed = ", ".join(f"{heading(name)}={in_title(value)}" for name, value in given.items())
         title = f"{self.title}: {fixed}" if given else self.title
-        texts = [
-            as_text(Content(title=title), printable),
-            self.text.strip("\n") or as_text(self.content or self._table(), printable),
-            as_text(Content(notes=self.notes), printable),
-        ]
+        content = self.content or self._table()
+        shown = [content] if isinstance(content, Content) else content
+        body = "\n\n".join(as_text(one, printable) for one in shown)
+        head, foot = (
+            as_text(x, printable) for x in (Content(title=title), Content(notes=self.notes))
+        )
         # a line between the title and several blocks
-        return ("\n\n" if "\n\n" in texts[1] else "\n").join(text for text in texts if text)
+        return ("\n\n" if "\n\n" in body else "\n").join(x for x in (head, body, foot) if x)
 
     def _table(self) -> Content:
         """The columns as a table, those of zeros below it."""
@@ -140,17 +140,3 @@ class Form:
             writer.writerows(report.rows)
         else:
             show(str(report))
-
-
-# TRANSITION: deleted with the commands that import them
-
-
-def cells(values: Sequence[Any]) -> list[str]:
-    """Return the cells of a column."""
-    from doubletrouble.cli._output import aligned
-
-    numbers = all(isinstance(value, int | float) for value in values)
-    return aligned(values) if numbers else [str(value) for value in values]
-
-
-symbol = heading

@@ -170,7 +170,7 @@ def scaling(
     """Print the scaling exponents of the test error by cause on data with a law for the spectrum.
 
     The exponents are d log(part)/d log(size) by the numbers of samples N, features P and models K;
-    those of the asymptotic law, where one is known, are in brackets. The ridge δ is on the Gram
+    those of the asymptotic law, where one is known, are beside them. The ridge δ is on the Gram
     matrix of features/√P.
 
     With --compute the command prints the best P, N, K and ridge for each budget of operations, and

@@ -228,7 +228,7 @@ def _show(
             title=title,
             parameters={**fixed, **names},
             columns=columns,
-            content=None if varying or result is None else result._content(),
+            content=() if varying or result is None else result._content(),
             keys=len(columns) - len(results),
         )
     )

@@ -166,7 +166,6 @@ class OrderParameters(Shown):
         return result.reshape(shape)
 
 
-
 def order_parameters(problem: Problem) -> OrderParameters:
     """Return the order parameters m, q and V of one member, for any loss.
 

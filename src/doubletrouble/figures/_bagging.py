@@ -1,7 +1,7 @@
 r"""Bagging: members that draw their samples by bootstrap or subsampling, or that divide the data.
 
 All schemes have the same total number of features, P K: the memory, and the cost of a prediction.
-The cost of their training (`advice.training_cost`) differs and is given, too. A bootstrap sample
+The cost of their training (`costs.training_cost`) differs and is given, too. A bootstrap sample
 has 1 - 1/e of the samples, some of them several times.
 """
 

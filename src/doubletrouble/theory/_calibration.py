@@ -125,9 +125,7 @@ class Calibration(Shown):
         cells = [np.ravel(v).tolist() for v in (varying | numbers).values()]
         rows = list(zip(*cells, strict=True))
         keys = len(varying) or 1
-        return (
-            Table(name="points", columns=columns, rows=rows, omitted="points", keys=keys),
-        )
+        return (Table(name="points", columns=columns, rows=rows, omitted="points", keys=keys),)
 
     def _content(self) -> Content:
         slope, error = np.asarray(self.slope), np.asarray(self.calibration_error)

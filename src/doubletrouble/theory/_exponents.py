@@ -199,7 +199,7 @@ class Exponents(Shown):
 
     def _tables(self) -> tuple[Table, ...]:
         """A row for each point and part."""
-        count, regimes = math.prod(self.shape), np.ravel(self.regime).tolist()
+        count, regimes = math.prod(self.shape), np.ravel(np.asarray(self.regime)).tolist()
         rows: list[list[Any]] = []
         by_part = {name: self._columns(name) for name in _NAMES}
         for k in range(count):
