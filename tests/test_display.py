@@ -99,6 +99,21 @@ RESULTS: dict[str, Callable[[float], Any]] = {
     "simulate a curve": lambda s: simulation(s, True),
     "simulate().error": lambda s: simulation(s, True).error([[1], [5]]),
     "simulate().psi": lambda s: simulation(s, False).psi,
+    "simulate, ensembles": lambda s: dt.simulate(
+        problem_of(s), dim=10, n_data=4, n_init=2, ensembles=[dt.Divide(2), dt.Bootstrap(4)]
+    ),
+    "simulate().drawn": lambda s: RESULTS["simulate, ensembles"](s).drawn[1],
+    "simulate, classes": lambda s: dt.simulate(
+        problem_of(s, task="classification", loss="hinge", flips=0.1), dim=10, n_data=4, n_init=2
+    ),
+    "simulate, members": lambda s: dt.simulate(
+        [dt.Member(ridge=0.1), dt.Member(ridge=0.1, activation="tanh")],
+        signal=math.sqrt(s),
+        noise=0.5,
+        dim=10,
+        n_data=4,
+    ),
+    "plan_repeats": lambda s: dt.plan_repeats(decomposition(s)),
     "decompose": decomposition,
     "decompose().by_row": lambda s: decomposition(s).by_row(),
     "decompose().anova": lambda s: decomposition(s).anova(),
