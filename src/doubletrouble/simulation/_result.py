@@ -477,10 +477,10 @@ def _with_theory(error: ErrorTerms[Estimate], theory: Any, label: str) -> Any:
     match picture:
         case _plots.Bars():
             exact = {bar.part: replace(bar, label="theory") for bar in other.rows}
-            rows = []
+            rows: list[Any] = []
             for bar in picture.rows:
-                pair = [bar, exact[bar.part]] if bar.part in exact else [bar]
-                rows += pair if any(_is_there(one.value) for one in pair) else []
+                pair: list[Any] = [bar, exact[bar.part]] if bar.part in exact else [bar]
+                rows += pair if any(float(one.value) for one in pair) else []
             return replace(picture, rows=rows)
         case _plots.Curves():
             points = [replace(line, points=True) for line in picture.lines]
@@ -488,11 +488,6 @@ def _with_theory(error: ErrorTerms[Estimate], theory: Any, label: str) -> Any:
             return replace(picture, lines=[*exact_lines, *points], note=_SIMULATED)
         case _:
             return _curves_with_theory(picture, other)
-
-
-def _is_there(value: Any) -> bool:
-    """Whether a part is not zero."""
-    return bool(float(value))
 
 
 def _curves_with_theory(picture: _plots.CurveFamily, other: _plots.CurveFamily) -> _plots.Curves:
