@@ -582,10 +582,9 @@ def _table_html(table: Table) -> str:
     indices = [table.columns.index(column) for column in columns]
     for index, column in zip(indices, columns, strict=True):
         cells = [row[index] for row in rows]
-        printed = _printed(column, cells, table.confidence)
-        if not any(cell.strip() for each in printed for cell in each.cells):
-            continue
-        for each in printed:
+        for each in _printed(column, cells, table.confidence):
+            if not any(cell.strip() for cell in each.cells):
+                continue
             side = "right" if each.numeric else "left"
             head.append(_html("th", each.heading or " ", f"text-align:{side};padding:2px 8px"))
             for k, cell in enumerate(each.cells):
