@@ -261,6 +261,7 @@ def test_results_are_shown_and_drawn(tmp_path: Path) -> None:
     assert any(list(line.get_ydata()) == ridge for line in axes.lines)
     assert json.loads(result.status.to_json())["cells"] == [{"done": 15, "failed": 0, "missing": 0}]
 
+
 def test_rows_of_other_settings_are_not_results(tmp_path: Path) -> None:
     store = tmp_path / "s"
     run(dt.Sweep(**SMALL), store)

@@ -30,7 +30,7 @@ from doubletrouble.diagnosis import Diagnosis, LearnerComparison
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.forecasting import Forecast
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
-from doubletrouble.losses import Logistic, MaxMargin, Measure, MEASURE_LABELS
+from doubletrouble.losses import MEASURE_LABELS, Logistic, MaxMargin, Measure
 from doubletrouble.options import (
     DATA,
     FRONTIER,
