@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -251,6 +252,8 @@ def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
         advice(features_per_dim=1.0, ridge=0.0).waterfall()
     with pytest.raises(ValueError, match="few rows"):
         estimated(0.1).waterfall(DATA)
+    with pytest.raises(ValueError, match="none is recommended"):
+        estimated(0.001).waterfall()
 
 
 def test_waterfall_without_common_parts_has_one_step() -> None:
@@ -262,3 +265,13 @@ def test_waterfall_without_common_parts_has_one_step() -> None:
     both = Advice(now=result.now, changes=(bag,), confidence=0.9)
     labels = [label.get_text() for label in both.waterfall("bag of 10").get_yticklabels()]
     assert labels == ["now", "all causes", "bag of 10"]
+
+
+def test_waterfall_has_a_step_for_a_total_that_is_estimated_apart() -> None:
+    result = estimated(0.3)
+    error = result["change 0"].error
+    assert error is not None
+    apart = replace(result["change 0"], error=replace(error, separate_total=3000.0))
+    both = Advice(now=result.now, changes=(apart,), confidence=0.9)
+    labels = [label.get_text() for label in both.waterfall("change 0").get_yticklabels()]
+    assert labels == ["now", "noise", "bias", "not by cause", "change 0"]

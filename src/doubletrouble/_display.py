@@ -121,7 +121,7 @@ class Shown:
 
     def _picture(self) -> Any:
         """What is drawn: one of the pictures of `_plots`."""
-        raise NotImplementedError
+        raise ValueError(f"plot must be of a result with a picture, got {type(self).__name__}")
 
     def _tables(self) -> Sequence[Table]:
         """The tables that are exported."""
@@ -377,7 +377,10 @@ def decimal_aligned(texts: Sequence[str]) -> list[str]:
 
 
 def _at_points(numbers: Sequence[str]) -> list[str]:
-    """Numbers padded on both sides, so that their points are below each other."""
+    """Numbers padded on both sides, so that their points, or signs of percent, line up."""
+    if any(number.endswith("%") for number in numbers):
+        width = max(map(len, numbers))
+        return [f"{number:>{width}}" for number in numbers]
     halves = [re.fullmatch(r"([^.e%]*)(.*)", number) for number in numbers]
     before = [match[1] if match else "" for match in halves]
     after = [match[2] if match else "" for match in halves]
@@ -579,10 +582,9 @@ def _table_html(table: Table) -> str:
     indices = [table.columns.index(column) for column in columns]
     for index, column in zip(indices, columns, strict=True):
         cells = [row[index] for row in rows]
-        printed = _printed(column, cells, table.confidence)
-        if not any(cell.strip() for each in printed for cell in each.cells):
-            continue
-        for each in printed:
+        for each in _printed(column, cells, table.confidence):
+            if not any(cell.strip() for cell in each.cells):
+                continue
             side = "right" if each.numeric else "left"
             head.append(_html("th", each.heading or " ", f"text-align:{side};padding:2px 8px"))
             for k, cell in enumerate(each.cells):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, one_line
+from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.parameters import Value
 from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
@@ -227,11 +227,13 @@ class Advice(Shown):
         KeyError
             If there is no option of this name.
         ValueError
-            If the error after the change is withheld or infinite.
+            If the error after the change is withheld or infinite, or no change is recommended.
         MissingExtraError
             If matplotlib is not installed.
         """
         option = self.choice if name is None else self[name]
+        if name is None and option is self.now:
+            raise ValueError("name must be an option where none is recommended, got None")
         before, after = self.now.error, option.error
         if before is None or after is None or not math.isfinite(self.now.total + option.total):
             why = option.reason or "the error is not finite"
@@ -239,15 +241,15 @@ class Advice(Shown):
                 f"name must be an option with a finite error, got {option.name!r}: {why}"
             )
         steps: list[tuple[str, str, float]] = []
-        if all(before.includes.get(k) == after.includes.get(k) for k in before.parts) and (
-            before.parts.keys() == after.parts.keys()
-        ):
+        if before.parts.keys() == after.parts.keys() and before.includes == after.includes:
             for part, value in before.parts.items():
                 change = _value(after.parts[part]) - _value(value)
                 if change:
                     steps.append((before._label(part), part, change))
-        else:
-            steps.append(("all causes", "total", option.total - self.now.total))
+        # a total may be estimated apart from its parts
+        rest = option.total - self.now.total - sum(change for *_, change in steps)
+        if abs(rest) > _EQUAL * self.now.total:
+            steps.append(("not by cause" if steps else "all causes", "total", rest))
         picture = _plots.Waterfall(
             start_label=self.now.name,
             start=self.now.total,
@@ -300,9 +302,6 @@ class Advice(Shown):
             baseline=self.baseline or None,
             baseline_label=f"predicting {self.baseline_name}",
         )
-
-    def __repr__(self) -> str:
-        return one_line(type(self).__name__, self._content())
 
 
 def _withheld(advice: Advice) -> list[str]:
