@@ -518,6 +518,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         default=None, repr=False, compare=False
     )
     is_difference: bool = field(default=False, repr=False, compare=False)  # of two errors
+    label: str = field(default="squared error", repr=False, compare=False)  # the name of the error
 
     @classmethod
     def _of_total(cls, total: Term, reason: str, **about: Any) -> Self:
@@ -581,6 +582,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
             is_difference=True,
+            label=self.label,
         )
         return terms
 
@@ -749,7 +751,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         shape = self.shape
         if len(shape) > 2:
             raise ValueError(f"plot must be of at most two axes, got shape {shape}")
-        columns, label = self._columns(), "squared error"
+        columns, label = self._columns(), self.label
         if not shape:
             bars = [_plots.Bar(label=self._label(n), value=p, part=n) for n, p in columns.items()]
             return _plots.Bars(rows=bars, xlabel=label, confidence=None)
@@ -789,7 +791,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             xlabel=name.replace("_", " "),
             names=[label or str(row) for row, label in enumerate(labels)],
             totals=_broadcast(self.total, self.shape),
-            ylabel="total squared error",
+            ylabel=f"total {self.label}",
             levels=None if levels is None else levels[1],
             levels_label="" if levels is None else levels[0].replace("_", " "),
             extrapolated=np.broadcast_to(self.extrapolated, self.shape),
@@ -888,7 +890,6 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
     """
 
     index: Sequence[Hashable] = field(default=(), compare=False)  # of the rows of the data
-    label: str = field(default="squared error", compare=False)  # of the axis of a plot
 
     def _point_table(self, confidence: float | None = None) -> Table:
         table = super()._point_table(confidence)
