@@ -478,13 +478,15 @@ def _openml(name: str, folder: Path | None) -> _Images:
     require("pandas", "data")  # which parses the file
     number, n_train, digest = _PUBLISHED[name]
     source = f"data set {number} of OpenML"
-    options = {"as_frame": False, "parser": "pandas", "return_X_y": True, "n_retries": 1}
+    options: dict[str, Any] = {"as_frame": False, "return_X_y": True, "n_retries": 1}
+    # numbers for the classes, too: scikit-learn 1.9 cannot read categories with pandas 3.1
+    options |= {"parser": "pandas", "read_csv_kwargs": {"dtype": np.float32}}
     try:
         with warnings.catch_warnings(), np.errstate(invalid="ignore"):
             warnings.simplefilter("ignore")  # of a retry: if it fails, there is an error
             pixels, target = fetch(data_id=number, data_home=folder, **options)
             images, classes = (np.asarray(a).astype(np.uint8) for a in (pixels, target))
-    except (OSError, HTTPException, ValueError) as error:
+    except (OSError, HTTPException, ValueError, KeyError) as error:
         raise DataError(
             f"{name}, {source}, cannot be read: {_line(error)}; without a network, give a folder "
             "with its files, or the path of an .npz file"

@@ -1,7 +1,11 @@
 """Small files of images, and the folder of the real ones."""
 
+import io
+import json
+from hashlib import md5
 from pathlib import Path
 from typing import Any
+from urllib.request import Request
 
 import numpy as np
 import numpy.typing as npt
@@ -45,3 +49,57 @@ def write_cifar(folder: Path, n: int = 10) -> Path:
     for name, (x, classes) in zip(BATCHES, cifar_batches(n), strict=True):
         np.column_stack([classes[:, None], x]).tofile(folder / name)
     return folder
+
+
+class OpenML:
+    """Answers the requests of `fetch_openml` for one data set, and lists their addresses."""
+
+    def __init__(self, x: Bytes, classes: Bytes) -> None:
+        self.requests: list[str] = []
+        pixels = [(f"pixel{i}", "numeric", "REAL") for i in range(x.shape[1])]
+        columns = [*pixels, ("class", "nominal", "{0,1,2,3,4,5,6,7,8,9}")]
+        header = [f"@ATTRIBUTE {name} {kind}" for name, _, kind in columns]
+        rows = np.column_stack([x, classes]).tolist()
+        lines = ["@RELATION images", *header, "@DATA", *(",".join(map(str, row)) for row in rows)]
+        self.arff = "\n".join(lines).encode()
+        self.features = [
+            {
+                "index": str(index),
+                "name": name,
+                "data_type": kind,
+                "is_target": str(name == "class").lower(),
+                "is_ignore": "false",
+                "is_row_identifier": "false",
+                "number_of_missing_values": "0",
+            }
+            for index, (name, kind, _) in enumerate(columns)
+        ]
+
+    def urlopen(self, request: Request, *_: Any, **__: Any) -> "_Response":
+        url = request.full_url
+        self.requests.append(url)
+        if url.endswith(".arff"):
+            return _Response(self.arff)
+        if "features" in url:
+            answer: dict[str, Any] = {"data_features": {"feature": self.features}}
+        elif "qualities" in url:
+            answer = {"data_qualities": {"quality": []}}
+        else:
+            description = {
+                "id": "1",
+                "name": "images",
+                "version": "1",
+                "format": "ARFF",
+                "file_id": "1",
+                "url": "https://api.openml.org/data/v1/download/1/images.arff",
+                "md5_checksum": md5(self.arff).hexdigest(),
+                "default_target_attribute": "class",
+                "status": "active",
+            }
+            answer = {"data_set_description": description}
+        return _Response(json.dumps(answer).encode())
+
+
+class _Response(io.BytesIO):
+    def info(self) -> dict[str, str]:
+        return {}

@@ -15,7 +15,15 @@ import pytest
 import doubletrouble.data as module
 from doubletrouble.data import DataError, StatisticsName, load_data
 from doubletrouble.errors import MissingExtraError
-from tests.data.files import BATCHES, PIXELS, cifar_batches, images, store, write_cifar
+from tests.data.files import (
+    BATCHES,
+    PIXELS,
+    OpenML,
+    cifar_batches,
+    images,
+    store,
+    write_cifar,
+)
 from tests.docs.pages import compared, text_of
 
 # --- digits --------------------------------------------------------------------------------------
@@ -319,7 +327,7 @@ PIXELS_OF_ALL, CLASSES_OF_ALL = images(60, 16)
 @pytest.fixture
 def openml(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What `fetch_openml` returns or raises, and its arguments: a small MNIST."""
-    made: dict[str, Any] = {"x": PIXELS_OF_ALL, "y": CLASSES_OF_ALL.astype(str).astype(object)}
+    made: dict[str, Any] = {"x": PIXELS_OF_ALL.astype(float), "y": CLASSES_OF_ALL.astype(float)}
 
     def fetch(**arguments: Any) -> tuple[Any, Any]:
         made["arguments"] = arguments
@@ -334,7 +342,6 @@ def openml(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_published_sets_come_from_openml(openml: dict[str, Any], tmp_path: Path) -> None:
-    openml["x"] = PIXELS_OF_ALL.astype(float)
     data = load_data("MNIST", pca=3, n_samples=20)
     assert (data.name, data.settings["source"]) == ("mnist", "data set 554 of OpenML")
     arguments = openml["arguments"]
@@ -353,6 +360,18 @@ def test_published_sets_come_from_openml(openml: dict[str, Any], tmp_path: Path)
     with pytest.raises(DataError, match="mnist must be in"):
         load_data("mnist", **SMALL)
     assert "arguments" not in openml
+
+
+def test_scikit_learn_downloads_a_set_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = sha256(CLASSES_OF_ALL.tobytes()).hexdigest()[:32]
+    monkeypatch.setitem(module._PUBLISHED, "mnist", (554, 40, digest))
+    server = OpenML(PIXELS_OF_ALL, CLASSES_OF_ALL)
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", server.urlopen)
+    for _ in range(2):
+        found = module._openml("mnist", None)
+        np.testing.assert_array_equal(found.rows, PIXELS_OF_ALL)
+        np.testing.assert_array_equal(found.classes, CLASSES_OF_ALL)
+        assert (len(server.requests), found.n_train) == (4, 40)
 
 
 def test_failed_downloads_are_one_sentence(openml: dict[str, Any]) -> None:
