@@ -663,7 +663,9 @@ def test_table_is_forecast_by_the_server(opened: Opener, page_server: str, tmp_p
     page.get_by_role("button", name="Forecast", exact=True).click()
     expect(page.get_by_text("standard deviation 4.00, as given")).to_be_visible()
     expect(page.get_by_text("encoded, as 2: 'text'")).to_be_visible()
-    expect(page.get_by_text(re.compile("Best change|No (finite )?single change")).first).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("Best change|No (finite )?single change")).first
+    ).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("window.hacked") is None
     assert violations(page) == []

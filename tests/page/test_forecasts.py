@@ -24,7 +24,7 @@ from doubletrouble.page._forecasts import (
 from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import Simulations
 from doubletrouble.results import Forecast
-from doubletrouble.tables import DataTable
+from doubletrouble.tables import read_csv
 from tests.cli.results import Capture, json_result
 from tests.page.serving import WAIT
 
@@ -226,12 +226,12 @@ def test_missing_values_are_named_and_left_out_on_request(client: FlaskClient) -
 
 def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_forecasts, "MOST_ROWS", 50)
-    table = DataTable.from_csv(csv_of())
+    table = read_csv(csv_of())
     choice = ForecastChoice.from_json({"target": 4, "inputs": [1, 3]}, table)
     rows = choice.rows(table)
     assert (rows.inputs.shape, rows.labels.shape) == ((50, 2), (50,))
     assert rows.notes[0].startswith("50 of 60 rows are used")
-    assert np.isin(rows.inputs[:, 0], table.columns[1].values).all()
+    assert np.isin(rows.inputs["first"], table["first"]).all()
 
 
 @pytest.mark.parametrize(
