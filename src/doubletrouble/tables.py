@@ -41,7 +41,7 @@ def read_table(file: Path) -> Any:
             return read_csv(file.read_bytes())
         require("pyarrow", "tables")
         frame = require("pandas", "tables").read_parquet(file, dtype_backend="numpy_nullable")
-        return _floats_and_texts(frame, [f"row {k + 1}" for k in range(len(frame))])
+        return _frame(frame, [f"row {k + 1}" for k in range(len(frame))])
     except (ValueError, OSError) as error:
         raise ValueError(f"file must be a table, .csv or .parquet, got {file}: {error}") from error
 
@@ -73,7 +73,7 @@ def read_csv(content: bytes, most_columns: float = np.inf) -> Any:
     for decimal in "." if separator == "," else ".,":
         options = {"sep": separator, "decimal": decimal}
         frame = read(io.StringIO(text), **options, low_memory=False, dtype_backend="numpy_nullable")
-        frames.append(_floats_and_texts(frame, [place for place, _ in rows]))
+        frames.append(_frame(frame, [place for place, _ in rows]))
         frames[-1].attrs = options
     return max(frames, key=lambda frame: frame.select_dtypes("number").shape[1])
 
@@ -182,13 +182,15 @@ def _check_names(names: list[str], most: float) -> None:
         raise ValueError(f"columns must have different names, got {repeated[0]!r:.60} twice")
 
 
-def _floats_and_texts(frame: Any, places: list[str]) -> Any:
-    columns = {}
-    for name, values in frame.items():
-        found = values.astype("string").to_numpy(object, na_value=np.nan)
-        if values.dtype != "string":
-            with suppress(TypeError, ValueError):  # dates and others
-                numbers = values.astype(float).to_numpy()
-                found = found if np.isinf(numbers).any() else numbers
-        columns[str(name)] = found
+def _frame(read: Any, places: list[str]) -> Any:
+    columns = {str(name): _floats_or_texts(values) for name, values in read.items()}
     return require("pandas", "tables").DataFrame(columns, index=places)
+
+
+def _floats_or_texts(values: Any) -> Any:
+    if values.dtype != "string":
+        with suppress(TypeError, ValueError):  # dates and others
+            numbers = values.astype(float).to_numpy()
+            if not np.isinf(numbers).any():
+                return numbers
+    return values.astype("string").to_numpy(object, na_value=np.nan)

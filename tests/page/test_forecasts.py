@@ -95,6 +95,21 @@ def test_bad_files_are_refused(client: FlaskClient) -> None:
         assert message in (response.json or {})["message"]
 
 
+def test_columns_are_described_for_the_browser(client: FlaskClient) -> None:
+    content = b'"";"size";"city";"name";"y"\n"1";0,5;"Oslo";"a";1\n"2";;"Bern";"b";4\n'
+    content += b'"3";1,5;"Oslo";"c";2\n"4";2;"Bern";"d";7,5\n'
+    answer = client.post("/api/data", data=content).json or {}
+    keys = ("name", "numeric", "classes", "remark", "missing", "first_missing")
+    assert [tuple(column[key] for key in keys) for column in answer["columns"]] == [
+        ("Unnamed: 0", True, 0, "numbers the rows", 0, ""),
+        ("size", True, 0, "", 1, "line 3"),
+        ("city", False, 2, "not numbers: 'Oslo' in line 2", 0, ""),
+        ("name", False, 0, "not numbers: 'a' in line 2", 0, ""),
+        ("y", True, 0, "", 0, ""),
+    ]
+    assert (answer["rows"], answer["target"]) == (4, 4)
+
+
 def test_sizes_of_bodies_are_limited(client: FlaskClient) -> None:
     assert client.post("/api/data", data=b" " * (MOST_BYTES + 1)).status_code == 413
     assert client.post("/api/forecast", data=b" " * 100_000).status_code == 413

@@ -128,8 +128,9 @@ class ForecastChoice:
         inputs, target = list(self.inputs), self.target
         encoded = [name for name in inputs if first_text(table[name])]
         others = [name for name in table if name not in inputs]
-        options = [repr(file)]
+        options, defaults = [repr(file)], ("sep=','", "decimal='.'")
         options += [f"{name}={value!r}" for name, value in table.attrs.items()]
+        options = [option for option in options if option not in defaults]
         names = ("scale", "fit_intercept", "activation")
         arguments = [f"{name}={getattr(self, name)!r}" for name in names]
         arguments += [f"noise={self.noise!r}"] * (self.noise is not None)
