@@ -72,6 +72,14 @@ Choice = TypeVar("Choice")
 NOISE_FLOOR = "noise floor"
 """The name of the part `bayes` where it is printed."""
 
+_CAUSES = {  # in sentences
+    "noise": "variance by noise in the training labels",
+    "initialization": "variance over initializations",
+    "sampling": "variance over training samples",
+    "resampling": "variance over resampled members",
+    "bayes": "the noise of test labels, which no model removes",
+}
+
 EXTRAPOLATED = "extrapolated"
 """The status of an error beyond what was measured."""
 
@@ -658,6 +666,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         columns = self._columns()
         total = float(_number(columns["total"])) if "total" in columns else math.nan
         split = 0 < total < math.inf and not self.is_difference
+        estimated = any(isinstance(part, Estimate) for part in columns.values())
         rows = [
             [
                 name,
@@ -674,7 +683,11 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             columns=(
                 Column(name="part", form="words", printed=False),
                 Column(name="label", heading="part", form="words", exported=False),
-                Column(name="error", interval=confidence is not None),
+                Column(
+                    name="error",
+                    heading="error ± s.e." if estimated and confidence is None else "error",
+                    interval=confidence is not None,
+                ),
                 Column(name="share", form="share"),
                 Column(name="status", heading="how it is known", form="words"),
                 Column(name="includes", form="words", printed=False),
@@ -742,7 +755,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         if not parts or not 0 < number < math.inf:
             return f"The total is {plain(number)}."
         largest = max(parts, key=parts.__getitem__)
-        return f"{percent(parts[largest] / number)} of the error is {self._label(largest)}."
+        cause = self._label(largest)
+        if largest not in self.includes:
+            cause = _CAUSES.get(largest, cause)
+        return f"{percent(parts[largest] / number)} of the error is {cause}."
 
     def _picture(self) -> Any:
         shape = self.shape
