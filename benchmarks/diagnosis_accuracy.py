@@ -152,7 +152,7 @@ def diagnosed(model: Any, x: FloatArray, y: FloatArray, seed: int) -> dict[str, 
         found["initialization"] = Interval.of(error.initialization)
     for growth in GROWTHS:
         gain = advice[f"{growth}x data"].gain
-        if gain is not None:
+        if isinstance(gain, dt.Estimate):
             found[f"{growth}x"] = Interval.of(1 - gain)
     return found
 

@@ -773,7 +773,7 @@ def advice(data: DataSet, noise: float, *, samples: int, sets: int) -> Decisions
         f = dt.forecast(x[rows], y[rows], **RAW, **options)
         for delta in BASES:
             advised = f.advise(width, delta * x.shape[1] / n)
-            own = advised["best ridge"].ridge * n / x.shape[1]
+            own = advised["best ridge"].setting["ridge"] * n / x.shape[1]
             actions = {
                 "now": log_error(delta),
                 "2x features": log_error(delta, wide=1),

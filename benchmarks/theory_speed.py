@@ -19,6 +19,7 @@ from scipy.optimize import root
 import doubletrouble as dt
 from benchmarks.timing import best_time
 from doubletrouble.theory import psi_terms
+from tests.oracles import replica
 
 POINTS = 1_000_000
 
@@ -95,14 +96,14 @@ def _literal() -> None:
         lambda: [_literal_terms(r, 1.0, 1e-5, moments.linear, moments.nonlinear) for r in ratios], 2
     )
     ours = best_time(lambda: psi_terms(problem), 20)
-    replica = best_time(lambda: dt.replica.psi_terms(dt.Problem(ridge=1e-5)), 2)
+    route = best_time(lambda: replica.psi_terms(dt.Problem(ridge=1e-5)), 2)
     psi3 = [_literal_terms(r, 1.0, 1e-5, moments.linear, moments.nonlinear)[1] for r in ratios]
     off = np.max(np.abs(np.divide(psi3, psi_terms(problem).psi3_vanilla) - 1))
     print(
         f"200 widths: literal scipy solve {literal * 1e3:.0f} ms (two terms, off by {off:.0e}), "
         f"psi_terms {ours * 1e3:.2f} ms (seven terms): {literal / ours:.0f} x"
     )
-    print(f"replica route at full precision: {replica * 1e3:.0f} ms a point")
+    print(f"replica route at full precision: {route * 1e3:.0f} ms a point")
 
 
 def _literal_terms(

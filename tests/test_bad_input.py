@@ -15,8 +15,6 @@ import doubletrouble as dt
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import _VOTES, SCHEMES, SUPPORT, as_ensemble, named_ensemble
 from doubletrouble.parameters import FloatArray, declarations
-from doubletrouble.replica import psi_terms as replica_psi_terms
-from doubletrouble.replica import saddle_point
 from doubletrouble.theory import effective_ridge, psi_terms
 from tests.messages import message_of
 from tests.schemes import ensemble as example
@@ -129,7 +127,7 @@ def test_conventions_are_named() -> None:
 
 
 def test_problem_must_be_a_problem() -> None:
-    single = (psi_terms, effective_ridge, replica_psi_terms, saddle_point)
+    single = (psi_terms, effective_ridge)
     for call in (*FUNCTIONS.values(), *single):
         for value in (None, "relu", dt.Problem):
             assert_names(call, "problem", value, type(value).__name__)

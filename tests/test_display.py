@@ -102,7 +102,6 @@ RESULTS: dict[str, Callable[[float], Any]] = {
     "simulate, ensembles": lambda s: dt.simulate(
         problem_of(s), dim=10, n_data=4, n_init=2, ensembles=[dt.Divide(2), dt.Bootstrap(4)]
     ),
-    "simulate().drawn": lambda s: RESULTS["simulate, ensembles"](s).drawn[1],
     "simulate, classes": lambda s: dt.simulate(
         problem_of(s, task="classification", loss="hinge", flips=0.1), dim=10, n_data=4, n_init=2
     ),

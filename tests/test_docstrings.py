@@ -19,8 +19,6 @@ FUNCTIONS = [
     "losses.loss",
     "theory.effective_ridge",
     "theory.psi_terms",
-    "replica.psi_terms",
-    "replica.saddle_point",
 ]
 LOSSES: list[type] = [dt.losses.Loss, *dt.losses.LOSSES.values()]
 CLASSES = [

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_an_estimated_choice_is_sure_of_one_per_cent() -> None:
 def test_verdict_of_estimates_has_the_interval() -> None:
     assert estimated(0.1, 0.3).verdict == (
         "Best change: change 1, which reduces the squared error from 4,820 to 3,370 by 30% "
-        "(90% interval 25% to 35%, measured, paired), for fits ×2."
+        "(90% interval 25% to 35%, measured, paired), for 2 times the fits."
     )
 
 
@@ -113,7 +114,7 @@ def test_verdict_has_name_errors_gain_and_costs(
     gain = f"by {100 * float(choice.gain or 0):.0f}%"
     assert all(part in verdict for part in (choice.name, gain))
     assert ("at no cost" in verdict) == (not costs)
-    assert dict(re.findall(r"(\w+) ×([\d.,]*\d)", verdict)) == costs
+    assert {name: x for x, name in re.findall(r"([\d.,]*\d) times the (\w+)", verdict)} == costs
 
 
 def test_zero_and_infinite_errors_have_advice() -> None:
@@ -130,9 +131,9 @@ def test_zero_and_infinite_errors_have_advice() -> None:
 
 def test_text_has_a_line_per_option_and_ends_with_the_verdict() -> None:
     result = advice()
-    title, head, *lines = str(result).splitlines()
+    title, _, head, *lines = str(result).splitlines()
     assert title == "Test error, exact; now P/D = 1.5, N/D = 1, K = 1, λ = 0.01"
-    assert head.split() == ["option", "error", "gain", "with", "features", "training"]
+    assert head.split() == ["option", "error", "gain", "cost"]
     text = "\n".join(lines)
     for option in result.options:
         assert re.search(rf"^{option.name} ", text, re.M)
@@ -240,7 +241,8 @@ def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
         axes = result.waterfall(name)
         option = result.choice if name is None else result[name]
         labels = [label.get_text() for label in axes.get_yticklabels()]
-        assert labels == ["now", "noise", "initialization", "sampling", "bias", option.name]
+        assert labels[:-1] == ["now", "noise", "initialization", "sampling", "bias"]
+        assert labels[-1].startswith(option.name)
         bars = [patch for patch in axes.patches if hasattr(patch, "get_width")]
         by_row = {round(bar.get_y() + bar.get_height() / 2): bar for bar in bars}
         ends = [(by_row[k].get_x(), by_row[k].get_width()) for k in (0, len(labels) - 1)]
@@ -251,6 +253,8 @@ def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
         advice(features_per_dim=1.0, ridge=0.0).waterfall()
     with pytest.raises(ValueError, match="few rows"):
         estimated(0.1).waterfall(DATA)
+    with pytest.raises(ValueError, match="none is recommended"):
+        estimated(0.001).waterfall()
 
 
 def test_waterfall_without_common_parts_has_one_step() -> None:
@@ -262,3 +266,13 @@ def test_waterfall_without_common_parts_has_one_step() -> None:
     both = Advice(now=result.now, changes=(bag,), confidence=0.9)
     labels = [label.get_text() for label in both.waterfall("bag of 10").get_yticklabels()]
     assert labels == ["now", "all causes", "bag of 10"]
+
+
+def test_waterfall_has_a_step_for_a_total_that_is_estimated_apart() -> None:
+    result = estimated(0.3)
+    error = result["change 0"].error
+    assert error is not None
+    apart = replace(result["change 0"], error=replace(error, separate_total=3000.0))
+    both = Advice(now=result.now, changes=(apart,), confidence=0.9)
+    labels = [label.get_text() for label in both.waterfall("change 0").get_yticklabels()]
+    assert labels == ["now", "noise", "bias", "not by cause", "change 0"]

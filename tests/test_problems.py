@@ -268,15 +268,12 @@ def test_functions_of_the_square_loss_refuse_other_losses() -> None:
         "gradient_flow": lambda problem: dt.gradient_flow(problem, 1.0),
         "best_stopping_time": dt.best_stopping_time,
         "SpectralProblem": lambda problem: dt.SpectralProblem.from_problem(problem, dim=3),
-        "the replica route": dt.replica.psi_terms,
     }
     for name, function in functions.items():
         message = message_of(function, dt.Problem(loss="huber", signal=[1.0, 2.0]))
         assert message == f"loss must be squared for {name}, got huber:1.0"
         message = message_of(function, dt.Problem(task="classification"))
         assert message == f"task must be regression for {name}, got classification"
-    message = message_of(dt.replica.saddle_point, dt.Problem(loss="absolute"))
-    assert message.startswith("loss must be squared")
 
 
 @pytest.mark.parametrize("components", [[(0.9,), (0.1, 2)], "abc", [("a", "b")], None, []])

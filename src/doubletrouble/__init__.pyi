@@ -2,7 +2,6 @@
 
 from doubletrouble import convex as convex
 from doubletrouble import losses as losses
-from doubletrouble import replica as replica
 from doubletrouble import results as results
 from doubletrouble import theory as theory
 from doubletrouble._version import __version__ as __version__

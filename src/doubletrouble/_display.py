@@ -36,7 +36,7 @@ ROWS = 12
 
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
-_UNBROKEN = "\N{NO-BREAK SPACE}"
+UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
 Form: TypeAlias = Literal[
@@ -50,7 +50,7 @@ count       a parameter: whole numbers with all digits, others with three
 exponent    a power: three decimals
 share       a part of a whole, in percent
 gain        a change, in percent with a sign
-multiples   costs by name in multiples of the present ones, a column for each: "×2"
+multiples   costs by name in multiples of the present ones: "features ×2"
 settings    parameters by name: "λ = 0.0154"
 """
 
@@ -100,6 +100,68 @@ class Table:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """A number, an estimate, or an array of them, with its name."""
+
+    name: str
+    value: Any
+    heading: str | None = None
+    meaning: str = ""
+    form: Form = "number"
+
+
+def point_table(
+    name: str,
+    shape: tuple[int, ...],
+    coordinates: Mapping[str, Any],
+    columns: Sequence[tuple[Column, Any]],
+    **options: Any,
+) -> Table:
+    """A row for each point of arrays: the numbers that vary, and those of the columns."""
+    count = math.prod(shape)
+    varying = dict(coordinates) or ({"point": np.arange(count).reshape(shape)} if shape else {})
+    cells = [(Column(name=k, form="count"), value) for k, value in varying.items()] + [*columns]
+    return Table(
+        name=name,
+        columns=[column for column, _ in cells],
+        rows=list(zip(*(_at_every_point(value, shape) for _, value in cells), strict=True)),
+        omitted="points",
+        keys=max(len(varying), 1),
+        **options,
+    )
+
+
+def _at_every_point(value: Any, shape: tuple[int, ...]) -> list[Any]:
+    """The items of an array, or a number, at every point."""
+    if not isinstance(value, Uncertain):
+        return list(np.broadcast_to(value, shape).reshape(-1).tolist())
+    inner = np.shape(value.value)
+    items: Any = value
+    flat = [items[index] for index in np.ndindex(inner)] if inner else [value]
+    order = np.broadcast_to(np.arange(len(flat)).reshape(inner), shape)
+    return [flat[k] for k in order.reshape(-1)]
+
+
+def quantity_table(
+    name: str, quantities: Sequence[Quantity], coordinates: Mapping[str, Any] | None = None
+) -> Table:
+    """A row for each quantity; of arrays, a row for each point."""
+    shape = np.broadcast_shapes(*(np.shape(getattr(q.value, "value", q.value)) for q in quantities))
+    if shape:
+        columns = [
+            (Column(name=q.name, heading=q.heading, form=q.form), q.value) for q in quantities
+        ]
+        return point_table(name, shape, coordinates or {}, columns)
+    head = (
+        Column(name="quantity", form="words"),
+        Column(name="value", form=quantities[0].form),
+        Column(name="meaning", form="words"),
+    )
+    rows = [[q.heading or q.name.replace("_", " "), q.value, q.meaning] for q in quantities]
+    return Table(name=name, columns=head, rows=rows)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Content:
     """All that a result shows."""
 
@@ -121,7 +183,7 @@ class Shown:
 
     def _picture(self) -> Any:
         """What is drawn: one of the pictures of `_plots`."""
-        raise NotImplementedError
+        raise ValueError(f"plot must be of a result with a picture, got {type(self).__name__}")
 
     def _tables(self) -> Sequence[Table]:
         """The tables that are exported."""
@@ -272,24 +334,24 @@ def _ends(cell: Any, confidence: float | None) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _settings(pairs: Mapping[str, Any]) -> str:
+def settings_text(pairs: Mapping[str, Any]) -> str:
     """Parameters on one line, which breaks between them only.
 
-    >>> _settings({"λ": 0.0154, "K": 2}).replace(_UNBROKEN, " ")
+    >>> settings_text({"λ": 0.0154, "K": 2}).replace(UNBROKEN, " ")
     'λ = 0.0154, K = 2'
     """
-    shown = (f"{name} = {_word(value)}".replace(" ", _UNBROKEN) for name, value in pairs.items())
+    shown = (f"{name} = {_word(value)}".replace(" ", UNBROKEN) for name, value in pairs.items())
     return ", ".join(shown)
 
 
-def _multiple(factor: float) -> str:
-    """A factor other than 1.
+def _multiples(pairs: Mapping[str, float] | None) -> str:
+    """Factors by name, but for those of 1; "none" where there are no others.
 
-    >>> _multiple(2.0), _multiple(math.inf), _multiple(1 - 1e-15)
-    ('×2', '×∞', '')
+    >>> _multiples({"features": 2.0, "data": 1 - 1e-15}).replace(UNBROKEN, " ")
+    'features ×2'
     """
-    text = whole(factor)
-    return "" if text == "1" else f"×{text}"
+    shown = [f"{name}{UNBROKEN}×{whole(x)}" for name, x in (pairs or {}).items() if whole(x) != "1"]
+    return ", ".join(shown) or ("none" if pairs else "")
 
 
 def _word(value: Any) -> str:
@@ -311,14 +373,9 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     if form == "words":
         return [_Printed(column.title, ["" if c is None else str(c) for c in cells], False)]
     if form == "settings":
-        return [_Printed(column.title, [_settings(cell or {}) for cell in cells], False)]
+        return [_Printed(column.title, [settings_text(cell or {}) for cell in cells], False)]
     if form == "multiples":
-        names = dict.fromkeys(name for cell in cells for name in cell or ())
-        factors = {name: [(cell or {}).get(name, 1) for cell in cells] for name in names}
-        return [
-            _Printed(name, decimal_aligned([_multiple(x) for x in some]), True)
-            for name, some in factors.items()
-        ]
+        return [_Printed(column.title, list(map(_multiples, cells)), False)]
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)
     split = uncertain and column.interval and confidence is not None
     alone = split or column.alone
@@ -377,7 +434,10 @@ def decimal_aligned(texts: Sequence[str]) -> list[str]:
 
 
 def _at_points(numbers: Sequence[str]) -> list[str]:
-    """Numbers padded on both sides, so that their points are below each other."""
+    """Numbers padded on both sides, so that their points, or signs of percent, line up."""
+    if any(number.endswith("%") for number in numbers):
+        width = max(map(len, numbers))
+        return [f"{number:>{width}}" for number in numbers]
     halves = [re.fullmatch(r"([^.e%]*)(.*)", number) for number in numbers]
     before = [match[1] if match else "" for match in halves]
     after = [match[2] if match else "" for match in halves]
@@ -457,7 +517,7 @@ def _encoded(column: _Printed, encode: Callable[[str], str], omits: bool) -> _Pr
     """A column with other characters, and a mark where rows are omitted."""
     half = ROWS // 2
     cells = [*column.cells[:half], "…", *column.cells[half:]] if omits else column.cells
-    texts = [_UNBROKEN.join(map(encode, cell.split(_UNBROKEN))) for cell in cells]
+    texts = [UNBROKEN.join(map(encode, cell.split(UNBROKEN))) for cell in cells]
     return replace(column, heading=encode(column.heading), cells=texts)
 
 
@@ -520,7 +580,7 @@ def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
             f"{cell:>{w}}" if c.numeric else f"{cell:<{w}}"
             for c, cell, w in zip(columns, line, widths, strict=True)
         )
-        .replace(_UNBROKEN, " ")
+        .replace(UNBROKEN, " ")
         .rstrip()
         for block in blocks
         for line in zip(*block, strict=True)
@@ -579,10 +639,9 @@ def _table_html(table: Table) -> str:
     indices = [table.columns.index(column) for column in columns]
     for index, column in zip(indices, columns, strict=True):
         cells = [row[index] for row in rows]
-        printed = _printed(column, cells, table.confidence)
-        if not any(cell.strip() for each in printed for cell in each.cells):
-            continue
-        for each in printed:
+        for each in _printed(column, cells, table.confidence):
+            if not any(cell.strip() for cell in each.cells):
+                continue
             side = "right" if each.numeric else "left"
             head.append(_html("th", each.heading or " ", f"text-align:{side};padding:2px 8px"))
             for k, cell in enumerate(each.cells):

@@ -46,6 +46,14 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 VOTE_MEASURES: tuple[Measure, ...] = ("zero_one", "zero_one_noisy")
 """Measures of a majority vote, which has no score."""
 
+MEASURE_LABELS: dict[str, str] = {
+    "squared": "squared error",
+    "log": "cross-entropy",
+    "zero_one": "error rate",
+    "zero_one_noisy": "rate of wrong noisy labels",
+}
+"""What each measure is called where it is printed."""
+
 LOSSES: dict[str, type[Loss]] = {}
 """Losses by name."""
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, one_line
+from doubletrouble._display import UNBROKEN, Column, Content, Shown, Table, settings_text
 from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.parameters import Value
 from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
@@ -38,6 +38,7 @@ BEST, BEST_AT_THIS_RIDGE, FRONTIER = "best allocation", "best at this ridge", "f
 EXACT, WITHHELD = "exact", "withheld"
 """Two ways in which errors are known."""
 
+_NEAR_PEAK = 0.1  # relative distance of P from N
 _EQUAL = 1e-10  # relative difference of equal errors
 _SYMBOLS = {  # where they are printed
     "features_per_dim": "P/D",
@@ -47,10 +48,8 @@ _SYMBOLS = {  # where they are printed
     "n_members": "K",
     "ridge": "λ",
     "gram_ridge": "gram_ridge",
-    "scheme": "scheme",
 }
-_COSTS = {"n_samples": "data", "n_members": "fits"}  # which state the multiple
-_SIZES = {"n_samples", "samples_per_dim"}
+_NAMED = {FEATURES, MODELS, MANY, TEN, BAG, DATA, MORE_DATA}  # which state their setting
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -86,31 +85,24 @@ class Option(Shown):
         least = _value(self.gain) if self.interval is None else _value(self.interval.low)
         return least >= WORTHWHILE
 
-    def _changed(self, now: Option | None) -> dict[str, Any]:
-        """The sizes and the ridge that differ from the present ones."""
-        present = {} if now is None else now.setting
-        return {k: v for k, v in self.setting.items() if k not in present or present[k] != v}
+    @property
+    def is_at_peak(self) -> bool:
+        """Whether P is within a tenth of N, or of N/K where the models divide the data."""
+        at = self.setting
+        sizes = [at.get(f"{kind}_per_dim", at.get(f"n_{kind}")) for kind in ("features", "samples")]
+        if None in sizes or not all(map(math.isfinite, sizes)):
+            return False
+        P, N = sizes
+        members = at.get("n_members", 1) if at.get("scheme") == "divide" else 1
+        return bool(abs(P * members / N - 1) < _NEAR_PEAK)
 
-    def _row(self, now: Option | None, with_sizes: bool) -> list[Any]:
-        """The cells of the table; numbers of samples are printed once, as sizes or as costs."""
-        changed = self._changed(now)
-        cost = self.cost if now is not self else {}
-        if with_sizes:
-            printed = {k: v for k, v in cost.items() if k != "data" or not changed.keys() & _SIZES}
-        else:
-            printed = dict(cost)
-            changed = {k: v for k, v in changed.items() if _COSTS.get(k) not in cost}
-        return [
-            self.name,
-            None if self.error is None else self.error.total,
-            _gain_cell(self),
-            {_SYMBOLS.get(name, name): value for name, value in changed.items()},
-            dict(self.setting),
-            printed or None,
-            cost or None,
-            self.status,
-            self.reason,
-        ]
+    def _described(self, now: Option | None) -> str:
+        """The name, with the sizes and the ridge that differ from the present ones."""
+        present = {} if now is None else now.setting
+        changed = {k: v for k, v in self.setting.items() if k not in present or present[k] != v}
+        if self is now or self.name in _NAMED or not changed:
+            return self.name
+        return f"{self.name} ({_in_words(changed)})"
 
     def _content(self) -> Content:
         tables = [_table("options", [self], None, None)]
@@ -200,10 +192,14 @@ class Advice(Shown):
             sure = "" if self.confidence is None else f" with {self.confidence:.0%} confidence"
             total = plain(now.total)
             return f"No {kind} change reduces the {error} of {total} by 1% or more{sure}."
-        paid = [f"{name} ×{whole(value)}" for name, value in choice.cost.items() if value != 1]
+        paid = [
+            f"{whole(factor)} times the {name}"
+            for name, factor in choice.cost.items()
+            if whole(factor) != "1"
+        ]
         cost = f", for {' and '.join(paid)}" if paid else ", at no cost" if choice.cost else ""
         return (
-            f"Best change: {_described(choice)}, which reduces the {error} from "
+            f"Best change: {choice._described(now)}, which reduces the {error} from "
             f"{plain(now.total)} to {plain(choice.total)}{_gain(choice, self.confidence)}{cost}."
         )
 
@@ -227,11 +223,13 @@ class Advice(Shown):
         KeyError
             If there is no option of this name.
         ValueError
-            If the error after the change is withheld or infinite.
+            If the error after the change is withheld or infinite, or no change is recommended.
         MissingExtraError
             If matplotlib is not installed.
         """
         option = self.choice if name is None else self[name]
+        if name is None and option is self.now:
+            raise ValueError("name must be an option where none is recommended, got None")
         before, after = self.now.error, option.error
         if before is None or after is None or not math.isfinite(self.now.total + option.total):
             why = option.reason or "the error is not finite"
@@ -239,20 +237,20 @@ class Advice(Shown):
                 f"name must be an option with a finite error, got {option.name!r}: {why}"
             )
         steps: list[tuple[str, str, float]] = []
-        if all(before.includes.get(k) == after.includes.get(k) for k in before.parts) and (
-            before.parts.keys() == after.parts.keys()
-        ):
+        if before.parts.keys() == after.parts.keys() and before.includes == after.includes:
             for part, value in before.parts.items():
                 change = _value(after.parts[part]) - _value(value)
                 if change:
                     steps.append((before._label(part), part, change))
-        else:
-            steps.append(("all causes", "total", option.total - self.now.total))
+        # a total may be estimated apart from its parts
+        rest = option.total - self.now.total - sum(change for *_, change in steps)
+        if abs(rest) > _EQUAL * self.now.total:
+            steps.append(("not by cause" if steps else "all causes", "total", rest))
         picture = _plots.Waterfall(
             start_label=self.now.name,
             start=self.now.total,
             steps=steps,
-            end_label=option.name,
+            end_label=option._described(self.now),
             end=option.total,
             xlabel=self.label,
         )
@@ -279,7 +277,7 @@ class Advice(Shown):
             title=title,
             lead=lead,
             tables=[_table("options", self.options, self.now, self.confidence)],
-            lines=[*([line] if line else []), *_withheld(self)],
+            lines=[*_legend(self), *([line] if line else []), *_withheld(self)],
             notes=self.notes,
             verdict=self.verdict,
             facts={**facts, **self.facts},
@@ -301,8 +299,17 @@ class Advice(Shown):
             baseline_label=f"predicting {self.baseline_name}",
         )
 
-    def __repr__(self) -> str:
-        return one_line(type(self).__name__, self._content())
+
+def _legend(advice: Advice) -> list[str]:
+    """What the symbols stand for, and which options are at the peak of double descent."""
+    known = {_SYMBOLS[name] for name in advice.now.setting if name in _SYMBOLS}
+    if not any(symbol.startswith("P") for symbol in known):
+        return []
+    letters = ["P: features", "N: training samples", "D: input dimensions", "K: models", "λ: ridge"]
+    shown = [text for text in letters if any(text[0] in symbol for symbol in known)]
+    peaks = [one.name for one in advice if one.is_at_peak and one.total > advice.now.total]
+    lines = [f"Closer to the peak of double descent at P = N: {', '.join(peaks)}."] if peaks else []
+    return [f"{'; '.join(shown)}.", *lines]
 
 
 def _withheld(advice: Advice) -> list[str]:
@@ -365,21 +372,29 @@ def _table(
     statuses = {one.status for one in options if one is not now}
     parts = [{} if one.error is None else one.error.parts for one in options]
     names = dict.fromkeys(name for each in parts for name in each)
-    with_sizes = any(one._changed(now).keys() - _COSTS for one in options)
     columns = (
-        Column(name="option", form="words"),
+        Column(name="option", form="words", printed=False),
+        Column(name="described", heading="option", form="words", exported=False),
         Column(name="error", alone=True),  # the gains are what is compared
         Column(name="gain", form="gain", interval=True),
-        Column(name="changed", heading="with", form="settings", exported=False),
-        Column(name="setting", form="settings", printed=False),
-        Column(name="paid", form="multiples", exported=False),
-        Column(name="cost", form="multiples", printed=False),
+        Column(name="cost", form="multiples"),
         Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
         Column(name="reason", form="words", printed=False),
+        Column(name="setting", form="settings", printed=False),
         *(Column(name=f"error_{name}", printed=False) for name in names),
     )
     rows = [
-        [*one._row(now, with_sizes), *(each.get(name) for name in names)]
+        [
+            one.name,
+            one._described(now).replace(" = ", f"{UNBROKEN}={UNBROKEN}"),
+            None if one.error is None else one.error.total,
+            _gain_cell(one),
+            None if one is now else one.cost,
+            one.status,
+            one.reason,
+            one.setting,
+            *(each.get(name) for name in names),
+        ]
         for one, each in zip(options, parts, strict=True)
     ]
     return Table(name=name, columns=columns, rows=rows, confidence=confidence)
@@ -408,12 +423,9 @@ def _bar(option: Option, *, new_group: bool = False) -> Any:
 
 
 def _in_words(setting: Mapping[str, Any]) -> str:
-    """Sizes and ridge with their symbols; the usual scheme is left out."""
-    shown = {k: v for k, v in setting.items() if (k, v) != ("scheme", "ensemble")}
-    return ", ".join(
-        f"{_SYMBOLS.get(name, name)} = {whole(v) if isinstance(v, int | float) else v}"
-        for name, v in shown.items()
-    )
+    """Sizes and ridge with their symbols; the scheme is in the name of the option."""
+    shown = {_SYMBOLS[name]: value for name, value in setting.items() if name != "scheme"}
+    return settings_text(shown).replace(UNBROKEN, " ")
 
 
 def _less(gain: float) -> str:
@@ -423,14 +435,6 @@ def _less(gain: float) -> str:
     ('78% less', '109% more')
     """
     return f"{percent(abs(gain))} {'less' if gain >= 0 else 'more'}"
-
-
-def _described(option: Option) -> str:
-    """The name, with the ridge where that is the change."""
-    for name in ("ridge", "gram_ridge"):
-        if option.name == RIDGE and name in option.setting:
-            return f"{option.name} ({_SYMBOLS[name]} = {whole(option.setting[name])})"
-    return option.name
 
 
 def _gain(option: Option, confidence: float | None) -> str:

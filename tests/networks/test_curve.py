@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble._display import plain
+from doubletrouble._numbers import plain
 from doubletrouble.errors import StoreError
 from doubletrouble.networks import (
     LazyCurve,

@@ -135,9 +135,6 @@ def test_ensembles_and_networks_are_drawn() -> None:
     axes = run.plot()
     means = [float(run.error(K).total) for K in (1, 2, 3, 5, 6)]
     assert any(list(line.get_ydata()) == means for line in axes.lines)
-    member = run.members[0]
-    assert str(member).endswith(f"After {member.steps} steps: {member.status}.")
-    assert member.plot().get_xlabel() == "score"
 
 
 def test_errors_of_the_same_groups_are_paired() -> None:

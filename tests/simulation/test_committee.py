@@ -39,8 +39,8 @@ def test_total_is_the_weighted_sum_of_pair_errors() -> None:
     assert repr(run).startswith(f"CommitteeSimulation(member 1={errors[0, 0]}, member 2=")
     (line,) = (line for line in str(run).splitlines() if line.startswith("member 2"))
     assert line.split()[-4:] == ["tanh", *str(errors[1, 1]).split()]
-    labels = [tick.get_text() for tick in run.plot(theory=run.error()).get_yticklabels()]
-    assert labels == ["member 1", "member 2", "member 3", "mean of all", "theory"]
+    labels = [tick.get_text() for tick in run.plot().get_yticklabels()]
+    assert labels == ["member 1", "member 2", "member 3", "mean of all"]
 
 
 def test_sizes_are_rounded_to_whole_numbers() -> None:

@@ -370,8 +370,6 @@ def test_settings_error_and_ensembles_are_printed() -> None:
     content = json.loads(run.to_json())
     assert content["problem"]["ridge"] == 0.1
     assert (content["dim"], content["n_data"], content["seed"]) == (10, 3, 0)
-    (drawn,) = run.drawn
-    assert str(drawn).startswith("Divide(2), realized as Divide(2)")
 
 
 @pytest.mark.parametrize(
@@ -379,7 +377,6 @@ def test_settings_error_and_ensembles_are_printed() -> None:
     [
         dt.Problem(ridge=0.1),
         dt.Problem(ridge=[0.1, 0.3, 1.0]),
-        dt.Problem(ridge=[[0.1], [1.0]], features_per_dim=[0.5, 1.0, 2.0]),
     ],
 )
 def test_theory_is_drawn_in_the_colours_of_the_simulation(problem: dt.Problem) -> None:

@@ -89,7 +89,7 @@ def results(problem: dt.SpectralProblem) -> Results:
         "optimum": [optimum.ridge, optimum.error.total],
         "flow": dt.gradient_flow(problem, [0.1, 10.0, 1e4], 3).total,
         "stopping": dt.best_stopping_time(problem).error.total,
-        "advice": [option.error.total for option in advice.options],
+        "advice": [option.total for option in advice.options],
         "committee": dt.committee(two, weights="optimal").pair_errors,
         "pair": dt.pair_error(two[0], two[1], shared_samples=10.0).total,
     }

@@ -10,6 +10,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.theory import psi_terms
+from tests.oracles import replica
 from tests.selection import full_beyond
 from tests.theory import features, traces
 from tests.theory.traces import FloatArray, Setting
@@ -228,7 +229,7 @@ def test_theory_agrees_with_monte_carlo(case: Case) -> None:
     problem = problem_of(case)
     assert isinstance(problem, dt.Problem)
     for erratum, term in MISPRINTS.items():  # negative control: every single misprint is detected
-        wrong = vars(dt.replica.psi_terms(problem, printed={erratum}))
+        wrong = replica.psi_terms(problem, printed={erratum})
         z = z_scores(case, {term: wrong[term]}, lambda table: table)
         assert abs(z[term]) > CONTROL, erratum
 

@@ -25,12 +25,12 @@ from doubletrouble.advice._settings import (
     single_changes,
 )
 from doubletrouble.costs import COSTS, CostName, check_cost
-from doubletrouble.decomposition import MEASURE_LABELS, Decomposition, check_option
+from doubletrouble.decomposition import Decomposition, check_option
 from doubletrouble.diagnosis import Diagnosis, LearnerComparison
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.forecasting import Forecast
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
-from doubletrouble.losses import Logistic, MaxMargin, Measure
+from doubletrouble.losses import MEASURE_LABELS, Logistic, MaxMargin, Measure
 from doubletrouble.options import (
     DATA,
     FRONTIER,

@@ -58,8 +58,6 @@ from doubletrouble.parameters import FloatArray, refuse_masked
 
 LearnerMeasure: TypeAlias = Literal["squared", "log", "zero_one"]
 
-MEASURE_LABELS = {"squared": "squared error", "log": "cross-entropy", "zero_one": "error rate"}
-
 SINGLE, OVER_NOISE, OVER_INIT, OVER_NOISE_INIT, OVER_ALL = (
     "single",
     "over_noise",

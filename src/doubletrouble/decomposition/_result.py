@@ -26,7 +26,6 @@ from doubletrouble.decomposition._components import (
 )
 from doubletrouble.decomposition._design import Design
 from doubletrouble.decomposition._losses import (
-    MEASURE_LABELS,
     MEMBERS_OF,
     SINGLE,
     LearnerMeasure,
@@ -38,6 +37,7 @@ from doubletrouble.decomposition._losses import (
 from doubletrouble.decomposition._sources import Labels
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.glossary import N_MEMBERS
+from doubletrouble.losses import MEASURE_LABELS
 from doubletrouble.parameters import FloatArray, Value, number
 from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, RowErrors, printed_name
 
@@ -148,7 +148,8 @@ class Decomposition(Shown):
                     f"initializations, for measure={measure!r}, got {K:g}"
                 )
             reason = f"the causes are identified for ensemble = 1 and inf with measure={measure!r}"
-            return ErrorTerms._of_total(self._estimate({name: 1.0}), reason)
+            total = self._estimate({name: 1.0})
+            return ErrorTerms._of_total(total, reason, label=MEASURE_LABELS[measure])
         missing, weights = missing_parts(design, measure), parts_of_losses(design, measure, K)
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
@@ -160,8 +161,13 @@ class Decomposition(Shown):
             weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
         parts: dict[str, Any] = {name: self._estimate(part) for name, part in weights.items()}
         total = parts.pop("total", None)
-        includes = absorbed_causes(design, measure)
-        return ErrorTerms(**parts, reasons=missing, includes=includes, separate_total=total)
+        return ErrorTerms(
+            **parts,
+            reasons=missing,
+            includes=absorbed_causes(design, measure),
+            separate_total=total,
+            label=MEASURE_LABELS[measure],
+        )
 
     @property
     def _is_infinite(self) -> bool:

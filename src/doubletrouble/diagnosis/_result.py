@@ -233,6 +233,7 @@ class Diagnosis(Shown):
             includes=includes,
             status=status,
             coordinates=self._coordinates(sizes),
+            label=self._label,
         )
 
     def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
@@ -288,7 +289,9 @@ class Diagnosis(Shown):
 
     def _of_total(self, draws: FloatArray) -> ErrorTerms[Estimate]:
         """An error measured as a whole, in pairs with that of this learner."""
-        return ErrorTerms._of_total(self._estimate(draws), _NO_CAUSES, status={"total": PAIRED})
+        return ErrorTerms._of_total(
+            self._estimate(draws), _NO_CAUSES, status={"total": PAIRED}, label=self._label
+        )
 
     def _total_of_measure(
         self, measure: LearnerMeasure, scheme: Scheme, sizes: FloatArray
@@ -307,7 +310,11 @@ class Diagnosis(Shown):
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
         status = self._status(sizes, ())
         return ErrorTerms._of_total(
-            total, reason, status=status, coordinates=self._coordinates(sizes)
+            total,
+            reason,
+            status=status,
+            coordinates=self._coordinates(sizes),
+            label=self._label_of(measure),
         )
 
     def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:
@@ -578,7 +585,7 @@ class Diagnosis(Shown):
             "total": f"measured ({N_BLOCKS}-fold)",
             "initialization": MEASURED if self.design.seeded else "seeds have no effect",
             "sampling": "overlap law",
-            "bias": "the rest",
+            "bias": "total less the others",
             "bayes": GIVEN,
         }
         return replace(self.error(), status=known)._part_table(self.confidence)

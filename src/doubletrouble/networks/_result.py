@@ -15,6 +15,7 @@ from doubletrouble._numbers import percent, whole
 from doubletrouble.decomposition import Statistic, digest, ensemble_error, grouped, vote_error
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
+from doubletrouble.losses import MEASURE_LABELS
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.parameters import FloatArray, whole_number
 from doubletrouble.results import NOISE_FLOOR, ErrorTerms, Estimate
@@ -344,7 +345,9 @@ def zero_one_error(
 
 def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
     """Return the terms of a misclassification rate, which is not split."""
-    return ErrorTerms._of_total(total, "parts need measure 'squared', got 'zero_one'")
+    return ErrorTerms._of_total(
+        total, "parts need measure 'squared', got 'zero_one'", label=MEASURE_LABELS["zero_one"]
+    )
 
 
 def leave_one_out(values: FloatArray) -> FloatArray:

@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self, TypeAlias, get_args
 
-import numpy as np
-
-from doubletrouble import _plots, glossary
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble import glossary
 from doubletrouble.parameters import FloatArray, number, whole_number
 
 LossName: TypeAlias = Literal["hinge", "squared_hinge", "squared", "logistic"]
@@ -140,8 +137,8 @@ class Training:
         return rate * (LINEAR_AS if math.isinf(laziness) and self.by_adam else 1.0)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TrainingOutcome(Shown):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingOutcome:
     """One trained network."""
 
     scores: FloatArray  # (T,): half the difference of the outputs at the test inputs
@@ -150,28 +147,6 @@ class TrainingOutcome(Shown):
     displacement: float  # α |θ - θ₀|
     steps: int
     status: str  # one of STATUSES
-
-    def _content(self) -> Content:
-        columns = (Column(name="quantity", form="words"), Column(name="value"))
-        names = ("train_error", "train_loss", "displacement")
-        rows = [[name, getattr(self, name)] for name in names]
-        return Content(
-            tables=[Table(name="training", columns=columns, rows=rows)],
-            verdict=f"After {self.steps} steps: {self.status}.",
-            facts={"status": self.status, "steps": self.steps},
-        )
-
-    def _picture(self) -> _plots.Curves:
-        scores = np.sort(self.scores)
-        shares = np.arange(1, scores.size + 1) / scores.size
-        return _plots.Curves(
-            x=scores,
-            xlabel="score",
-            lines=[_plots.Curve(label="", y=shares)],
-            ylabel="share of test points below",
-            logx=False,
-            logy=False,
-        )
 
 
 def settings_used(settings: Mapping[str, Any], laziness: float) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from doubletrouble.ensembles import (
     checked_weights,
     combine,
 )
-from doubletrouble.losses import MEASURES, VOTE_MEASURES
+from doubletrouble.losses import MEASURE_LABELS, MEASURES, VOTE_MEASURES
 from doubletrouble.parameters import (
     FloatArray,
     IntArray,
@@ -55,8 +55,8 @@ _ALWAYS = ("features_per_dim", "samples_per_dim", "ridge", "noise")  # printed s
 _SIMULATED = "points: simulation; lines: theory"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DrawnEnsemble(Shown):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DrawnEnsemble:
     """An ensemble as requested and as realized, and every term of every draw."""
 
     requested: Scheme
@@ -74,34 +74,6 @@ class DrawnEnsemble(Shown):
             return repr(self.requested)
         options = "".join(f", {name}={value:g}" for name, value in self.requested.options.items())
         return f"{type(self.requested).__name__}(K{options})"
-
-    def _means(self) -> dict[str, Estimate]:
-        """The mean of every term over draws."""
-        return {name: Estimate.of(draws) for name, draws in self.terms.named().items()}
-
-    def _content(self) -> Content:
-        means = self._means()
-        shape = np.broadcast_shapes(*(np.shape(term.value) for term in means.values()))
-        title = f"{self.name}, realized as {self.realized!r}"
-        if not shape:
-            columns = [Column(name="term", form="words"), Column(name="mean")]
-            terms = Table(name="terms", columns=columns, rows=list(means.items()))
-        else:
-            every = {k: np.broadcast_to(term.value, shape).ravel() for k, term in means.items()}
-            terms = Table(
-                name="terms",
-                columns=[Column(name=name) for name in every],
-                rows=list(zip(*every.values(), strict=True)),
-                omitted="points",
-            )
-        return Content(title=title, tables=[terms])
-
-    def _picture(self) -> _plots.Bars:
-        means = self._means()
-        if any(np.ndim(term.value) for term in means.values()):
-            raise ValueError("plot must be of one point, got the terms of several")
-        bars = [_plots.Bar(label=name, value=term) for name, term in means.items()]
-        return _plots.Bars(rows=bars, xlabel="mean over draws", signed=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -294,8 +266,6 @@ class Simulation(Shown):
 
     # --- shown ---
 
-    _label = "squared error"
-
     def plot(
         self,
         ax: Any = None,
@@ -337,10 +307,13 @@ class Simulation(Shown):
         >>> run = dt.simulate(dt.Problem(ridge=[0.01, 0.1, 1.0]), dim=20, n_data=4, n_init=2)
         >>> axes = run.plot(theory=dt.exact_error(run.problem))
         """
-        return _plots.draw(_with_theory(self.error(ensemble), theory, self._label), ax)
+        error = self.error(ensemble)
+        if theory is None:
+            return error.plot(ax)
+        return _plots.draw(_against(error, theory), ax)
 
     def _picture(self) -> Any:
-        return _with_theory(self.error(), None, self._label)
+        return self.error()._picture()
 
     def _content(self) -> Content:
         error = self.error()
@@ -352,7 +325,7 @@ class Simulation(Shown):
         scales |= {name: getattr(self, name) for name in ("n_init", "test", "center", "dtype")}
         return replace(
             content,
-            title=self._title(),
+            title=self._title(error.label),
             tables=tables,
             facts={**scales, "problem": self._settings()},
         )
@@ -365,7 +338,7 @@ class Simulation(Shown):
             for name, value in values.items()
         }
 
-    def _title(self) -> str:
+    def _title(self, label: str) -> str:
         """The model, its sizes, and the parameters that are not the default ones."""
         symbols = {name: spec.symbol for name, spec in declarations(Problem).items()}
         at = [f"D = {self.dim}"]
@@ -383,7 +356,7 @@ class Simulation(Shown):
         if self.times is not None:
             at.append(f"{self.times.size} times")
         return (
-            f"Simulated {self._label} ± standard error: {_MODELS[self.model]}, {self.n_data} draws"
+            f"Simulated {label} ± standard error: {_MODELS[self.model]}, {self.n_data} draws"
             f"\n{', '.join(at)}"
         )
 
@@ -456,53 +429,25 @@ class Simulation(Shown):
 _USUAL = Problem()
 
 
-def _with_theory(error: ErrorTerms[Estimate], theory: Any, label: str) -> Any:
-    """The picture of an error; the theory at the same points in the same colours."""
-    picture: Any = error._picture()
-    if isinstance(picture, _plots.Bars):
-        picture = replace(picture, xlabel=label)
-    else:
-        picture = replace(picture, ylabel=label)
-    if theory is None:
-        return picture
+def _against(error: ErrorTerms[Estimate], theory: Any) -> Any:
+    """The picture of an error as points, or bars, and of the theory as lines, or bars below."""
     if not isinstance(theory, ErrorTerms):
         wanted = "theory must be an ErrorTerms, as of exact_error(sim.problem)"
         raise TypeError(f"{wanted}, got {shown(theory)}")
-    if theory.shape != error.shape:
+    if theory.shape != error.shape or len(error.shape) > 1:
         raise ValueError(
-            f"theory must be of the points of the simulation, of shape {error.shape}, got "
-            f"{theory.shape}"
+            "theory must be of the points of the simulation, along one axis at most, got shapes "
+            f"{theory.shape} and {error.shape}"
         )
-    other = theory._picture()
-    match picture:
-        case _plots.Bars():
-            exact = {bar.part: replace(bar, label="theory") for bar in other.rows}
-            rows: list[Any] = []
-            for bar in picture.rows:
-                pair: list[Any] = [bar, exact[bar.part]] if bar.part in exact else [bar]
-                rows += pair if any(float(one.value) for one in pair) else []
-            return replace(picture, rows=rows)
-        case _plots.Curves():
-            points = [replace(line, points=True) for line in picture.lines]
-            exact_lines = [replace(line, label="", points=False) for line in other.lines]
-            return replace(picture, lines=[*exact_lines, *points], note=_SIMULATED)
-        case _:
-            return _curves_with_theory(picture, other)
-
-
-def _curves_with_theory(picture: _plots.CurveFamily, other: _plots.CurveFamily) -> _plots.Curves:
-    """The totals of a two-dimensional array, a colour for each row."""
-    lines = []
-    for k, name in enumerate(picture.names):
-        color = _plots.CYCLE[k % len(_plots.CYCLE)]
-        mine, exact = picture.totals[k], other.totals[k]  # type: ignore[index]
-        lines += [
-            _plots.Curve(label=name, y=mine, points=True, color=color),
-            _plots.Curve(label="", y=exact, color=color),
-        ]
-    return _plots.Curves(
-        x=picture.x, xlabel=picture.xlabel, lines=lines, ylabel=picture.ylabel, note=_SIMULATED
-    )
+    picture, other = error._picture(), theory._picture()
+    if not error.shape:
+        exact = {bar.part: replace(bar, label="theory") for bar in other.rows}
+        pairs = [(bar, exact[bar.part]) for bar in picture.rows if bar.part in exact]
+        rows = [bar for pair in pairs if any(float(b.value) for b in pair) for bar in pair]
+        return replace(picture, rows=rows)
+    points = [replace(line, points=True) for line in picture.lines]
+    lines = [replace(line, label="") for line in other.lines]
+    return replace(picture, lines=[*lines, *points], note=_SIMULATED)
 
 
 def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> MemberTerms:
@@ -548,12 +493,6 @@ class ConvexSimulation(Simulation):
     """
 
     draws: OverlapDraws  # type: ignore[assignment]
-
-    @property
-    def _label(self) -> str:  # type: ignore[override]
-        """The name of the error."""
-        classes = self.problem.task == "classification"
-        return "rate of misclassification" if classes else "squared error"
 
     @property
     def n_data(self) -> int:
@@ -713,11 +652,14 @@ class ConvexSimulation(Simulation):
                 self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
                 _BLIND_TOTAL_ONLY,
                 coordinates=self._coordinates(scheme),
+                label=MEASURE_LABELS[measure],
             )
         parts = measured.parts(estimated, powers)
         others = {name: parts.pop(name) for name in ("bias", "bayes")}
         return ErrorTerms(
-            **self._estimates(parts, at, others), coordinates=self._coordinates(scheme)
+            **self._estimates(parts, at, others),
+            coordinates=self._coordinates(scheme),
+            label=MEASURE_LABELS[measure],
         )
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
@@ -817,7 +759,10 @@ class ConvexSimulation(Simulation):
             raise ValueError("the simulation must be repeated for votes, got one without them")
         rate = flips + (1 - 2 * flips) * majority(votes, members)
         return ErrorTerms._of_total(
-            self.estimate(rate), _VOTE_TOTAL_ONLY, coordinates=self._coordinates(vote)
+            self.estimate(rate),
+            _VOTE_TOTAL_ONLY,
+            coordinates=self._coordinates(vote),
+            label=MEASURE_LABELS["zero_one"],
         )
 
     def held_out(self, ensemble: int = 1) -> Estimate:
@@ -936,32 +881,6 @@ class CommitteeSimulation(Shown):
         return ("simulate members", self.model, self.seed, self.n_data)
 
     # --- shown ---
-
-    def plot(self, ax: Any = None, *, theory: ErrorTerms[Any] | None = None) -> Any:
-        """Draw the error of every member and of their mean, with the theory beside it.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; those of a new figure unless given.
-        theory : ErrorTerms or None, default: None
-            The error of the mean, as of `committee(run.members, ...).error`.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Raises
-        ------
-        TypeError
-            If `theory` is not an `ErrorTerms`.
-        MissingExtraError
-            If matplotlib is not installed.
-        """
-        picture = self._picture()
-        mean = _with_theory(self.error(), theory, picture.xlabel)
-        return _plots.draw(replace(picture, rows=[*picture.rows, *mean.rows[1:]]), ax)
 
     def _picture(self) -> _plots.Bars:
         errors, total = self.pair_errors, self.error().total

@@ -639,20 +639,11 @@ class SweepStatus(Shown):
         """The numbers in words."""
         return f"{self.done} of {self.total} cells done, {self.failed} failed"
 
-    def _counts(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in (DONE, FAILED, "missing")}
-
     def _content(self) -> Content:
-        return Content(verdict=self.verdict)
-
-    def _tables(self) -> tuple[Table, ...]:
-        counts = self._counts()
-        columns = [Column(name=name, form="count") for name in counts]
-        return (Table(name="cells", columns=columns, rows=[list(counts.values())]),)
-
-    def _picture(self) -> _plots.Bars:
-        bars = [_plots.Bar(label=name, value=float(n)) for name, n in self._counts().items()]
-        return _plots.Bars(rows=bars, xlabel="cells")
+        counts = {name: getattr(self, name) for name in (DONE, FAILED, "missing")}
+        columns = [Column(name=name, form="count", printed=False) for name in counts]
+        cells = Table(name="cells", columns=columns, rows=[list(counts.values())])
+        return Content(tables=[cells], verdict=self.verdict)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -14,14 +14,14 @@ import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from doubletrouble._display import ROWS, Column, Content, Shown, Table, strict_json
+from doubletrouble._display import ROWS, Column, Table, strict_json
 from doubletrouble._numbers import whole
 from doubletrouble._plots import Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
@@ -210,8 +210,8 @@ def _stacked(records: Sequence[Record]) -> Record:
 _MOST_CURVES = 12
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SweepRow(Shown):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SweepRow:
     """A finished cell: its parameters, and the simulation or the message of its failure."""
 
     key: str
@@ -220,18 +220,6 @@ class SweepRow(Shown):
     message: str
     seconds: float
     simulation: Simulation | None
-
-    def _content(self) -> Content:
-        facts = {"key": self.key, "status": self.status, "seconds": self.seconds}
-        if self.simulation is None:
-            return Content(title=self.message, verdict="The cell failed.", facts=facts)
-        content = self.simulation._content()
-        return replace(content, facts={**facts, **content.facts})
-
-    def _picture(self) -> Any:
-        if self.simulation is None:
-            raise ValueError(f"plot must be of a cell without a failure, got {self.message}")
-        return self.simulation._picture()
 
 
 def exported(outcomes: Outcomes) -> Table:

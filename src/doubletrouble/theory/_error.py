@@ -41,7 +41,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.losses import MEASURES, VOTE_MEASURES, Measure
+from doubletrouble.losses import MEASURE_LABELS, MEASURES, VOTE_MEASURES, Measure
 from doubletrouble.parameters import FloatArray, Indices, Numbers, Numeric, Value, common_shape
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
@@ -137,10 +137,13 @@ def exact_error(
         parts = error_parts(problem, scheme, measure)
     else:
         parts = evaluate(problem, scheme, ensemble_parts)
-        if measure is not None:
-            checked_measure(problem, measure)
     varying = problem.shape or scheme.shape
-    return ErrorTerms(**parts, coordinates=coordinates(problem, scheme) if varying else {})
+    name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
+    return ErrorTerms(
+        **parts,
+        coordinates=coordinates(problem, scheme) if varying else {},
+        label=MEASURE_LABELS[name],
+    )
 
 
 def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> FloatArray:

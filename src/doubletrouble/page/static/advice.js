@@ -157,7 +157,7 @@ function sentence(now, choice) {
   const paid = [];
   for (const name in choice.cost) {
     const factor = relative(choice.cost[name], now.cost[name]);
-    if (factor !== 1) paid.push(`${name} ×${whole(factor)}`);
+    if (factor !== 1) paid.push(`${whole(factor)} times the ${name}`);
   }
   const cost = paid.length ? `for ${paid.join(" and ")}` : "at no cost";
   return (

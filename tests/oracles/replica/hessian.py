@@ -10,7 +10,7 @@ so that there is no step size, and formulas are written as in the paper.
 
 **Decimal numbers.** The prefactors, as printed, are differences of nearly equal terms: with more
 features than samples they lose two digits for every decade of λ. The numbers are therefore
-decimals, with as many digits as `ReplicaPoint.digits` requires.
+decimals, with as many digits as `Point.digits` requires.
 
 **Units.** Derivatives are taken in (q/q⋆, r/r⋆, q̃/q⋆, r̃/r⋆); the traces Tr[H[S]⁻¹ H[P]] do not
 depend on the units.
@@ -97,14 +97,7 @@ def log(x: Jet) -> Jet:
 
 
 def expand(F: Callable[[Jet, Jet, Jet, Jet], Jet], q: Decimal, r: Decimal) -> Jet:
-    """F with its derivatives at (q, r, 0, 0), in units of (q, r, q, r).
-
-    >>> product = expand(lambda q, r, qt, rt: q**2 * r + qt * rt, Decimal(3), Decimal(2))
-    >>> product.value, [int(v) for v in product.gradient]
-    (Decimal('18'), [36, 18, 0, 0])
-    >>> [int(v) for v in product.hessian[0]], [int(v) for v in product.hessian[3]]
-    ([36, 36, 0, 0], [0, 0, 6, 0])
-    """
+    """F with its derivatives at (q, r, 0, 0), in units of (q, r, q, r)."""
     values, scales = (q, r, Decimal(0), Decimal(0)), (q, r, q, r)
     flat = np.full((4, 4), Decimal(0))
     variables = []
@@ -116,12 +109,7 @@ def expand(F: Callable[[Jet, Jet, Jet, Jet], Jet], q: Decimal, r: Decimal) -> Je
 
 
 def solve(matrix: DecimalArray, right: DecimalArray) -> DecimalArray:
-    """matrix⁻¹ right by Gauss-Jordan elimination (NumPy solves no decimal systems).
-
-    >>> solve(np.array([[Decimal(0), Decimal(2)], [Decimal(1), Decimal(1)]]), np.array([[6], [5]]))
-    array([[Decimal('2')],
-           [Decimal('3')]], dtype=object)
-    """
+    """matrix⁻¹ right by Gauss-Jordan elimination (NumPy solves no decimal systems)."""
     n = len(matrix)
     rows = np.concatenate([matrix, right], axis=1)
     for i in range(n):

@@ -1,5 +1,5 @@
 # ruff: noqa: N802 - the paper's letters
-r"""The formulas of [dascoli2020] App. B, corrected, in the order of the print.
+r"""The formulas of [dascoli2020] App. B, in the order of the print.
 
 The trace of two resolvents is written as an integral over replicas, and after all averages as one
 over overlaps: q, r within a replica, q̃, r̃ between two of them, with weight exp(-D S/2). S₀ fixes
@@ -16,44 +16,34 @@ remains is the Gaussian fluctuation around it, Ψ = ± Tr[H[S]⁻¹ H[P_Ψ]]. Th
 vanilla terms: 2n replicas have 2n(2n-1)/2 → -n pairs as n → 0. The factor D in front of every
 prefactor but P_Ψ₁ is left out: it cancels the 1/D of the trace.
 
-A formula is a method of `Formulas`, so that `_errata` can replace it by the printed one.
-
-**Differs from the paper.** Its misprints are corrected here; `_errata` has the printed forms.
+**Differs from the paper.** Its misprints are corrected: where the print is wrong, the formula asks
+`misprints` for the number, by the number of the erratum.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import NamedTuple, Self, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.replica._hessian import Jet, expand, log, trace
+from tests.oracles.replica.hessian import Jet, expand, log, trace
+from tests.oracles.replica.misprints import MISPRINTS
 
 Real = TypeVar("Real", Decimal, Jet)
 OverlapFunction: TypeAlias = Callable[[Jet, Jet, Jet, Jet], Jet]  # of q, r, q̃, r̃
 Matrix: TypeAlias = npt.NDArray[np.object_]  # 2 × 2, of jets
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplicaPoint:
-    """One point of parameter space: ψ₁ = P/D, ψ₂ = N/D, λ, and the moments μ₁, μ⋆.
-
-    >>> ReplicaPoint.of(psi1=2.0, psi2=1.0, lam=0.5, mu1=0.5, mustar=0.25).mu1
-    Decimal('0.5')
-    """
+class Point(NamedTuple):
+    """A point of parameter space: ψ₁ = P/D, ψ₂ = N/D, λ, and the moments μ₁, μ⋆."""
 
     psi1: Decimal
     psi2: Decimal
     lam: Decimal
     mu1: Decimal
     mustar: Decimal
-
-    @classmethod
-    def of(cls, **numbers: float) -> Self:
-        """The point of given floats, which decimals represent exactly."""
-        return cls(**{name: Decimal(value) for name, value in numbers.items()})
 
     @property
     def power(self) -> Decimal:
@@ -77,9 +67,15 @@ class Matrices(NamedTuple):
 
 @dataclass(frozen=True)
 class Formulas:
-    """The formulas at one point of parameter space."""
+    """The formulas at a point of parameter space, with the misprints `printed`."""
 
-    at: ReplicaPoint
+    at: Point
+    printed: frozenset[int] = field(default=frozenset())
+
+    def number(self, misprint: int) -> int:
+        """The number at the place of a misprint."""
+        place = MISPRINTS[misprint]
+        return place.printed if misprint in self.printed else place.correct
 
     # --- results ---------------------------------------------------------------------------------
 
@@ -101,11 +97,12 @@ class Formulas:
 
     def psi_1(self, action: Jet, prefactor: Jet) -> Decimal:
         """Ψ₁, of one resolvent: the prefactor at the saddle point, without fluctuations."""
-        return prefactor.value  # [dascoli2020] App. B
+        # [dascoli2020] App. B
+        return trace(action, prefactor) if self.number(1) else prefactor.value
 
     def psi_v(self, action: Jet, prefactor: Jet) -> Decimal:
-        """Ψ₂ᵛ and Ψ₃ᵛ: minus, from the number of pairs of replicas."""
-        return -trace(action, prefactor)  # [dascoli2020] App. B
+        """Ψ₂ᵛ and Ψ₃ᵛ: the sign is minus, from the number of pairs of replicas."""
+        return self.number(3) * trace(action, prefactor)  # [dascoli2020] App. B
 
     def S0(self, q: Jet, r: Jet) -> Jet:
         """The action within one replica; its stationary point is (q⋆, r⋆)."""
@@ -172,11 +169,11 @@ class Formulas:
             2 * r * mu1**2 * psi1 * (1 + q * mustar**2 * psi1)
             + (1 + q * mustar**2 * psi1) ** 2
             - r**2 * mu1**4 * psi1**2 * (-1 + psi2)
-        ) / (r**2 * (1 + r * mu1**2 * psi1 + q * mustar**2 * psi1) ** 2)
+        ) / (self.number(10) * r**2 * (1 + r * mu1**2 * psi1 + q * mustar**2 * psi1) ** 2)
 
     def g_e(self, q: Jet, r: Jet) -> Jet:
         """Half the curvature of Sᵉ in q̃."""
-        return self.at.psi1 / q**2  # [dascoli2020] App. B
+        return self.at.psi1 / (self.number(10) * q**2)  # [dascoli2020] App. B
 
     def f_d(self, q: Jet, r: Jet) -> Jet:
         """Half the curvature of Sᵈ in r̃."""
@@ -193,16 +190,12 @@ class Formulas:
         at = self.at
         psi1, psi2, mu1, mustar = at.psi1, at.psi2, at.mu1, at.mustar
         M_X, M_W, _ = self.matrices_v(q, r, qt, rt)
-        return (
-            psi1
-            * psi2
-            * mu1**2
-            * (  # [dascoli2020] App. B
-                entry_11(M_X)
-                + mu1**2 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
-                - mustar**2 * psi1 * entry_11(M_X @ M_W)
-            )
+        student = (  # [dascoli2020] App. B
+            mu1**2 * entry_11(M_X)
+            + mu1**4 * mustar**2 * psi1**2 * entry_11(M_X @ M_W @ M_X)
+            + self.number(2) * mu1 ** self.number(11) * mustar**2 * psi1 * entry_11(M_X @ M_W)
         )
+        return psi1 * psi2 * student
 
     def P_psi2_v(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Jet:
         """Power of the noise-free student."""
@@ -236,7 +229,10 @@ class Formulas:
 
     def weights_v(self, qt: Jet, rt: Jet) -> Jet:
         """The overlap of the weights of two students with the same features."""
-        return self.at.mu1**2 * rt + self.at.mustar**2 * qt  # [dascoli2020] App. B
+        mu1, mustar = self.at.mu1, self.at.mustar
+        if not self.number(14):
+            qt, rt = rt, qt
+        return mu1**2 * rt + mustar**2 * qt  # [dascoli2020] App. B
 
     # the brackets of the prefactors, and the scalars P_XX, P_WX, P_WW in them
 
@@ -268,7 +264,7 @@ class Formulas:
         M_X, M_W, _ = matrices
         return (  # [dascoli2020] App. B
             mu1**2 * (entry_12(M_X) + mu1**2 * mustar**2 * psi1**2 * entry_12(M_X @ M_W @ M_X))
-            - 2 * mu1**2 * mustar**2 * psi1 * entry_12(M_X @ M_W)
+            + self.number(9) * 2 * mu1**2 * mustar**2 * psi1 * entry_12(M_X @ M_W)
             + mustar**2 * entry_12(M_W)
         )
 
@@ -286,7 +282,9 @@ class Formulas:
         P_WX = entry_11(N_X @ M_W) + c * entry_11(M_X @ M_W @ N_X @ M_W)
         P_WW = c * entry_11(M_W @ N_X @ M_W)
         return (
-            psi1 * mu1**2 * P_XX - 2 * mustar**2 * mu1**2 * psi1**2 * P_WX + mustar**2 * psi1 * P_WW
+            psi1 * mu1**2 * P_XX
+            + self.number(8) * 2 * mustar**2 * mu1**2 * psi1**2 * P_WX
+            + mustar**2 * psi1 * P_WW
         )
 
     # --- matrices --------------------------------------------------------------------------------
@@ -325,29 +323,59 @@ class Formulas:
 
     def M_X_d(self, r: Jet) -> Matrix:
         """M_Xᵈ."""
-        return symmetric(r / (1 + self.at.mu1**2 * self.at.psi1 * r), 0 * r)  # [dascoli2020] App. B
+        one = 1 + self.at.mu1**2 * self.at.psi1 * r ** self.number(7)
+        return symmetric(r / one, 0 * r)  # [dascoli2020] App. B
 
     def N_X(self, r: Jet, rt: Jet) -> Matrix:
         """N_Xᵛ = N_Xᵉ."""
         psi1, mu1 = self.at.psi1, self.at.mu1
         one = 1 + mu1**2 * psi1 * r
         # [dascoli2020] App. B
-        return symmetric(r / one**2, rt * (1 - mu1**2 * psi1 * r) / one**3)
+        return symmetric(r / one**2, rt * (1 + self.number(6) * mu1**2 * psi1 * r) / one**3)
 
     def M_W_v(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Matrix:
         """The W of the two resolvents is the same."""
+        return self.M_W(q, r, self.number(4) * qt, rt)
+
+    def M_W_e(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Matrix:
+        """W⁽¹⁾ and W⁽²⁾ are independent: that of v without its term in q̃."""
+        if 12 in self.printed:
+            return self.M_W_e_multiplied_out(q, r, rt)
+        if 13 in self.printed:
+            return self.M_W_e_defined(q, r, rt)
+        return self.M_W(q, r, (1 - self.number(4)) * qt, rt)
+
+    def M_W(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Matrix:
+        """Both to first order, where q̃ is 0 for e."""
         at = self.at
         psi1, mu1, mustar = at.psi1, at.mu1, at.mustar
         one = 1 + mu1**2 * psi1 * r
         L = one + mustar**2 * psi1 * q
         return symmetric(  # [dascoli2020] App. B
-            q * one / L,
+            q * one / (1 + self.number(5) * mu1**2 * psi1 * r + mustar**2 * psi1 * q),
             q**2 * mu1**2 * mustar**2 * psi1**2 * rt / L**2 + one**2 * qt / L**2,
         )
 
-    def M_W_e(self, q: Jet, r: Jet, qt: Jet, rt: Jet) -> Matrix:
-        """W⁽¹⁾ and W⁽²⁾ are independent: that of v without its term in q̃."""
-        return self.M_W_v(q, r, 0 * qt, rt)  # [dascoli2020] App. B
+    # M_Wᵉ as App. C has it, with Q = q 1
+
+    def M_W_e_multiplied_out(self, q: Jet, r: Jet, rt: Jet) -> Matrix:
+        """Q - Q² μ⋆²ψ₁ A (1 + μ⋆²ψ₁ Q A)⁻¹."""
+        A, Q, one = self.A(r, rt), symmetric(q, 0 * q), symmetric(0 * q + 1, 0 * q)
+        c, factor = self.at.mustar**2 * self.at.psi1, symmetric(q ** self.number(12), 0 * q)
+        M_W: Matrix = Q - c * factor @ A @ inverse(one + c * Q @ A)  # [dascoli2020] App. C
+        return M_W
+
+    def M_W_e_defined(self, q: Jet, r: Jet, rt: Jet) -> Matrix:
+        """Q (1 + μ⋆²ψ₁ A Q)⁻¹."""
+        A, Q, one = self.A(r, rt), symmetric(q, 0 * q), symmetric(0 * q + 1, 0 * q)
+        c = self.at.mustar ** self.number(13) * self.at.psi1
+        M_W: Matrix = Q @ inverse(one + c * A @ Q)  # [dascoli2020] App. C
+        return M_W
+
+    def A(self, r: Jet, rt: Jet) -> Matrix:
+        """1 - μ₁²ψ₁ M_X."""
+        A: Matrix = symmetric(0 * r + 1, 0 * r) - self.at.mu1**2 * self.at.psi1 * self.M_X(r, rt)
+        return A
 
     # --- shared features and fresh data: not in the paper -----------------------------------------
     #
@@ -393,3 +421,10 @@ def entry_12(matrix: Matrix) -> Jet:
 def symmetric(same: Jet, other: Jet) -> Matrix:
     """[[same, other], [other, same]]."""
     return np.array([[same, other], [other, same]], dtype=object)
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """The inverse of a matrix [[a, b], [b, a]]."""
+    a, b = matrix[0]
+    det = a**2 - b**2
+    return symmetric(a / det, -b / det)
