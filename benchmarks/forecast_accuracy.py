@@ -36,7 +36,7 @@ import numpy as np
 
 import doubletrouble as dt
 from doubletrouble.data import DataError, _find
-from doubletrouble.forecasting._forecast import _feature_draws, _feature_energy
+from doubletrouble.forecasting._forecast import _feature_draws, _feature_energy, standardized
 from doubletrouble.forecasting._random_features import average_over_features
 from doubletrouble.forecasting._ridge_functions import (
     DataRows,
@@ -46,7 +46,6 @@ from doubletrouble.forecasting._ridge_functions import (
 )
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import Forecast
-from doubletrouble.tables import standardized
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
 RIDGES = (1e-4, 1e-2, 1.0, 10.0)  # δ

@@ -131,7 +131,7 @@ def test_zero_and_infinite_errors_have_advice() -> None:
 
 def test_text_has_a_line_per_option_and_ends_with_the_verdict() -> None:
     result = advice()
-    title, head, *lines = str(result).splitlines()
+    title, _, head, *lines = str(result).splitlines()
     assert title == "Test error, exact; now P/D = 1.5, N/D = 1, K = 1, λ = 0.01"
     assert head.split() == ["option", "error", "gain", "cost"]
     text = "\n".join(lines)
@@ -241,7 +241,8 @@ def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
         axes = result.waterfall(name)
         option = result.choice if name is None else result[name]
         labels = [label.get_text() for label in axes.get_yticklabels()]
-        assert labels == ["now", "noise", "initialization", "sampling", "bias", option.name]
+        assert labels[:-1] == ["now", "noise", "initialization", "sampling", "bias"]
+        assert labels[-1].startswith(option.name)
         bars = [patch for patch in axes.patches if hasattr(patch, "get_width")]
         by_row = {round(bar.get_y() + bar.get_height() / 2): bar for bar in bars}
         ends = [(by_row[k].get_x(), by_row[k].get_width()) for k in (0, len(labels) - 1)]

@@ -100,6 +100,68 @@ class Table:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """A number, an estimate, or an array of them, with its name."""
+
+    name: str
+    value: Any
+    heading: str | None = None
+    meaning: str = ""
+    form: Form = "number"
+
+
+def point_table(
+    name: str,
+    shape: tuple[int, ...],
+    coordinates: Mapping[str, Any],
+    columns: Sequence[tuple[Column, Any]],
+    **options: Any,
+) -> Table:
+    """A row for each point of arrays: the numbers that vary, and those of the columns."""
+    count = math.prod(shape)
+    varying = dict(coordinates) or ({"point": np.arange(count).reshape(shape)} if shape else {})
+    cells = [(Column(name=k, form="count"), value) for k, value in varying.items()] + [*columns]
+    return Table(
+        name=name,
+        columns=[column for column, _ in cells],
+        rows=list(zip(*(_at_every_point(value, shape) for _, value in cells), strict=True)),
+        omitted="points",
+        keys=max(len(varying), 1),
+        **options,
+    )
+
+
+def _at_every_point(value: Any, shape: tuple[int, ...]) -> list[Any]:
+    """The items of an array, or a number, at every point."""
+    if not isinstance(value, Uncertain):
+        return list(np.broadcast_to(value, shape).reshape(-1).tolist())
+    inner = np.shape(value.value)
+    items: Any = value
+    flat = [items[index] for index in np.ndindex(inner)] if inner else [value]
+    order = np.broadcast_to(np.arange(len(flat)).reshape(inner), shape)
+    return [flat[k] for k in order.reshape(-1)]
+
+
+def quantity_table(
+    name: str, quantities: Sequence[Quantity], coordinates: Mapping[str, Any] | None = None
+) -> Table:
+    """A row for each quantity; of arrays, a row for each point."""
+    shape = np.broadcast_shapes(*(np.shape(getattr(q.value, "value", q.value)) for q in quantities))
+    if shape:
+        columns = [
+            (Column(name=q.name, heading=q.heading, form=q.form), q.value) for q in quantities
+        ]
+        return point_table(name, shape, coordinates or {}, columns)
+    head = (
+        Column(name="quantity", form="words"),
+        Column(name="value", form=quantities[0].form),
+        Column(name="meaning", form="words"),
+    )
+    rows = [[q.heading or q.name.replace("_", " "), q.value, q.meaning] for q in quantities]
+    return Table(name=name, columns=head, rows=rows)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Content:
     """All that a result shows."""
 

@@ -364,7 +364,7 @@ def _meaning(confidence: float | None) -> str:
     """The meaning of whiskers."""
     if confidence is None:
         return "whiskers: standard errors"
-    return f"whiskers: {100 * confidence:.3g} % intervals"
+    return f"whiskers: {100 * confidence:.3g}% intervals"
 
 
 # --- looks ---------------------------------------------------------------------------------------
@@ -606,16 +606,17 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
     sight = 2 * max(now if math.isfinite(now) else 0.0, right)
     for change in picture.changes:
         right = max(right, _draw_change(ax, len(labels), change, now, confidence, sight))
-        labels.append(change.label)
+        labels.append(f"{change.label} (extrapolated)" if change.extrapolated else change.label)
     drawn = [change for change in picture.changes if change.after is not None]
     notes = [_meaning(confidence)] if whiskers else []
-    if any(change.extrapolated for change in drawn):
-        notes.append("hatched: extrapolated")
     if any(_is_unclear(change) for change in drawn):
         notes.append("pale: interval includes 0")
     if math.isfinite(now):
         ends = [0.5, len(labels) - 0.5]
         ax.plot([now, now], ends, color=BLACK, linewidth=0.7, zorder=0.5)
+        if picture.changes:
+            look = {"fontsize": "small", "ha": "center", "va": "center", "bbox": _box(ax)}
+            ax.text(now, max(headings), "now", **look)
     if picture.baseline is not None and picture.baseline > 1.6 * right:
         notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, out of sight")
     elif picture.baseline is not None:
@@ -659,12 +660,12 @@ def _draw_change(
         return _beside(ax, start, y, _shown(after))
     pale = 0.45 if _is_unclear(change) else 1.0
     look = {"color": _BETTER if after <= now else _WORSE, "alpha": pale, "linewidth": 0.0}
-    look |= {"hatch": "////" if change.extrapolated else "", "edgecolor": "white"}
     ax.barh(y, after - start, left=start, height=0.66, **look)
     end, ends = max(start, after), _interval(change.after, confidence)
     text = _shown(after)
     if 0 < now < math.inf:
-        text = _gain(1 - after / now if change.gain is None else change.gain)
+        gain = _gain(1 - after / now if change.gain is None else change.gain)
+        text = f"{_shown(after)}, gain {gain}"
         if change.low is not None and change.high is not None:
             text += f"  [{_gain(change.low)}, {_gain(change.high)}]"
             low, high = max(now * (1 - change.high), 0.0), now * (1 - change.low)

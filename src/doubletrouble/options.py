@@ -38,6 +38,7 @@ BEST, BEST_AT_THIS_RIDGE, FRONTIER = "best allocation", "best at this ridge", "f
 EXACT, WITHHELD = "exact", "withheld"
 """Two ways in which errors are known."""
 
+_NEAR_PEAK = 0.1  # relative distance of P from N
 _EQUAL = 1e-10  # relative difference of equal errors
 _SYMBOLS = {  # where they are printed
     "features_per_dim": "P/D",
@@ -83,6 +84,17 @@ class Option(Shown):
             return False
         least = _value(self.gain) if self.interval is None else _value(self.interval.low)
         return least >= WORTHWHILE
+
+    @property
+    def is_at_peak(self) -> bool:
+        """Whether P is within a tenth of N, or of N/K where the models divide the data."""
+        at = self.setting
+        sizes = [at.get(f"{kind}_per_dim", at.get(f"n_{kind}")) for kind in ("features", "samples")]
+        if None in sizes or not all(map(math.isfinite, sizes)):
+            return False
+        P, N = sizes
+        members = at.get("n_members", 1) if at.get("scheme") == "divide" else 1
+        return bool(abs(P * members / N - 1) < _NEAR_PEAK)
 
     def _described(self, now: Option | None) -> str:
         """The name, with the sizes and the ridge that differ from the present ones."""
@@ -238,7 +250,7 @@ class Advice(Shown):
             start_label=self.now.name,
             start=self.now.total,
             steps=steps,
-            end_label=option.name,
+            end_label=option._described(self.now),
             end=option.total,
             xlabel=self.label,
         )
@@ -265,7 +277,7 @@ class Advice(Shown):
             title=title,
             lead=lead,
             tables=[_table("options", self.options, self.now, self.confidence)],
-            lines=[*([line] if line else []), *_withheld(self)],
+            lines=[*_legend(self), *([line] if line else []), *_withheld(self)],
             notes=self.notes,
             verdict=self.verdict,
             facts={**facts, **self.facts},
@@ -286,6 +298,18 @@ class Advice(Shown):
             baseline=self.baseline or None,
             baseline_label=f"predicting {self.baseline_name}",
         )
+
+
+def _legend(advice: Advice) -> list[str]:
+    """What the symbols stand for, and which options are at the peak of double descent."""
+    known = {_SYMBOLS[name] for name in advice.now.setting if name in _SYMBOLS}
+    if not any(symbol.startswith("P") for symbol in known):
+        return []
+    letters = ["P: features", "N: training samples", "D: input dimensions", "K: models", "λ: ridge"]
+    shown = [text for text in letters if any(text[0] in symbol for symbol in known)]
+    peaks = [one.name for one in advice if one.is_at_peak and one.total > advice.now.total]
+    lines = [f"Closer to the peak of double descent at P = N: {', '.join(peaks)}."] if peaks else []
+    return [f"{'; '.join(shown)}.", *lines]
 
 
 def _withheld(advice: Advice) -> list[str]:

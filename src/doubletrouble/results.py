@@ -16,7 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import ROWS, Column, Content, Shown, Table
+from doubletrouble._display import (
+    ROWS,
+    Column,
+    Content,
+    Quantity,
+    Shown,
+    Table,
+    point_table,
+    quantity_table,
+)
 from doubletrouble._numbers import percent, plain, whole, with_error
 from doubletrouble.errors import import_name, is_available
 from doubletrouble.parameters import FloatArray, Value, whole_number
@@ -62,6 +71,14 @@ Choice = TypeVar("Choice")
 
 NOISE_FLOOR = "noise floor"
 """The name of the part `bayes` where it is printed."""
+
+_CAUSES = {  # in sentences
+    "noise": "variance by noise in the training labels",
+    "initialization": "variance over initializations",
+    "sampling": "variance over training samples",
+    "resampling": "variance over resampled members",
+    "bayes": "the noise of test labels, which no model removes",
+}
 
 EXTRAPOLATED = "extrapolated"
 """The status of an error beyond what was measured."""
@@ -649,6 +666,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         columns = self._columns()
         total = float(_number(columns["total"])) if "total" in columns else math.nan
         split = 0 < total < math.inf and not self.is_difference
+        estimated = any(isinstance(part, Estimate) for part in columns.values())
         rows = [
             [
                 name,
@@ -665,7 +683,11 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             columns=(
                 Column(name="part", form="words", printed=False),
                 Column(name="label", heading="part", form="words", exported=False),
-                Column(name="error", interval=confidence is not None),
+                Column(
+                    name="error",
+                    heading="error ± s.e." if estimated and confidence is None else "error",
+                    interval=confidence is not None,
+                ),
                 Column(name="share", form="share"),
                 Column(name="status", heading="how it is known", form="words"),
                 Column(name="includes", form="words", printed=False),
@@ -677,36 +699,24 @@ class _Terms(_ByValue, Shown, Generic[Term]):
 
     def _point_table(self, confidence: float | None = None) -> Table:
         """A row for each point: the varying parameters, every part, and the total."""
-        columns, shape = self._columns(), self.shape
-        varying = self._coordinates()
-        count = math.prod(shape)
-        cells: list[list[Any]] = [
-            np.broadcast_to(value, shape).reshape(-1).tolist() for value in varying.values()
-        ]
-        if shape and not varying:
-            cells.append(list(range(count)))
-        cells += [_points(part, shape) for part in columns.values()]
-        head = [Column(name=name, form="count") for name in varying or (["point"] if shape else [])]
-        head += [
-            Column(
-                name=name,
-                heading=self._label(name),
-                interval=confidence is not None and name == "total",
-                alone=name != "total",
+        shape = self.shape
+        columns: list[tuple[Column, Any]] = [
+            (
+                Column(
+                    name=name,
+                    heading=self._label(name),
+                    interval=confidence is not None and name == "total",
+                    alone=name != "total",
+                ),
+                part,
             )
-            for name in columns
+            for name, part in self._columns().items()
         ]
         if self.status:
-            head.append(Column(name="status", heading="how it is known", form="words"))
-            cells.append([self._status_at(k) for k in range(count)])
-        return Table(
-            name="points",
-            columns=head,
-            rows=list(zip(*cells, strict=True)),
-            confidence=confidence,
-            omitted="points",
-            keys=max(len(varying), 1),
-        )
+            known = [self._status_at(k) for k in range(math.prod(shape))]
+            how = Column(name="status", heading="how it is known", form="words")
+            columns.append((how, np.reshape(np.array(known, dtype=object), shape)))
+        return point_table("points", shape, self._coordinates(), columns, confidence=confidence)
 
     def _tables(self) -> tuple[Table, ...]:
         return (self._point_table(),)
@@ -745,7 +755,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         if not parts or not 0 < number < math.inf:
             return f"The total is {plain(number)}."
         largest = max(parts, key=parts.__getitem__)
-        return f"{percent(parts[largest] / number)} of the error is {self._label(largest)}."
+        cause = self._label(largest)
+        if largest not in self.includes:
+            cause = _CAUSES.get(largest, cause)
+        return f"{percent(parts[largest] / number)} of the error is {cause}."
 
     def _picture(self) -> Any:
         shape = self.shape
@@ -796,18 +809,6 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             levels_label="" if levels is None else levels[0].replace("_", " "),
             extrapolated=np.broadcast_to(self.extrapolated, self.shape),
         )
-
-
-def _points(part: Value | Estimate, shape: tuple[int, ...]) -> list[Any]:
-    """A part at every point."""
-    values = np.broadcast_to(_number(part), shape).reshape(-1)
-    if not isinstance(part, Estimate):
-        return list(values.tolist())
-    if not np.ndim(part.value):
-        return [part] * values.size
-    indices = np.broadcast_to(np.arange(np.size(part.value)).reshape(np.shape(part.value)), shape)
-    flat = [part[index] for index in np.ndindex(np.shape(part.value))]
-    return [flat[k] for k in indices.reshape(-1)]
 
 
 def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | Estimate:
@@ -1009,21 +1010,16 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
     )
 
     def _content(self) -> Content:
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        shape = np.broadcast_shapes(*(np.shape(_number(value)) for value in values.values()))
-        if shape:
-            head = [Column(name=f.name, heading=f.metadata["symbol"]) for f in fields(self)]
-            cells = zip(*(_points(value, shape) for value in values.values()), strict=True)
-            return Content(
-                tables=[Table(name="terms", columns=head, rows=list(cells), omitted="points")]
+        terms = [
+            Quantity(
+                name=f.name,
+                value=getattr(self, f.name),
+                heading=f.metadata["symbol"],
+                meaning=f.metadata["meaning"],
             )
-        rows = [[f.metadata["symbol"], values[f.name], f.metadata["meaning"]] for f in fields(self)]
-        head = [
-            Column(name="term", form="words"),
-            Column(name="value"),
-            Column(name="meaning", form="words"),
+            for f in fields(self)
         ]
-        return Content(tables=[Table(name="terms", columns=head, rows=rows)])
+        return Content(tables=[quantity_table("terms", terms)])
 
     def _picture(self) -> Any:
         bars = [

@@ -48,7 +48,7 @@ def test_check_of_other_methods_does_not_fail() -> None:
     assert "1 of 2 checks failed: spectrum." in str(both)
     alone = ForecastChecks((checks["loo_over_gcv"],))
     assert (alone.failed, alone["loo_over_gcv"].passed) == ((), False)
-    assert "No check speaks against the forecast." in str(alone)
+    assert "All checks of this forecast passed." in str(alone)
     assert list(both.to_frame()["passed"]) == [False, False]
 
 

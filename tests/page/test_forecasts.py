@@ -24,7 +24,7 @@ from doubletrouble.page._forecasts import (
 from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import Simulations
 from doubletrouble.results import Forecast
-from doubletrouble.tables import DataTable
+from doubletrouble.tables import read_csv
 from tests.cli.results import Capture, json_result
 from tests.page.serving import WAIT
 
@@ -93,6 +93,21 @@ def test_bad_files_are_refused(client: FlaskClient) -> None:
         response = client.post("/api/data", data=content)
         assert response.status_code == 400
         assert message in (response.json or {})["message"]
+
+
+def test_columns_are_described_for_the_browser(client: FlaskClient) -> None:
+    content = b'"";"size";"city";"name";"y"\n"1";0,5;"Oslo";"a";1\n"2";;"Bern";"b";4\n'
+    content += b'"3";1,5;"Oslo";"c";2\n"4";2;"Bern";"d";7,5\n'
+    answer = client.post("/api/data", data=content).json or {}
+    keys = ("name", "numeric", "classes", "remark", "missing", "first_missing")
+    assert [tuple(column[key] for key in keys) for column in answer["columns"]] == [
+        ("Unnamed: 0", True, 0, "numbers the rows", 0, ""),
+        ("size", True, 0, "", 1, "line 3"),
+        ("city", False, 2, "not numbers: 'Oslo' in line 2", 0, ""),
+        ("name", False, 0, "not numbers: 'a' in line 2", 0, ""),
+        ("y", True, 0, "", 0, ""),
+    ]
+    assert (answer["rows"], answer["target"]) == (4, 4)
 
 
 def test_sizes_of_bodies_are_limited(client: FlaskClient) -> None:
@@ -226,12 +241,12 @@ def test_missing_values_are_named_and_left_out_on_request(client: FlaskClient) -
 
 def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_forecasts, "MOST_ROWS", 50)
-    table = DataTable.from_csv(csv_of())
+    table = read_csv(csv_of())
     choice = ForecastChoice.from_json({"target": 4, "inputs": [1, 3]}, table)
     rows = choice.rows(table)
     assert (rows.inputs.shape, rows.labels.shape) == ((50, 2), (50,))
     assert rows.notes[0].startswith("50 of 60 rows are used")
-    assert np.isin(rows.inputs[:, 0], table.columns[1].values).all()
+    assert np.isin(rows.inputs["first"], table["first"]).all()
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def diagnose(
         others[name] = other
     is_classifier = require("sklearn.base", "estimators").is_classifier(learner)
     accepted = all(_accepts_missing(one) for one in (learner, *others.values()))
-    rows = data.rows(missing_inputs=accepted, classes=is_classifier)
+    rows = data.rows(missing_inputs=accepted, text_targets=is_classifier)
 
     from doubletrouble.diagnosis import diagnose as run_diagnosis
 
@@ -77,8 +77,8 @@ def diagnose(
         warnings.simplefilter("ignore", UserWarning)  # warnings of fits are in the notes
         result = run_diagnosis(
             learner,
-            require("pandas", "tables").DataFrame(rows.inputs, columns=rows.names),
-            data.class_labels(rows.labels) if is_classifier else rows.labels,
+            rows.inputs,
+            rows.labels,
             alternatives=others,
             groups=rows.groups,
             noise=noise,
@@ -96,8 +96,8 @@ def diagnose(
         result.learning_curve().plot(curve)
         write_chart(figure, chart)
     frame = result.to_frame()
-    rows = frame.astype(object).where(frame.notna(), "").to_dict("list")
-    form.show(Report(columns=rows, content=result._content()), json.loads(result.to_json()))
+    columns = frame.astype(object).where(frame.notna(), "").to_dict("list")
+    form.show(Report(columns=columns, content=result._content()), json.loads(result.to_json()))
 
 
 # --- learners ------------------------------------------------------------------------------------

@@ -104,11 +104,11 @@ def forecast(
     if budget is not None and not one:
         raise ValueError(f"budget must be left out for several models, got {budget:g}")
     rows = data.rows()
-    y, names = rows.labels, data.target_names
+    y, names = rows.labels, data.targets
     summed = ", summed" if len(names) > 1 else ""
     notes = (
         *rows.notes,
-        f"Errors are in squared units of {listed(names)}{summed}.",
+        f"Errors are in squared units of {listed(map(repr, names))}{summed}.",
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # repeated rows are in the notes

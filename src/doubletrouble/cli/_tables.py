@@ -1,17 +1,23 @@
 """Flags of a table in a file: which columns are targets, groups and inputs."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from doubletrouble.cli._flags import option
-from doubletrouble.parameters import FloatArray
-from doubletrouble.tables import DataTable, TableRows, listed
+from doubletrouble.tables import (
+    TableRows,
+    check_numbers,
+    first_text,
+    has_few_classes,
+    left_out,
+    listed,
+    read_table,
+    table_rows,
+)
 
 _REMEDY = "leave out the columns with --drop, or the rows with --drop-missing"
 _LISTED = 20  # columns that are refused
@@ -44,92 +50,86 @@ class TableFlags:
     ] = False
 
     @cached_property
-    def table(self) -> DataTable:
-        """The table of the file."""
-        return DataTable.from_file(self.file)
-
-    @cached_property
-    def targets(self) -> list[int]:
-        """The indices of the targets."""
-        return self._indices("target", self.target)
-
-    @property
-    def target_names(self) -> list[str]:
+    def targets(self) -> list[str]:
         """The names of the targets."""
-        return [self.table.columns[k].name for k in self.targets]
+        return self._columns("target", self.target)
 
-    def rows(self, *, missing_inputs: bool = False, classes: bool = False) -> TableRows:
-        """The rows; `missing_inputs` may be NaN, and a target may have text with `classes`."""
-        table, targets = self.table, self.targets
-        if not classes:
-            for k in targets:
-                table.check_numeric("target", k)
-        groups = None if self.groups is None else table.index("groups", self.groups)
-        if groups in targets:
+    def rows(self, *, missing_inputs: bool = False, text_targets: bool = False) -> TableRows:
+        """The rows; `missing_inputs` may be NaN, and targets may have text with `text_targets`."""
+        table, targets = self._table, self.targets
+        for name in () if text_targets else targets:
+            check_numbers("target", table[name])
+        if self.groups is not None:
+            self._check("groups", self.groups)
+        if self.groups in targets:
             raise ValueError(f"groups must be another column than the target, got {self.groups!r}")
-        without = {*targets, groups, *self._indices("drop", self.drop)}
-        candidates = [k for k in range(len(table.columns)) if k not in without]
-        encoded = self._indices("one_hot", self.one_hot)
-        kept = self._indices("keep", self.keep)
-        for name, columns in (("one_hot", encoded), ("keep", kept)):
-            if others := [table.columns[k].name for k in columns if k in without]:
-                raise ValueError(f"{name} must be columns of inputs, got {listed(others)}")
-        self._refuse_text([k for k in candidates if k not in encoded])
-        table.check_encodable("one_hot", encoded)
-        chosen = {*encoded, *kept}
-        inputs = [k for k in candidates if k in chosen or not table.columns[k].remark]
-        left_out = [
-            f"{table.columns[k].name!r} ({table.columns[k].remark})"
-            for k in candidates
-            if k not in inputs
-        ]
+        without = {*targets, self.groups, *self._columns("drop", self.drop)}
+        encoded = self._columns("one_hot", self.one_hot)
+        kept = self._columns("keep", self.keep)
+        for flag, columns in (("one_hot", encoded), ("keep", kept)):
+            if others := [repr(name) for name in columns if name in without]:
+                raise ValueError(f"{flag} must be columns of inputs, got {listed(others)}")
+        candidates = [name for name in table if name not in without]
+        self._refuse_text([name for name in candidates if name not in encoded])
+        remarks = {
+            name: remark
+            for name in candidates
+            if name not in (*encoded, *kept) and (remark := left_out(table[name]))
+        }
+        inputs = [name for name in candidates if name not in remarks]
+        shown = ", ".join(f"{name!r} ({remark})" for name, remark in remarks.items())
         if not inputs:
-            found = ", ".join(left_out) or "none"
-            raise ValueError(f"file must have columns of inputs that vary, got {found}")
-        rows = table.rows(
-            inputs=inputs,
-            targets=targets,
-            groups=groups,
-            drop_missing=self.drop_missing,
+            raise ValueError(f"file must have columns of inputs that vary, got {shown or 'none'}")
+        rows = table_rows(
+            table,
+            inputs,
+            targets,
+            self.groups,
             missing_inputs=missing_inputs,
+            drop_missing=self.drop_missing,
             remedy=_REMEDY,
         )
-        if not left_out:
+        if not remarks:
             return rows
-        note = f"Columns are left out unless --keep names them: {', '.join(left_out)}."
+        note = f"Columns are left out unless --keep names them: {shown}."
         return rows._replace(notes=(note, *rows.notes))
 
-    def class_labels(self, labels: FloatArray) -> Any:
-        """The labels of `rows` with the texts of classes in place of their indices."""
-        classes = self.table.columns[self.targets[0]].classes
-        return np.array(classes)[labels.astype(int)] if classes and labels.ndim == 1 else labels
+    @cached_property
+    def _table(self) -> Any:
+        return read_table(self.file)
 
-    def _refuse_text(self, columns: Iterable[int]) -> None:
+    def _refuse_text(self, columns: list[str]) -> None:
         """ValueError that lists all columns that are not numbers."""
-        found = [self.table.columns[k] for k in columns]
-        texts = [one for one in found if not one.is_numeric and len(one.classes) > 1]
+        texts = {
+            name: text
+            for name in columns
+            if (text := first_text(self._table[name])) and not left_out(self._table[name])
+        }
         if not texts:
             return
         shown = [
-            f"{one.name!r} ({one.not_a_number}, {len(one.classes)} classes)"
-            for one in texts[:_LISTED]
+            f"{name!r} ({text}, {self._table[name].nunique()} classes)"
+            for name, text in texts.items()
         ]
-        if len(texts) > _LISTED:
-            shown.append(f"... ({len(texts)} in all)")
-        names = ",".join(one.name for one in texts)
-        few = ",".join(one.name for one in texts if one.is_encodable)
+        few = ",".join(name for name in texts if has_few_classes(self._table[name]))
         encode = f", or encode classes with --one-hot {few!r}" if few else ""
         raise ValueError(
-            f"inputs must be numbers, got {', '.join(shown)}: "
-            f"leave them out with --drop {names!r}{encode}"
+            f"inputs must be numbers, got {listed(shown, _LISTED)}: "
+            f"leave them out with --drop {','.join(texts)!r}{encode}"
         )
 
-    def _indices(self, name: str, given: list[str] | None) -> list[int]:
+    def _columns(self, flag: str, given: list[str] | None) -> list[str]:
         """The columns of a flag; a comma separates names unless it is in one."""
-        known = {column.name for column in self.table.columns}
         names = [
             one.strip()
             for text in given or ()
-            for one in ([text] if text in known else text.split(","))
+            for one in ([text] if text in self._table else text.split(","))
         ]
-        return list(dict.fromkeys(self.table.index(name, one) for one in names))
+        for name in names:
+            self._check(flag, name)
+        return list(dict.fromkeys(names))
+
+    def _check(self, flag: str, name: str) -> None:
+        if name not in self._table:
+            known = listed(map(repr, self._table))
+            raise ValueError(f"{flag} must be one of the columns {known}, got {name!r}")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Content, Quantity, Shown, quantity_table
 from doubletrouble.convex._fixed_point import Equations, SolvedPoints, solve
 from doubletrouble.convex._labels import Labels, LearningPoints, MarginLabels, ResidualLabels
 from doubletrouble.convex._logistic import LogisticLabels
@@ -65,17 +65,13 @@ class OrderParameters(Shown):
         about["V"] = "variance of the cavity output"
         if np.any(self.intercept):
             about["intercept"] = "the fitted constant"
-        if not self._shape:
-            head = [Column(name="parameter", form="words"), Column(name="value")]
-            head.append(Column(name="meaning", form="words"))
-            rows: list[Any] = [[name, getattr(self, name), text] for name, text in about.items()]
-            tables = [Table(name="order_parameters", columns=head, rows=rows)]
-            return Content(tables=tables)
-        head = [Column(name="point", form="count"), *(Column(name=name) for name in about)]
-        flat = [np.broadcast_to(getattr(self, n), self._shape).ravel().tolist() for n in about]
-        rows = list(zip(range(len(flat[0])), *flat, strict=True))
-        table = Table(name="order_parameters", columns=head, rows=rows, omitted="points")
-        return Content(title=f"Order parameters of {len(rows)} points", tables=[table])
+        values = [
+            Quantity(
+                name=name, value=np.broadcast_to(getattr(self, name), self._shape), meaning=text
+            )
+            for name, text in about.items()
+        ]
+        return Content(tables=[quantity_table("order_parameters", values)])
 
     def _picture(self) -> Any:
         if self._shape:

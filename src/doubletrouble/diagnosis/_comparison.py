@@ -139,7 +139,7 @@ class LearnerComparison(Shown):
         columns = [
             Column(name="learner", form="words"),
             Column(name="error", interval=True),
-            Column(name="skill", heading=first._skill_name, alone=True),
+            Column(name="skill", heading=first._skill_name, form="count"),
             *(Column(name=name, heading=error._label(name), alone=True) for name in error.parts),
         ]
         rows = [

@@ -585,7 +585,7 @@ class Diagnosis(Shown):
             "total": f"measured ({N_BLOCKS}-fold)",
             "initialization": MEASURED if self.design.seeded else "seeds have no effect",
             "sampling": "overlap law",
-            "bias": "the rest",
+            "bias": "total less the others",
             "bayes": GIVEN,
         }
         return replace(self.error(), status=known)._part_table(self.confidence)

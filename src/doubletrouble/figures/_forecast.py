@@ -20,9 +20,8 @@ from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import PanelTable, log_grid, number_list
 from doubletrouble.figures._settings import RANGE, FigureSettings, GridBounds, setting
-from doubletrouble.forecasting import Forecast, forecast
+from doubletrouble.forecasting import Forecast, forecast, standardized
 from doubletrouble.parameters import FloatArray
-from doubletrouble.tables import standardized
 
 HELD_OUT = "Markers: fitted models"
 EXTRAPOLATED = "Dashed: extrapolated"

@@ -12,6 +12,7 @@ Symbols of all modules, as in docs/forecast.md:
 from doubletrouble.forecasting._checks import ForecastCheck as ForecastCheck
 from doubletrouble.forecasting._checks import ForecastChecks as ForecastChecks
 from doubletrouble.forecasting._forecast import forecast as forecast
+from doubletrouble.forecasting._forecast import standardized as standardized
 from doubletrouble.forecasting._result import DEFAULT_RIDGE as DEFAULT_RIDGE
 from doubletrouble.forecasting._result import Forecast as Forecast
 from doubletrouble.forecasting._uncertainty import LabelNoise as LabelNoise

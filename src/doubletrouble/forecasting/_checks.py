@@ -122,7 +122,7 @@ class ForecastChecks(Shown, Mapping[str, ForecastCheck]):
         if failed:
             text = f"{len(failed)} of {len(self)} checks failed: {', '.join(failed)}."
         elif others:
-            text = "No check speaks against the forecast."
+            text = "All checks of this forecast passed."
         return text + "".join(f" {name} concerns other methods only." for name in others)
 
     def _content(self) -> Content:

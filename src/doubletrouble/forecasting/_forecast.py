@@ -49,7 +49,6 @@ from doubletrouble.parameters import (
     whole_number,
 )
 from doubletrouble.results import check_level
-from doubletrouble.tables import standardized
 
 Features: TypeAlias = Callable[[int, np.random.Generator], FloatArray]
 """Draws P features of all rows, (n, P)."""
@@ -491,6 +490,18 @@ def _gram(kernel: npt.ArrayLike, n: int) -> FloatArray:
         least = float(np.linalg.eigvalsh(gram)[0])
         raise ValueError(f"kernel must not have negative eigenvalues, got {least:.3g}") from None
     return gram
+
+
+def standardized(columns: FloatArray) -> FloatArray:
+    """Columns of mean 0 and variance 1; those that are constant become 0.
+
+    >>> standardized(np.array([[0.0, 0.1], [2.0, 0.1]]))
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    spread = columns.std(axis=0)  # of a constant column it may be its rounding
+    varies = (np.ptp(columns, axis=0) > 0) & (spread > 0)
+    return np.where(varies, columns - columns.mean(axis=0), 0.0) / np.where(varies, spread, 1.0)
 
 
 def _groups(groups: npt.ArrayLike, n: int) -> IntArray:

@@ -26,7 +26,15 @@ from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.page._processes import Worker, exit_when_closed, run, write
 from doubletrouble.page._settings import json_number
 from doubletrouble.parameters import FloatArray
-from doubletrouble.tables import DataTable, TableRows
+from doubletrouble.tables import (
+    TableRows,
+    check_numbers,
+    first_text,
+    has_few_classes,
+    left_out,
+    read_csv,
+    table_rows,
+)
 
 MOST_BYTES = 20_000_000  # of a table
 _MOST_COLUMNS = 2000
@@ -45,9 +53,9 @@ _SEED = 0  # of the choice of rows
 class ForecastChoice:
     """The columns of a table that are used, and how."""
 
-    target: int
-    inputs: tuple[int, ...]
-    groups: int | None = None
+    target: str
+    inputs: tuple[str, ...]
+    groups: str | None = None
     noise: float | None = None
     scale: bool = True
     fit_intercept: bool = True
@@ -55,7 +63,7 @@ class ForecastChoice:
     drop_missing: bool = False
 
     @classmethod
-    def from_json(cls, given: object, table: DataTable) -> Self:
+    def from_json(cls, given: object, table: Any) -> Self:
         """Validate a choice of the browser."""
         choice = _named_values("choice", given, {f.name for f in fields(cls)})
         flags = {}
@@ -69,23 +77,21 @@ class ForecastChoice:
                 f"activation must be one of {', '.join(NAMES)}, got {activation!r:.60}"
             )
         target = _column("target", choice.get("target"), table)
-        table.check_numeric("target", target)
+        check_numbers("target", table[target])
         groups, noise = choice.get("groups"), choice.get("noise")
-        if groups is not None and _column("groups", groups, table) == target:
-            shown = table.columns[target].name
-            raise ValueError(f"groups must be another column than the target, got {shown!r:.60}")
+        groups = None if groups is None else _column("groups", groups, table)
+        if groups == target:
+            raise ValueError(f"groups must be another column than the target, got {target!r:.60}")
         inputs = choice.get("inputs")
         if not isinstance(inputs, list) or not inputs:
             raise ValueError(f"inputs must be one column or more, got {inputs!r:.60}")
-        chosen = tuple(sorted({_column("inputs", one, table) for one in inputs}))
-        table.check_encodable("inputs", chosen)
+        chosen = {_column("inputs", one, table) for one in inputs}
         for name, column in (("target", target), ("groups", groups)):
             if column in chosen:
-                shown = table.columns[column].name
-                raise ValueError(f"inputs must not have the {name}, got {shown!r:.60}")
+                raise ValueError(f"inputs must not have the {name}, got {column!r:.60}")
         return cls(
             target=target,
-            inputs=chosen,
+            inputs=tuple(name for name in table if name in chosen),
             groups=groups,
             noise=None if noise is None else json_number("noise", noise, glossary.NOISE),
             activation=activation,
@@ -93,17 +99,14 @@ class ForecastChoice:
         )
 
     @property
-    def used(self) -> list[int]:
+    def used(self) -> list[str]:
         """The columns whose values must not be missing."""
         return [*self.inputs, self.target, *([] if self.groups is None else [self.groups])]
 
-    def rows(self, table: DataTable) -> TableRows:
+    def rows(self, table: Any) -> TableRows:
         """The inputs, labels and groups, with notes."""
-        found = table.rows(
-            inputs=self.inputs,
-            targets=[self.target],
-            groups=self.groups,
-            drop_missing=self.drop_missing,
+        found = table_rows(
+            table, self.inputs, [self.target], self.groups, drop_missing=self.drop_missing
         )
         count = len(found.labels)
         if count > MOST_ROWS:
@@ -111,27 +114,31 @@ class ForecastChoice:
                 f"{MOST_ROWS} of {count} rows are used, chosen at random; dt.forecast in Python "
                 "takes more."
             )
-            found = found.sampled(sampled_rows(count))._replace(notes=(*found.notes, note))
+            rows, groups = sampled_rows(count), found.groups
+            found = TableRows(
+                inputs=found.inputs.iloc[rows],
+                labels=found.labels.iloc[rows],
+                groups=None if groups is None else groups.iloc[rows],
+                notes=(*found.notes, note),
+            )
         return found
 
-    def script(self, table: DataTable, file: str, setting: "ForecastSetting") -> str:
+    def script(self, table: Any, file: str, setting: "ForecastSetting") -> str:
         """Python lines that compute the forecast of a file and its curve."""
-        inputs = [table.columns[k].name for k in self.inputs]
-        encoded = [table.columns[k].name for k in self.inputs if not table.columns[k].is_numeric]
-        others = [column.name for k, column in enumerate(table.columns) if k not in self.inputs]
-        options = [repr(file)]
-        options += [f"sep={table.separator!r}"] * (table.separator != ",")
-        options += [f"decimal={table.decimal!r}"] * (table.decimal != ".")
-        target = table.columns[self.target].name
+        inputs, target = list(self.inputs), self.target
+        encoded = [name for name in inputs if first_text(table[name])]
+        others = [name for name in table if name not in inputs]
+        options, defaults = [repr(file)], ("sep=','", "decimal='.'")
+        options += [f"{name}={value!r}" for name, value in table.attrs.items()]
+        options = [option for option in options if option not in defaults]
         names = ("scale", "fit_intercept", "activation")
         arguments = [f"{name}={getattr(self, name)!r}" for name in names]
         arguments += [f"noise={self.noise!r}"] * (self.noise is not None)
         needed = ["*inputs", repr(target)]
         if self.groups is not None:
-            group = table.columns[self.groups].name
-            arguments.append(f"groups=table[{group!r}]")
-            needed.append(repr(group))
-        n_rows = table.n_rows
+            arguments.append(f"groups=table[{self.groups!r}]")
+            needed.append(repr(self.groups))
+        n_rows = len(table)
         lines = [
             f"# A forecast of doubletrouble {__version__}",
             "import matplotlib.pyplot as plt",
@@ -145,7 +152,7 @@ class ForecastChoice:
             if len(inputs) <= len(others)
             else f"inputs = table.columns.drop({others!r})",
         ]
-        if incomplete := int(table.incomplete_rows(self.used).sum()):
+        if incomplete := int(table[self.used].isna().any(axis=1).sum()):
             lines.append(f"table = table.dropna(subset=[{', '.join(needed)}])")
             n_rows -= incomplete
         if n_rows > MOST_ROWS:
@@ -230,11 +237,31 @@ def _named_values(name: str, given: object, names: set[str]) -> Mapping[str, Any
     return given
 
 
-def _column(name: str, index: object, table: DataTable) -> int:
-    """The index of a column."""
+def _column(name: str, index: object, table: Any) -> str:
+    """The name of a column of which the browser sends the number."""
     if type(index) is not int or not 0 <= index < len(table.columns):
         raise ValueError(f"{name} must be the number of a column, got {index!r:.60}")
-    return index
+    return str(table.columns[index])
+
+
+def _described(table: Any) -> dict[str, Any]:
+    """What the page shows of a table; the target is the last column of numbers that differ."""
+    columns = []
+    for name, values in table.items():
+        text, holes = first_text(values), values.isna()
+        columns.append(
+            {
+                "name": name,
+                "numeric": not text,
+                "classes": values.nunique() if has_few_classes(values) else 0,
+                "remark": left_out(values) or (text and f"not numbers: {text}"),
+                "missing": int(holes.sum()),
+                "first_missing": holes.idxmax() if holes.any() else "",
+            }
+        )
+    suitable = [k for k, column in enumerate(columns) if not column["remark"]]
+    target = suitable[-1] if suitable else None
+    return {"rows": len(table), "columns": columns, "target": target}
 
 
 # --- one forecast in its process -----------------------------------------------------------------
@@ -357,9 +384,10 @@ class _Computation:
             "activation": self.choice.activation,
             "noise": self.choice.noise,
         }
-        groups = [] if rows.groups is None else [rows.groups]
-        arrays = (array.tobytes() for array in (rows.inputs, rows.labels, *groups))
-        return self._answer(options, *arrays)
+        arrays = [rows.inputs, rows.labels]
+        if rows.groups is not None:
+            arrays.append(np.unique(rows.groups, return_inverse=True)[1])
+        return self._answer(options, *(np.asarray(one, dtype=float).tobytes() for one in arrays))
 
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a question."""
@@ -388,7 +416,7 @@ class _Computation:
 class _Loaded:
     """A table and its forecast."""
 
-    table: DataTable
+    table: Any  # a frame of `read_csv`
     computation: _Computation | None = None
 
 
@@ -406,7 +434,8 @@ class Forecasts:
         if not self._reading.acquire(blocking=False):
             raise ValueError("tables must be read one at a time, got a second: wait")
         try:
-            table = DataTable.from_csv(content, _MOST_COLUMNS)
+            table = read_csv(content, _MOST_COLUMNS)
+            described = _described(table)
         finally:
             self._reading.release()
         key = secrets.token_urlsafe(16)
@@ -415,7 +444,7 @@ class Forecasts:
             self._known[key] = _Loaded(table=table)
             while len(self._known) > MOST_TABLES:
                 self._end(self._known.popitem(last=False)[1])
-        return {"data": key, **table.to_json()}
+        return {"data": key, **described}
 
     def start(self, key: object, given: object) -> dict[str, Any]:
         """Start the forecast of a table, in place of an earlier one."""

@@ -8,7 +8,6 @@ for which σ(b f) has the least log loss (below one for overconfident scores).
 
 from __future__ import annotations  # help() then shows the alias Value
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Content, Quantity, Shown, quantity_table
 from doubletrouble._numbers import plain
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.palette import BLACK
@@ -100,42 +99,17 @@ class Calibration(Shown):
             ratio, p = ratio[..., None], np.broadcast_to(p, np.shape(self.score_sd))[..., None]
         return np.asarray(p + (1 - 2 * p) * ndtr(ratio * f))
 
-    def _values(self) -> dict[str, Value]:
-        """The numbers by their headings."""
-        return {
-            "slope": self.slope,
-            "calibration error": self.calibration_error,
-            "sd of the score": self.score_sd,
-        }
-
-    def _tables(self) -> tuple[Table, ...]:
-        """A row for each point."""
-        shape = np.shape(self.slope)
-        varying = {k: np.broadcast_to(v, shape) for k, v in self.coordinates.items()}
-        names = ("slope", "calibration_error", "score_sd", "tilt", "flips")
-        numbers = {name: np.broadcast_to(getattr(self, name), shape) for name in names}
-        if shape and not varying:
-            varying = {"point": np.arange(math.prod(shape)).reshape(shape)}
-        columns = [Column(name=name, form="count") for name in varying]
-        columns += [
-            Column(name=name, heading=heading)
-            for name, heading in zip(names, self._values(), strict=False)
-        ]
-        columns += [Column(name=name, printed=False) for name in names[len(self._values()) :]]
-        cells = [np.ravel(v).tolist() for v in (varying | numbers).values()]
-        rows = list(zip(*cells, strict=True))
-        keys = len(varying) or 1
-        return (Table(name="points", columns=columns, rows=rows, omitted="points", keys=keys),)
-
     def _content(self) -> Content:
+        values = [
+            Quantity(name="slope", value=self.slope),
+            Quantity(name="calibration_error", value=self.calibration_error),
+            Quantity(name="score_sd", value=self.score_sd, heading="sd of the score"),
+        ]
+        table = quantity_table("calibration", values, self.coordinates)
         slope, error = np.asarray(self.slope), np.asarray(self.calibration_error)
         if slope.shape:
             verdict = f"The least calibration error is {plain(float(error.min()))}."
-            title = f"Calibration of {slope.size} points"
-            return Content(title=title, tables=self._tables(), verdict=verdict)
-        rows = [[name, value] for name, value in self._values().items()]
-        columns = (Column(name="quantity", form="words"), Column(name="value"))
-        table = Table(name="calibration", columns=columns, rows=rows)
+            return Content(tables=[table], verdict=verdict)
         verdict = f"The scores are calibrated: slope {plain(float(slope))}."
         if abs(slope - 1) > _NEARLY:
             kind = "overconfident" if slope < 1 else "underconfident"

@@ -38,7 +38,15 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import (
+    Column,
+    Content,
+    Quantity,
+    Shown,
+    Table,
+    point_table,
+    quantity_table,
+)
 from doubletrouble._numbers import power
 from doubletrouble.ensembles import (
     EnsembleLike,
@@ -91,16 +99,8 @@ class PartExponents(Shown):
     total: Value
 
     def _content(self) -> Content:
-        shape = np.shape(self.total)
-        if not shape:
-            rows = [[name, getattr(self, name)] for name in _NAMES]
-            columns = [Column(name="part", form="words"), Column(name="exponent", form="exponent")]
-        else:
-            flat = [np.ravel(getattr(self, name)).tolist() for name in _NAMES]
-            rows = [list(row) for row in zip(range(math.prod(shape)), *flat, strict=True)]
-            columns = [Column(name="point", form="count")]
-            columns += [Column(name=name, form="exponent") for name in _NAMES]
-        table = Table(name="exponents", columns=columns, rows=rows, omitted="points")
+        values = [Quantity(name=n, value=getattr(self, n), form="exponent") for n in _NAMES]
+        table, shape = quantity_table("exponents", values), np.shape(self.total)
         title = "d log(part)/d log(size)"
         verdict = "" if shape else f"The error changes as size^{power(float(self.total))}."
         return Content(title=title, tables=[table], verdict=verdict)
@@ -187,31 +187,36 @@ class Exponents(Shown):
         """The shape of the arrays; () for numbers."""
         return np.shape(self.by_n_samples.total)
 
-    def _columns(self, name: str) -> tuple[list[Column], list[list[float]]]:
-        """The exponents of a part by N, P and K, and those of the law, at every point."""
-        columns, cells = [], []
-        for prefix, source in (("", self), ("asymptotic_", self.asymptotic)):
-            for direction in _DIRECTIONS if source is not None else ():
-                heading = f"{'law ' if prefix else ''}by {_SIZES[direction]}"
-                columns.append(Column(name=prefix + direction, heading=heading, form="exponent"))
-                cells.append(np.ravel(getattr(getattr(source, direction), name)).tolist())
-        return columns, cells
+    def _columns(self, name: str) -> list[tuple[Column, Value]]:
+        """The exponents of a part by N, P and K, and those of the law."""
+        return [
+            (
+                Column(
+                    name=prefix + direction,
+                    heading=f"{'law ' if prefix else ''}by {size}",
+                    form="exponent",
+                ),
+                getattr(getattr(source, direction), name),
+            )
+            for prefix, source in (("", self), ("asymptotic_", self.asymptotic))
+            if source is not None
+            for direction, size in _SIZES.items()
+        ]
 
     def _tables(self) -> tuple[Table, ...]:
         """A row for each point and part."""
-        count, regimes = math.prod(self.shape), np.ravel(np.asarray(self.regime)).tolist()
-        rows: list[list[Any]] = []
-        by_part = {name: self._columns(name) for name in _NAMES}
-        for k in range(count):
-            for name, (_, cells) in by_part.items():
-                known = [] if self.regime is None else [regimes[k]]
-                point = [k] if self.shape else []
-                rows.append([*point, name, *(cell[k] for cell in cells), *known])
-        columns = [Column(name="point", form="count", printed=False)] if self.shape else []
-        columns += [Column(name="part", form="words"), *by_part["total"][0]]
+        tables = [self._point_table(name, Column(name="part", form="words")) for name in _NAMES]
+        rows = [row for rows in zip(*(table.rows for table in tables), strict=True) for row in rows]
+        return (replace(tables[0], name="exponents", rows=rows, keys=1, omitted=""),)
+
+    def _point_table(self, name: str, part: Column | None = None) -> Table:
+        """The exponents of one part, a row for each point."""
+        columns: list[tuple[Column, Any]] = [] if part is None else [(part, name)]
+        columns += self._columns(name)
         if self.regime is not None:
-            columns.append(Column(name="regime", form="words", printed=False))
-        return (Table(name="exponents", columns=columns, rows=rows),)
+            regime = Column(name="regime", heading="limited by", form="words", printed=part is None)
+            columns.append((regime, np.asarray(self.regime)))
+        return point_table("points", self.shape, self.coordinates, columns)
 
     def _content(self) -> Content:
         title = "d log(part)/d log(size) by N, P and K"
@@ -221,21 +226,7 @@ class Exponents(Shown):
             if self.asymptotic is not None:
                 verdict += f"; the law is that of large sizes, limited by {self.regime}"
             return Content(title=title, tables=self._tables(), verdict=f"{verdict}.")
-        columns, cells = self._columns("total")
-        varying = {k: np.broadcast_to(v, self.shape) for k, v in self.coordinates.items()}
-        head = [Column(name=name, form="count") for name in varying or ("point",)]
-        points: list[Any] = [np.ravel(v).tolist() for v in varying.values()]
-        points = points or [list(range(math.prod(self.shape)))]
-        if self.regime is not None:
-            columns = [*columns, Column(name="regime", heading="limited by", form="words")]
-            cells = [*cells, np.ravel(self.regime).tolist()]
-        table = Table(
-            name="points",
-            columns=[*head, *columns],
-            rows=list(zip(*points, *cells, strict=True)),
-            omitted="points",
-            keys=len(head),
-        )
+        table = self._point_table("total")
         slopes = np.ravel(self.by_n_samples.total)
         verdict = f"The exponents by N are from {power(slopes.min())} to {power(slopes.max())}."
         return Content(title=title.replace("part", "total"), tables=[table], verdict=verdict)
