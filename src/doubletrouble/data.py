@@ -327,6 +327,9 @@ def load_data(
     ):
         if value not in known:
             raise ValueError(f"{option} must be one of {', '.join(known)}, got {value!r}")
+    for option, count in (("n_samples", n_samples), ("n_test", n_test)):
+        if count is not None:
+            whole_number(option, count, 1)
     if not isinstance(download, bool):
         raise TypeError(f"download must be True or False, got {download!r}")
     images = _find(name, folder, download, scaling, test_statistics)
@@ -382,7 +385,7 @@ def _signs(classes: Classes, pair: tuple[int, int] | None) -> tuple[Rows, FloatA
 
 
 def _count(name: str, value: int | None, most: int, what: str) -> int:
-    if value is not None and whole_number(name, value, 1) > most:
+    if value is not None and value > most:
         raise ValueError(
             f"{name} must be at most {most}, the number of samples of {what}, or None for all, "
             f"got {value}"

@@ -120,6 +120,7 @@ BAD: list[dict[str, Any]] = [  # the first argument is the invalid one
     {"scaling": "zca"},
     {"test_statistics": "both"},
     {"folder": "nowhere", "name": "mnist"},
+    *({option: 0, "name": "mnist"} for option in ("pca", "n_samples", "n_test")),
     {"name": 3},
     {"folder": 3, "name": "mnist"},
     {"download": "no"},
