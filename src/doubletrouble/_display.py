@@ -282,7 +282,7 @@ def strict_json(value: Any) -> Any:
         return strict_json(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
-    return value
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def as_json(value: Any) -> str:
@@ -483,13 +483,13 @@ def one_line(name: str, content: Content) -> str:
         if label and number and len(label) <= ROWS:
             shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]
     text = ", ".join(shown) or content.verdict
-    return f"{name}({'; '.join(text.splitlines())})"
+    return f"{name}({'; '.join(text.splitlines())})".replace(UNBROKEN, " ")
 
 
 def paragraph(text: str, indent: str = "") -> list[str]:
     """Lines of at most 80 columns; line breaks stay."""
     return [
-        line
+        line.replace(UNBROKEN, " ")
         for one in text.split("\n")
         for line in wrap(one, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
         if text
