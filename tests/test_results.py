@@ -136,7 +136,20 @@ def test_table_has_values_and_shares() -> None:
         ["bias", "0.250", "12%"],
         ["noise", "floor", "0", "0%"],
         ["total", "2.00"],
-        "50% of the error is variance by noise in the training labels.".split(),
+        [
+            "50%",
+            "of",
+            "the",
+            "error",
+            "is",
+            "variance",
+            "by",
+            "noise",
+            "in",
+            "the",
+            "training",
+            "labels.",
+        ],
     ]
 
 
