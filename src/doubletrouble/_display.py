@@ -44,6 +44,7 @@ WIDTH = 80
 ROWS = 12
 """Rows of a printed table: longer ones show their first and last rows."""
 
+_ENDS = ("_low", "_high")
 _LONGEST = 30  # columns of a word that is not broken
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
@@ -312,11 +313,16 @@ def _entries(
     name = column.name
     if column.form in ("multiples", "settings"):
         keys = dict.fromkeys(key for cell in cells for key in cell or ())
-        prefix = f"{name}_" if column.form == "multiples" else ""
-        return {f"{prefix}{key}": [(cell or {}).get(key) for cell in cells] for key in keys}
+        multiples = column.form == "multiples"
+        prefix = f"{name}_" if multiples else ""
+        each = {f"{prefix}{key}": [(cell or {}).get(key) for cell in cells] for key in keys}
+        if multiples:
+            each[name] = [_multiples(cell).replace(UNBROKEN, " ") for cell in cells]
+        return each
     if not any(isinstance(cell, Uncertain) for cell in cells):
         blank = "" if column.form == "words" else math.nan
-        return {name: [blank if cell is None else cell for cell in cells]}
+        unknown = {f"{name}{e}": [math.nan] * len(cells) for e in _ENDS if column.interval}
+        return {name: [blank if cell is None else cell for cell in cells], **unknown}
     entries: dict[str, list[Any]] = {
         name: [_number(cell) for cell in cells],
         f"{name}_standard_error": [
@@ -326,8 +332,9 @@ def _entries(
     }
     if confidence is not None:
         ends = [_ends(cell, confidence) for cell in cells]
-        entries[f"{name}_low"] = [low for low, _ in ends]
-        entries[f"{name}_high"] = [high for _, high in ends]
+        entries |= {
+            f"{name}{e}": list(x) for e, x in zip(_ENDS, zip(*ends, strict=True), strict=True)
+        }
     return entries
 
 
@@ -396,7 +403,7 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     if split:
         ends = [_ends(cell, confidence) for cell in cells]
         texts = [_interval(low, high, form) if low < high else "" for low, high in ends]
-        heading = f"{level(confidence)} interval"
+        heading = f"{level(confidence or 0.0)} interval"
         printed.append(_Printed(heading, decimal_aligned(texts), True))
     return printed
 
@@ -494,6 +501,7 @@ def one_line(name: str, content: Content) -> str:
         texts = [
             (each, column.form == "count")
             for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
+            if column.printed
             for each in _printed(column, cells, None)
         ]
         label = texts[0][0].cells if texts and not texts[0][0].numeric else []

@@ -242,9 +242,8 @@ class Advice(Shown):
         before, after = self.now.error, option.error
         if before is None or after is None or not math.isfinite(self.now.total + option.total):
             why = option.reason or f"from {plain(self.now.total)} to {plain(option.total)}"
-            raise ValueError(
-                f"name must be of a change of finite errors, got {option.name!r}: {why}"
-            )
+            wanted = "name must be of a change between finite errors"
+            raise ValueError(f"{wanted}, got {option.name!r}: {why}")
         steps: list[tuple[str, str, float]] = []
         if before.parts.keys() == after.parts.keys() and before.includes == after.includes:
             for part, value in before.parts.items():

@@ -1036,7 +1036,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
             _plots.Bar(label=f.metadata["symbol"], value=getattr(self, f.name))
             for f in fields(self)
         ]
-        if any(np.ndim(_number(bar.value)) for bar in bars):
+        if any(np.ndim(_number(getattr(self, f.name))) for f in fields(self)):
             raise ValueError("plot must be of one point, got terms of several")
         return _plots.Bars(rows=bars, xlabel="value")
 
