@@ -781,6 +781,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         }
         if len(shape) == 2:
             return self._family(varying)
+        varying = {k: v for k, v in varying.items() if _varies(v)} or varying
         name, x = next(iter(varying.items()), ("point", np.arange(shape[0])))
         lines = [
             _plots.Curve(
@@ -799,8 +800,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
     def _family(self, varying: Mapping[str, FloatArray]) -> _plots.CurveFamily:
         """The totals of a two-dimensional array, a curve for each row."""
         rows, columns = self.shape
-        along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
-        across = {k: v[:, 0] for k, v in varying.items() if k not in along}
+        along = {k: v[0] for k, v in varying.items() if np.all(v == v[0]) and _varies(v[0])}
+        across = {
+            k: v[:, 0] for k, v in varying.items() if np.all(v == v[:, :1]) and k not in along
+        }
         name, x = next(iter(along.items()), ("point", np.arange(columns)))
         labels = [
             ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
@@ -817,6 +820,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             levels_label="" if levels is None else levels[0].replace("_", " "),
             extrapolated=np.broadcast_to(self.extrapolated, self.shape),
         )
+
+
+def _varies(values: FloatArray) -> bool:
+    return values.size == 1 or bool(np.any(values != values[0]))
 
 
 def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | Estimate:
