@@ -12,6 +12,7 @@ with three significant digits, drawn in notebooks, and exported without rounding
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +21,9 @@ from html import escape
 from textwrap import wrap
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
+from doubletrouble import _plots
 from doubletrouble._numbers import (
     Uncertain,
     between,
@@ -31,6 +35,7 @@ from doubletrouble._numbers import (
     with_error,
     within,
 )
+from doubletrouble.errors import require
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS
 
 WIDTH = 80
@@ -100,10 +105,234 @@ class Table:
         entries: dict[str, list[Any]] = {}
         for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False):
             if column.exported:
-                entries |= {
-                    f"{name}{end}": [pair[k] for pair in ends] for k, end in enumerate(_ENDS)
-                }
+                entries |= _entries(column, cells, self.confidence)
+        return [
+            dict(zip(entries, values, strict=True))
+            for values in zip(*entries.values(), strict=True)
+        ]
 
+
+@dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """A number, an estimate, or an array of them, with its name."""
+
+    name: str
+    value: Any
+    heading: str | None = None
+    meaning: str = ""
+    form: Form = "number"
+
+
+def point_table(
+    name: str,
+    shape: tuple[int, ...],
+    coordinates: Mapping[str, Any],
+    columns: Sequence[tuple[Column, Any]],
+    **options: Any,
+) -> Table:
+    """A row for each point of arrays: the numbers that vary, and those of the columns."""
+    count = math.prod(shape)
+    varying = dict(coordinates) or ({"point": np.arange(count).reshape(shape)} if shape else {})
+    cells = [(Column(name=k, form="count"), value) for k, value in varying.items()] + [*columns]
+    return Table(
+        name=name,
+        columns=[column for column, _ in cells],
+        rows=list(zip(*(_at_every_point(value, shape) for _, value in cells), strict=True)),
+        omitted="points",
+        keys=max(len(varying), 1),
+        **options,
+    )
+
+
+def _at_every_point(value: Any, shape: tuple[int, ...]) -> list[Any]:
+    """The items of an array, or a number, at every point."""
+    if not isinstance(value, Uncertain):
+        return list(np.broadcast_to(value, shape).reshape(-1).tolist())
+    inner = np.shape(value.value)
+    items: Any = value
+    flat = [items[index] for index in np.ndindex(inner)] if inner else [value]
+    order = np.broadcast_to(np.arange(len(flat)).reshape(inner), shape)
+    return [flat[k] for k in order.reshape(-1)]
+
+
+def quantity_table(
+    name: str, quantities: Sequence[Quantity], coordinates: Mapping[str, Any] | None = None
+) -> Table:
+    """A row for each quantity; of arrays, a row for each point."""
+    shape = np.broadcast_shapes(*(np.shape(getattr(q.value, "value", q.value)) for q in quantities))
+    if shape:
+        columns = [
+            (Column(name=q.name, heading=q.heading, form=q.form), q.value) for q in quantities
+        ]
+        return point_table(name, shape, coordinates or {}, columns)
+    head = (
+        Column(name="quantity", form="words"),
+        Column(name="value", form=quantities[0].form),
+        Column(name="meaning", form="words"),
+    )
+    rows = [[q.heading or q.name.replace("_", " "), q.value, q.meaning] for q in quantities]
+    return Table(name=name, columns=head, rows=rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """All that a result shows."""
+
+    title: str = ""
+    lead: str = ""  # a warning that comes first
+    tables: Sequence[Table] = ()
+    lines: Sequence[str] = ()  # below the tables
+    notes: Sequence[str] = ()  # remarks
+    verdict: str = ""  # the last line
+    facts: Mapping[str, Any] = field(default_factory=dict)  # further entries of the JSON
+
+
+class Shown:
+    """A result: it prints, shows itself in notebooks, converts to pandas and JSON, and plots."""
+
+    def _content(self) -> Content:
+        """What is shown."""
+        raise NotImplementedError
+
+    def _picture(self) -> Any:
+        """What is drawn: one of the pictures of `_plots`."""
+        raise ValueError(f"plot must be of a result with a picture, got {type(self).__name__}")
+
+    def _tables(self) -> Sequence[Table]:
+        """The tables that are exported."""
+        return self._content().tables
+
+    def __str__(self) -> str:
+        """The tables as text, and the verdict as its last line."""
+        return as_text(self._content())
+
+    def __repr__(self) -> str:
+        """The numbers of the first table, on one line."""
+        return one_line(type(self).__name__, self._content())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._content())
+
+    def to_frame(self) -> Any:
+        """Return the numbers as a table, without rounding.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each row that is printed. An estimate has further columns for its standard
+            error and the ends of its interval. Where the result has several tables, the column
+            `table` has their names.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        pandas = require("pandas", "tables")
+        tables = self._tables()
+        if len(tables) == 1:
+            frame = pandas.DataFrame(tables[0].records())
+            index = tables[0].index
+            return frame.set_index(index).rename_axis(None) if index else frame
+        return pandas.DataFrame(
+            [{"table": table.name, **row} for table in tables for row in table.records()]
+        )
+
+    def to_json(self) -> str:
+        """Return the numbers, the remarks and the verdict as JSON, without rounding.
+
+        Returns
+        -------
+        str
+            The text, indented. Infinities are "inf" and "-inf", NaN is null.
+        """
+        content = self._content()
+        document = {
+            **content.facts,
+            **{table.name: table.records() for table in self._tables()},
+            **({"notes": list(content.notes)} if content.notes else {}),
+            **({"verdict": content.verdict} if content.verdict else {}),
+        }
+        return as_json(document)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the result.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; those of a new figure unless given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Raises
+        ------
+        ValueError
+            If the result has too many axes to be drawn.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        return _plots.draw(self._picture(), ax)
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def strict_json(value: Any) -> Any:
+    """A value as strict JSON has it: infinities are "inf" and "-inf", NaN is None.
+
+    >>> strict_json({"error": [1.5, math.inf, math.nan]})
+    {'error': [1.5, 'inf', None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): strict_json(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [strict_json(one) for one in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return strict_json(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def as_json(value: Any) -> str:
+    """Strict JSON, indented."""
+    return json.dumps(strict_json(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def _entries(
+    column: Column, cells: Sequence[Any], confidence: float | None
+) -> dict[str, list[Any]]:
+    """The columns of a frame that one column makes."""
+    name = column.name
+    if column.form in ("multiples", "settings"):
+        keys = dict.fromkeys(key for cell in cells for key in cell or ())
+        multiples = column.form == "multiples"
+        prefix = f"{name}_" if multiples else ""
+        each = {f"{prefix}{key}": [(cell or {}).get(key) for cell in cells] for key in keys}
+        if multiples:
+            each[name] = [_multiples(cell).replace(UNBROKEN, " ") for cell in cells]
+        return each
+    if not any(isinstance(cell, Uncertain) for cell in cells):
+        blank = "" if column.form == "words" else math.nan
+        unknown = {f"{name}{e}": [math.nan] * len(cells) for e in _ENDS if column.interval}
+        return {name: [blank if cell is None else cell for cell in cells], **unknown}
+    entries: dict[str, list[Any]] = {
+        name: [_number(cell) for cell in cells],
+        f"{name}_standard_error": [
+            float(cell.standard_error) if isinstance(cell, Uncertain) else math.nan
+            for cell in cells
+        ],
+    }
+    if confidence is not None:
+        ends = [_ends(cell, confidence) for cell in cells]
+        entries |= {f"{name}{end}": [pair[k] for pair in ends] for k, end in enumerate(_ENDS)}
     return entries
 
 
