@@ -124,8 +124,9 @@ class Option(Shown):
         setting = f" at {_in_words(self.setting)}" if self.setting else ""
         return f"{self.name}: error {plain(self.total)}{setting}{gain}."
 
-    def _picture(self) -> Any:
-        return _plots.Stack(rows=[_bar(self)], xlabel="test error", confidence=None)
+    def _picture(self) -> _plots.Stack:
+        label = "test error" if self.error is None else self.error.label
+        return _plots.Stack(rows=[_bar(self)], xlabel=label)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,7 +296,7 @@ class Advice(Shown):
             facts={**facts, **self.facts},
         )
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Stack:
         rows = [_bar(option) for option in self.options]
         for first in {1, 1 + len(self.changes)}:
             if first < len(rows):

@@ -768,7 +768,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             cause = _CAUSES.get(largest, cause)
         return f"{percent(parts[largest] / number)} of the error is {cause}."
 
-    def _picture(self) -> Any:
+    def _picture(self) -> Any:  # its kind depends on the shape
         shape = self.shape
         if len(shape) > 2:
             raise ValueError(f"plot must be of at most two axes, got shape {shape}")
@@ -1038,7 +1038,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
         ]
         return Content(tables=[quantity_table("terms", terms)])
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Bars:
         bars = [
             _plots.Bar(label=f.metadata["symbol"], value=getattr(self, f.name))
             for f in fields(self)
@@ -1057,8 +1057,15 @@ class _WithTerms(_ByValue, Shown):
         error: ErrorTerms[Value] = self.__dict__["error"]
         return error
 
-    def _picture(self) -> Any:
-        return self._error()._picture()
+    def _picture(self) -> _plots.Picture:
+        error = self._error()
+        given = {k: v for k, v in error.coordinates.items() if k != self._solved}
+        return replace(error, coordinates=given or error.coordinates)._picture()
+
+    @property
+    def _solved(self) -> str:
+        """The parameter that is not given."""
+        return ""
 
     def _content_with(self, name: str, value: Value, verdict: str) -> Content:
         """The error's table with the best value of a parameter, which comes first."""
@@ -1102,6 +1109,10 @@ class OptimalRidge(_WithTerms):
             best = whole(float(np.asarray(self._penalty)))
             verdict = f"The best {name} is {best}. {error._verdict()}"
         return self._content_with(name, self._penalty, verdict)
+
+    @property
+    def _solved(self) -> str:
+        return self._name
 
     @property
     def _name(self) -> str:
@@ -1165,6 +1176,10 @@ class StoppingTime(_WithTerms):
     time: Value  # 0 and inf are possible
     error: ErrorTerms[Value]  # at this time
     optimal_ridge: OptimalRidge  # the best ridge fit, trained to convergence
+
+    @property
+    def _solved(self) -> str:
+        return "time"
 
     def _content(self) -> Content:
         verdict, best, error = "", self.optimal_ridge, self.error
