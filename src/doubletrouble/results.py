@@ -37,10 +37,10 @@ _RESULTS = {
     "diagnosis": "Diagnosis LearnerComparison LearningCurve",
     "estimators": "RidgePath",
     "forecasting": "Forecast ForecastCheck ForecastChecks LabelNoise",
-    "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
+    "networks": "LazyCurve LazyRun LazySplit",
     "options": "Advice Option",
     "runs": "Cell",
-    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation",
+    "simulation": "CommitteeSimulation ConvexSimulation Simulation",
     "sweep": "SweepResult SweepRow SweepStatus",
     "theory": "Calibration Exponents PartExponents",
 }
@@ -1153,9 +1153,6 @@ class Committee(_WithTerms):
 
     def _content(self) -> Content:
         return committee_content(self.error, self.weights, self.pair_errors)
-
-    def _tables(self) -> tuple[Table, ...]:
-        return tuple(self._content().tables)
 
 
 def committee_content(error: ErrorTerms[Any], weights: FloatArray, pair_errors: Any) -> Content:

@@ -49,9 +49,9 @@ class RidgePath(Shown):
     >>> print(path)
     ridge  leave-one-out error
     0                   0.153
-    0.001               0.0230
+    0.001               0.0233
     1                   0.536
-    The least leave-one-out error is 0.0230, at ridge = 0.001.
+    The least leave-one-out error is 0.0233, at ridge = 0.001.
     >>> path.best
     0.001
     >>> path.predict(x[:4]).shape
