@@ -586,7 +586,7 @@ def _growth_of_seeds(measured: Measurements, rows: RowMultipliers) -> str:
     increase therefore counts if it follows a decrease, or if it is strong.
     """
     seeds, total = measured.initialization, measured.total
-    if set(RUNGS) - set(seeds):
+    if set(RUNGS) - set(seeds) or not total[FULL].mean > 0:
         return ""
 
     def significance(means: Mapping[int, Measurement], weights: Mapping[int, float]) -> float:
