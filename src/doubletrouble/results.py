@@ -83,6 +83,7 @@ _CAUSES = {  # in sentences
 EXTRAPOLATED = "extrapolated"
 """The status of an error beyond what was measured."""
 
+_SIGNIFICANT = 2.0  # standard errors
 _FEW_POINTS = 25  # estimates at more are drawn as curves with bands
 
 
@@ -718,9 +719,6 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             columns.append((how, np.reshape(np.array(known, dtype=object), shape)))
         return point_table("points", shape, self._coordinates(), columns, confidence=confidence)
 
-    def _tables(self) -> tuple[Table, ...]:
-        return (self._point_table(),)
-
     def _content(self) -> Content:
         table = self._point_table() if self.shape else self._part_table()
         return Content(tables=[table], verdict=self._verdict())
@@ -731,8 +729,12 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             return ""
         total, shape = self.total, self.shape
         if self.is_difference and not shape:
-            value = total if isinstance(total, Estimate) else plain(float(_number(total)))
-            return f"The difference of the totals is {value}."
+            if not isinstance(total, Estimate):
+                return f"The difference of the totals is {plain(float(total))}."
+            text = f"The difference of the totals is {total}"
+            if not total.standard_error:
+                return f"{text}."
+            return f"{text}, {abs(float(total.z_score(0.0))):.1f} standard errors."
         values = np.broadcast_to(_number(total), shape)
         if shape and self.is_difference:
             return (
@@ -747,13 +749,19 @@ class _Terms(_ByValue, Shown, Generic[Term]):
                 for name, v in self._coordinates().items()
             ]
             place = ", ".join(where) or f"point {k}"
+            least = np.unravel_index(k, shape)
+            if isinstance(total, Estimate) and np.ndim(total.value):
+                excess = (total - total[least]).z_score(0.0)
+                if values.size > 1 and not np.any(np.asarray(excess) > _SIGNIFICANT):
+                    return "No total is larger than another one by two standard errors."
+                return f"The least total is {total[least]}, at {place}."
             return f"The least total is {plain(float(values.flat[k]))}, at {place}."
         number, parts = float(values), {n: float(_number(p)) for n, p in self.parts.items()}
         infinite = [self._label(name) for name, part in parts.items() if math.isinf(part)]
         if infinite:
             return f"The error is infinite: {', '.join(infinite)}."
         if not parts or not 0 < number < math.inf:
-            return f"The total is {plain(number)}."
+            return f"The total is {total if isinstance(total, Estimate) else plain(number)}."
         largest = max(parts, key=parts.__getitem__)
         cause = self._label(largest)
         if largest not in self.includes:
@@ -767,7 +775,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         columns, label = self._columns(), self.label
         if not shape:
             bars = [_plots.Bar(label=self._label(n), value=p, part=n) for n, p in columns.items()]
-            return _plots.Bars(rows=bars, xlabel=label, confidence=None)
+            return _plots.Bars(rows=bars, xlabel=label, signed=self.is_difference)
         varying: dict[str, FloatArray] = {
             k: np.broadcast_to(v, shape) for k, v in self._coordinates().items()
         }
@@ -955,7 +963,9 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
             )
             for k in order
         ]
-        return _plots.draw(_plots.Stack(rows=rows, xlabel=self.label, ylabel="row"), ax)
+        labels = {name: self._label(name) for name in self.parts}
+        picture = _plots.Stack(rows=rows, xlabel=self.label, ylabel="row", labels=labels)
+        return _plots.draw(picture, ax)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1026,7 +1036,9 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
             _plots.Bar(label=f.metadata["symbol"], value=getattr(self, f.name))
             for f in fields(self)
         ]
-        return _plots.Bars(rows=bars, xlabel="value", confidence=None)
+        if any(np.ndim(_number(getattr(self, f.name))) for f in fields(self)):
+            raise ValueError("plot must be of one point, got terms of several")
+        return _plots.Bars(rows=bars, xlabel="value")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1038,19 +1050,20 @@ class _WithTerms(_ByValue, Shown):
         error: ErrorTerms[Value] = self.__dict__["error"]
         return error
 
-    def _tables(self) -> tuple[Table, ...]:
-        return self._error()._tables()
-
     def _picture(self) -> Any:
         return self._error()._picture()
 
-    def _content_with(self, first: str, verdict: str) -> Content:
-        """The error's table; of arrays, with the coordinate `first` in the first column."""
+    def _content_with(self, name: str, value: Value, verdict: str) -> Content:
+        """The error's table with the best value of a parameter, which comes first."""
         error = self._error()
-        if not error.shape:
-            return Content(tables=[error._part_table()], verdict=verdict)
-        varying = {first: error.coordinates[first], **error.coordinates}
-        return replace(error, coordinates=varying)._content()
+        if error.shape:
+            varying = {name: value, **error.coordinates}
+            return replace(error, coordinates=varying)._content()
+        table = error._part_table()
+        best = Column(name=name, printed=False)
+        rows = [[*row, value] for row in table.rows]
+        table = replace(table, columns=[*table.columns, best], rows=rows)
+        return Content(tables=[table], verdict=verdict, facts={name: value})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1081,7 +1094,7 @@ class OptimalRidge(_WithTerms):
         if not error.shape:
             best = whole(float(np.asarray(self._penalty)))
             verdict = f"The best {name} is {best}. {error._verdict()}"
-        return self._content_with(name, verdict)
+        return self._content_with(name, self._penalty, verdict)
 
     @property
     def _name(self) -> str:
@@ -1155,7 +1168,7 @@ class StoppingTime(_WithTerms):
                 f"{plain(float(np.asarray(error.total)))}; trained to the end at the best "
                 f"{best._name}, {whole(float(np.asarray(best._penalty)))}, it is {plain(total)}."
             )
-        return self._content_with("time", verdict)
+        return self._content_with("time", self.time, verdict)
 
 
 # --- choices -------------------------------------------------------------------------------------
