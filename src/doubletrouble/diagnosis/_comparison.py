@@ -129,8 +129,8 @@ class LearnerComparison(Shown):
         low, high = map(float, difference.confidence_interval(first.confidence))
         word = "significant" if low > 0 else "not significant"
         return (
-            f"Least error: {best}, {plain(totals[best])}. {self[best]._diagnosed()} The error of the "
-            f"next one, {second}, is larger by {plain(float(difference))} "
+            f"Least error: {best}, {plain(totals[best])}. {self[best]._diagnosed()} The error of "
+            f"the next one, {second}, is larger by {plain(float(difference))} "
             f"({level(first.confidence)} interval {between(low, high)}): {word}."
         )
 
@@ -145,7 +145,13 @@ class LearnerComparison(Shown):
             *(Column(name=name, heading=error._label(name), alone=True) for name in error.parts),
         ]
         rows = [
-            [name, one.error().total, one.skill, skill_text(float(one.skill)), *one.error().parts.values()]
+            [
+                name,
+                one.error().total,
+                one.skill,
+                skill_text(float(one.skill)),
+                *one.error().parts.values(),
+            ]
             for name, one in self.diagnoses.items()
         ]
         return Table(name="learners", columns=columns, rows=rows, confidence=first.confidence)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Content, Shown, Table
 from doubletrouble._numbers import level, plain
 from doubletrouble.options import Option, less
 from doubletrouble.parameters import FloatArray
@@ -50,14 +50,7 @@ class LearningCurve(Shown):
         columns["n_samples"] = replace(columns["n_samples"], heading="rows")
         for name, part in parts.items():
             columns[name] = replace(columns[name], printed=bool(np.any(part.value)))
-            columns[f"{name}_status"] = Column(name=f"{name}_status", form="words", printed=False)
-        rows = [
-            [*row[:-1], *(self.error.status[name][k] for name in ("total", *parts))]
-            for k, row in enumerate(table.rows)
-        ]
-        return replace(
-            table, name="learning_curve", columns=[*columns.values()], rows=rows, omitted=""
-        )
+        return replace(table, name="learning_curve", columns=[*columns.values()], omitted="")
 
     @property
     def _notes(self) -> list[str]:

@@ -460,7 +460,7 @@ def total_curve(
         alpha = np.where(reaches, own, alpha)
     return TotalCurve(
         level=level,
-        fall=fall,
+        fall=np.where(level > 0, fall, 0.0),  # an error of 0 stays 0
         alpha=alpha,
         misfit=rng.standard_normal(N_DRAWS),
         floor=least,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from datetime import time as clock
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self

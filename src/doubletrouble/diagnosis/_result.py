@@ -287,7 +287,10 @@ class Diagnosis(Shown):
     def _of_total(self, draws: FloatArray) -> ErrorTerms[Estimate]:
         """An error measured as a whole, in pairs with that of this learner."""
         return ErrorTerms._of_total(
-            self._estimate(draws), _NO_CAUSES, status={"total": PAIRED}, label=self._label
+            self._estimate(draws),
+            _NO_CAUSES,
+            status={"total": PAIRED},
+            label=self._label_of("squared"),
         )
 
     def _total_of_measure(
@@ -573,11 +576,11 @@ class Diagnosis(Shown):
         text = f"{kind}: {percent(part)} of the error is {error._label(name)}."
         if change is None or change.error is None or change.name not in _GROWTHS or not rest > 0:
             return text
-        part_after, after = (
-            float(one) / float(error.total) for one in (change.error.parts[name], change.error.total)
-        )
-        effects = less(1 - part_after / part), less(1 - (after - part_after) / rest)
-        return f"{text} With {change.name} it is {effects[0]}, and the rest {effects[1]}."
+        total, later = float(error.total), change.error.parts
+        after = float(later[name]) / total
+        others = sum(float(one) for key, one in later.items() if key != name) / total
+        effects = f"it is {less(1 - after / part)}, and the rest {less(1 - others / rest)}"
+        return f"{text} With {change.name} {effects}."
 
     @property
     def _baseline_name(self) -> str:
