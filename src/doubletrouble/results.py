@@ -1057,7 +1057,7 @@ class _WithTerms(_ByValue, Shown):
         error: ErrorTerms[Value] = self.__dict__["error"]
         return error
 
-    def _picture(self) -> _plots.Picture:
+    def _picture(self) -> Any:
         error = self._error()
         given = {k: v for k, v in error.coordinates.items() if k != self._solved}
         return replace(error, coordinates=given or error.coordinates)._picture()
