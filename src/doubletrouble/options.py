@@ -411,11 +411,15 @@ def _table(
         ]
         for one, each in zip(options, parts, strict=True)
     ]
-    causes = [dict(each) for each in parts]
+    causes, labels = [dict(each) for each in parts], {}
+    for one in options:
+        labels |= {} if one.error is None else {k: one.error._label(k) for k in one.error.parts}
     for each, one in zip(causes, options, strict=True):
         if not each and one.error is not None:
             each["total"] = one.error.total  # not split by cause
-    return Table(name=name, columns=columns, rows=rows, confidence=confidence, causes=causes)
+    return Table(
+        name=name, columns=columns, rows=rows, confidence=confidence, causes=causes, labels=labels
+    )
 
 
 def _gain_cell(option: Option) -> float | Estimate | _GainCell | None:
