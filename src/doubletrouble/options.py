@@ -411,7 +411,8 @@ def _table(
         ]
         for one, each in zip(options, parts, strict=True)
     ]
-    causes, labels = [dict(each) for each in parts], {}
+    causes = [dict(each) for each in parts]
+    labels: dict[str, str] = {}
     for one in options:
         labels |= {} if one.error is None else {k: one.error._label(k) for k in one.error.parts}
     for each, one in zip(causes, options, strict=True):
