@@ -253,7 +253,7 @@ def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
         advice(features_per_dim=1.0, ridge=0.0).waterfall()
     with pytest.raises(ValueError, match="few rows"):
         estimated(0.1).waterfall(DATA)
-    with pytest.raises(ValueError, match="none is recommended"):
+    with pytest.raises(ValueError, match="no change is recommended"):
         estimated(0.001).waterfall()
 
 

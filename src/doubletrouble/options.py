@@ -124,8 +124,9 @@ class Option(Shown):
         setting = f" at {_in_words(self.setting)}" if self.setting else ""
         return f"{self.name}: error {plain(self.total)}{setting}{gain}."
 
-    def _picture(self) -> Any:
-        return _plots.Stack(rows=[_bar(self)], xlabel="test error", confidence=None)
+    def _picture(self) -> _plots.Stack:
+        label = "test error" if self.error is None else self.error.label
+        return _plots.Stack(rows=[_bar(self)], xlabel=label)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,7 +296,7 @@ class Advice(Shown):
             facts={**facts, **self.facts},
         )
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Stack:
         rows = [_bar(option) for option in self.options]
         for first in {1, 1 + len(self.changes)}:
             if first < len(rows):
@@ -412,10 +413,15 @@ def _table(
         for one, each in zip(options, parts, strict=True)
     ]
     causes = [dict(each) for each in parts]
+    labels: dict[str, str] = {}
+    for one in options:
+        labels |= {} if one.error is None else {k: one.error._label(k) for k in one.error.parts}
     for each, one in zip(causes, options, strict=True):
         if not each and one.error is not None:
             each["total"] = one.error.total  # not split by cause
-    return Table(name=name, columns=columns, rows=rows, confidence=confidence, causes=causes)
+    return Table(
+        name=name, columns=columns, rows=rows, confidence=confidence, causes=causes, labels=labels
+    )
 
 
 def _gain_cell(option: Option) -> float | Estimate | _GainCell | None:

@@ -756,7 +756,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             cause = _CAUSES.get(largest, cause)
         return f"{percent(parts[largest] / number)} of the error is {cause}."
 
-    def _picture(self) -> Any:
+    def _picture(self) -> Any:  # its kind depends on the shape
         shape = self.shape
         if len(shape) > 2:
             raise ValueError(f"plot must be of at most two axes, got shape {shape}")
@@ -769,6 +769,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         }
         if len(shape) == 2:
             return self._family(varying)
+        varying = {k: v for k, v in varying.items() if _varies(v)} or varying
         name, x = next(iter(varying.items()), ("point", np.arange(shape[0])))
         lines = [
             _plots.Curve(
@@ -787,8 +788,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
     def _family(self, varying: Mapping[str, FloatArray]) -> _plots.CurveFamily:
         """The totals of a two-dimensional array, a curve for each row."""
         rows, columns = self.shape
-        along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
-        across = {k: v[:, 0] for k, v in varying.items() if k not in along}
+        along = {k: v[0] for k, v in varying.items() if np.all(v == v[0]) and _varies(v[0])}
+        across = {
+            k: v[:, 0] for k, v in varying.items() if np.all(v == v[:, :1]) and k not in along
+        }
         name, x = next(iter(along.items()), ("point", np.arange(columns)))
         labels = [
             ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
@@ -805,6 +808,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             levels_label="" if levels is None else levels[0].replace("_", " "),
             extrapolated=np.broadcast_to(self.extrapolated, self.shape),
         )
+
+
+def _varies(values: FloatArray) -> bool:
+    return values.size == 1 or bool(np.any(values != values[0]))
 
 
 def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | Estimate:
@@ -1019,7 +1026,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
         ]
         return Content(tables=[quantity_table("terms", terms)])
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Bars:
         bars = [
             _plots.Bar(label=f.metadata["symbol"], value=getattr(self, f.name))
             for f in fields(self)
@@ -1039,7 +1046,14 @@ class _WithTerms(_ByValue, Shown):
         return error
 
     def _picture(self) -> Any:
-        return self._error()._picture()
+        error = self._error()
+        given = {k: v for k, v in error.coordinates.items() if k != self._solved}
+        return replace(error, coordinates=given or error.coordinates)._picture()
+
+    @property
+    def _solved(self) -> str:
+        """The parameter that is not given."""
+        return ""
 
     def _content_with(self, name: str, value: Value, verdict: str) -> Content:
         """The error's table with the best value of a parameter, which comes first."""
@@ -1083,6 +1097,10 @@ class OptimalRidge(_WithTerms):
             best = whole(float(np.asarray(self._penalty)))
             verdict = f"The best {name} is {best}. {error._verdict()}"
         return self._content_with(name, self._penalty, verdict)
+
+    @property
+    def _solved(self) -> str:
+        return self._name
 
     @property
     def _name(self) -> str:
@@ -1146,6 +1164,10 @@ class StoppingTime(_WithTerms):
     time: Value  # 0 and inf are possible
     error: ErrorTerms[Value]  # at this time
     optimal_ridge: OptimalRidge  # the best ridge fit, trained to convergence
+
+    @property
+    def _solved(self) -> str:
+        return "time"
 
     def _content(self) -> Content:
         verdict, best, error = "", self.optimal_ridge, self.error
