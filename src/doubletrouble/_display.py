@@ -48,6 +48,7 @@ _ENDS = ("_low", "_high")
 _LONGEST = 30  # columns of a word that is not broken
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
+_CUT = 4.0  # bars are cut at this multiple of the median
 UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
@@ -99,6 +100,7 @@ class Table:
     keys: int = 1  # columns that are printed again where a wide table continues below
     index: str = ""  # the column that is the index of a frame
     causes: Sequence[Mapping[str, Any]] = ()  # of every row, drawn as bars in notebooks
+    labels: Mapping[str, str] = field(default_factory=dict)  # of causes, if not the usual ones
 
     def records(self) -> list[dict[str, Any]]:
         """The rows for programs: a mapping from names to numbers and words for each."""
@@ -649,7 +651,9 @@ def _html(tag: str, text: str, style: str = "") -> str:
 
 
 def _filling(part: str) -> str:
-    """The background of a cause: its colour under its pattern."""
+    """The background of a cause, its colour under its pattern; what is not split is faint."""
+    if part == "total":
+        return "background:currentColor;opacity:.4"
     color = {**EFFECTS["light"], **CAUSES["light"]}.get(part, "#8A8F98")
     return f"background:{_STRIPES[part]},{color}" if part in _STRIPES else f"background:{color}"
 
@@ -679,17 +683,23 @@ def _table_html(table: Table) -> str:
             head.append("<th></th>")
             for cells_of_row, bar in zip(body, bars, strict=True):
                 cells_of_row.append(f'<td style="padding:2px 8px">{bar}</td>')
+    foot = _html("div", f"{count:,} {table.omitted}", _SOFT) if len(rows) < count else ""
     if table.causes:
         causes = list(table.causes)
         if len(rows) < count:
             causes = [*causes[: ROWS // 2], *causes[-ROWS // 2 :]]
+        names = dict.fromkeys(part for each in causes for part in each if part != "total")
+        legend = " &nbsp; ".join(
+            f"{_swatch(part)}{escape(table.labels.get(part, LABELS.get(part, part).lower()))}"
+            for part in names
+        )
+        foot = f'<div style="{_SOFT}">{legend}</div>{foot}'
         head.insert(1, "<th></th>")
         for cells_of_row, bar in zip(body, _cause_bars(causes), strict=True):
             cells_of_row.insert(1, f'<td style="padding:2px 8px">{bar}</td>')
     lines = [f'<tr style="border-top:{_RULE}">{"".join(cells)}</tr>' for cells in body]
     if len(rows) < count:
         lines.insert(ROWS // 2, f'<tr><td colspan="{len(head)}">…</td></tr>')
-    foot = _html("div", f"{count:,} {table.omitted}", _SOFT) if len(rows) < count else ""
     style = "border-collapse:collapse;margin:.5em 0;border:none;color:inherit;font-size:inherit"
     return (
         f"{_html('div', table.title, 'margin-top:.6em')}{_stacked_bar(table)}"
@@ -762,9 +772,6 @@ def _cause_bars(
         label = ", ".join(f"{part} {percent(value / total)}" for part, value in each.items())
         bars.append(f'<div role="img" aria-label="{escape(label)}" style="{style}">{pieces}</div>')
     return bars
-
-
-_CUT = 4.0  # bars are cut at this multiple of the median
 
 
 def _interval_bars(

@@ -647,21 +647,6 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         label = printed_name(name).replace("_", " × ")
         return f"{label} + {self.includes[name]}" if name in self.includes else label
 
-    def _status_at(self, k: int) -> str:
-        """How the total at one point is known, and then the parts that are known otherwise.
-
-        >>> status = {"total": "measured", "sampling": "law", "bias": "law"}
-        >>> ErrorTerms(status=status)._status_at(0)
-        'measured; sampling, bias: law'
-        """
-        own = {name: how if isinstance(how, str) else how[k] for name, how in self.status.items()}
-        total = own.get("total", "")
-        names: dict[str, list[str]] = {}
-        for name, how in own.items():
-            if how != total:
-                names.setdefault(how, []).append(printed_name(name))
-        return "; ".join([total, *(f"{', '.join(some)}: {how}" for how, some in names.items())])
-
     def _part_table(self, confidence: float | None = None) -> Table:
         """A row for each part of one point, and for the total."""
         columns = self._columns()
@@ -713,10 +698,13 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             )
             for name, part in self._columns().items()
         ]
-        if self.status:
-            known = [self._status_at(k) for k in range(math.prod(shape))]
-            how = Column(name="status", heading="how it is known", form="words")
-            columns.append((how, np.reshape(np.array(known, dtype=object), shape)))
+        heading = "how it is known" if len(self.status) == 1 else "how the total is known"
+        for name, how in self.status.items():
+            column = Column(name=f"{name}_status", form="words", printed=False)
+            if name == "total":
+                column = Column(name="status", heading=heading, form="words")
+            known = np.array(how, dtype=object)
+            columns.append((column, known.reshape(shape) if known.shape else known))
         return point_table("points", shape, self._coordinates(), columns, confidence=confidence)
 
     def _content(self) -> Content:
@@ -1059,7 +1047,7 @@ class _WithTerms(_ByValue, Shown):
         error: ErrorTerms[Value] = self.__dict__["error"]
         return error
 
-    def _picture(self) -> _plots.Picture:
+    def _picture(self) -> Any:
         error = self._error()
         given = {k: v for k, v in error.coordinates.items() if k != self._solved}
         return replace(error, coordinates=given or error.coordinates)._picture()
