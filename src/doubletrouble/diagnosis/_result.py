@@ -147,8 +147,8 @@ class Diagnosis(Shown):
             The number of training rows, up to 100 times those at hand; None for all. Beyond all
             rows the error is extrapolated.
         measure : {"squared", "log", "zero_one"}, default: "squared"
-            "squared" is the squared error, of classes the Brier score. Logarithmic and 0/1 loss of
-            a classifier are given as a whole.
+            "squared" is the squared error, of classes the Brier score. Cross-entropy and error
+            rate of a classifier are given as a whole.
 
         Returns
         -------
