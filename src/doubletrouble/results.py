@@ -1009,7 +1009,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
         "Ψ₂ᵖ", r"\Psi_2^p", "overlap of two students: fresh data, same features"
     )
 
-    def _content(self) -> Content:
+    def _content(self, coordinates: Mapping[str, Value] | None = None) -> Content:
         terms = [
             Quantity(
                 name=f.name,
@@ -1019,7 +1019,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
             )
             for f in fields(self)
         ]
-        return Content(tables=[quantity_table("terms", terms)])
+        return Content(tables=[quantity_table("terms", terms, coordinates)])
 
     def _picture(self) -> Any:
         bars = [
@@ -1038,19 +1038,26 @@ class _WithTerms(_ByValue, Shown):
         error: ErrorTerms[Value] = self.__dict__["error"]
         return error
 
+    def _best(self) -> tuple[str, Value]:
+        """The name and the value of the number at which the error is the least."""
+        raise NotImplementedError
+
+    def _points(self) -> ErrorTerms[Value]:
+        """The error, with the best number as its first coordinate."""
+        error, (name, best) = self._error(), self._best()
+        return replace(error, coordinates={name: best, **error.coordinates})
+
     def _tables(self) -> tuple[Table, ...]:
-        return self._error()._tables()
+        return self._points()._tables()
 
     def _picture(self) -> Any:
         return self._error()._picture()
 
-    def _content_with(self, first: str, verdict: str) -> Content:
-        """The error's table; of arrays, with the coordinate `first` in the first column."""
-        error = self._error()
-        if not error.shape:
-            return Content(tables=[error._part_table()], verdict=verdict)
-        varying = {first: error.coordinates[first], **error.coordinates}
-        return replace(error, coordinates=varying)._content()
+    def _content_with(self, verdict: str) -> Content:
+        """The error's table; of arrays, with the best number."""
+        if self._error().shape:
+            return Content(tables=self._tables(), verdict=self._points()._verdict())
+        return Content(tables=[self._error()._part_table()], verdict=verdict)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1081,7 +1088,10 @@ class OptimalRidge(_WithTerms):
         if not error.shape:
             best = whole(float(np.asarray(self._penalty)))
             verdict = f"The best {name} is {best}. {error._verdict()}"
-        return self._content_with(name, verdict)
+        return self._content_with(verdict)
+
+    def _best(self) -> tuple[str, Value]:
+        return self._name, self._penalty
 
     @property
     def _name(self) -> str:
@@ -1155,7 +1165,21 @@ class StoppingTime(_WithTerms):
                 f"{plain(float(np.asarray(error.total)))}; trained to the end at the best "
                 f"{best._name}, {whole(float(np.asarray(best._penalty)))}, it is {plain(total)}."
             )
-        return self._content_with("time", verdict)
+        return self._content_with(verdict)
+
+    def _best(self) -> tuple[str, Value]:
+        return "time", self.time
+
+    def _tables(self) -> tuple[Table, ...]:
+        """The table of the error, with the best ridge and the total there."""
+        (table,), best, shape = super()._tables(), self.optimal_ridge, self.error.shape
+        columns = [
+            Column(name=f"best_{best._name}", form="count", printed=False),
+            Column(name="best_ridge_total", heading="total at best ridge"),
+        ]
+        values = [np.broadcast_to(v, shape).ravel() for v in (best._penalty, best.error.total)]
+        rows = [[*row, *pair] for row, pair in zip(table.rows, np.transpose(values), strict=True)]
+        return (replace(table, columns=[*table.columns, *columns], rows=rows),)
 
 
 # --- choices -------------------------------------------------------------------------------------
