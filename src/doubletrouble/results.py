@@ -83,6 +83,7 @@ _CAUSES = {  # in sentences
 EXTRAPOLATED = "extrapolated"
 """The status of an error beyond what was measured."""
 
+_SIGNIFICANT = 2.0  # standard errors
 _FEW_POINTS = 25  # estimates at more are drawn as curves with bands
 
 
@@ -718,9 +719,6 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             columns.append((how, np.reshape(np.array(known, dtype=object), shape)))
         return point_table("points", shape, self._coordinates(), columns, confidence=confidence)
 
-    def _tables(self) -> tuple[Table, ...]:
-        return (self._point_table(),)
-
     def _content(self) -> Content:
         table = self._point_table() if self.shape else self._part_table()
         return Content(tables=[table], verdict=self._verdict())
@@ -731,8 +729,12 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             return ""
         total, shape = self.total, self.shape
         if self.is_difference and not shape:
-            value = total if isinstance(total, Estimate) else plain(float(_number(total)))
-            return f"The difference of the totals is {value}."
+            if not isinstance(total, Estimate):
+                return f"The difference of the totals is {plain(float(total))}."
+            text = f"The difference of the totals is {total}"
+            if not total.standard_error:
+                return f"{text}."
+            return f"{text}, {abs(float(total.z_score(0.0))):.1f} standard errors."
         values = np.broadcast_to(_number(total), shape)
         if shape and self.is_difference:
             return (
@@ -747,32 +749,39 @@ class _Terms(_ByValue, Shown, Generic[Term]):
                 for name, v in self._coordinates().items()
             ]
             place = ", ".join(where) or f"point {k}"
+            least = np.unravel_index(k, shape)
+            if isinstance(total, Estimate) and np.ndim(total.value):
+                excess = (total - total[least]).z_score(0.0)
+                if values.size > 1 and not np.any(np.asarray(excess) > _SIGNIFICANT):
+                    return "No total is larger than another one by two standard errors."
+                return f"The least total is {total[least]}, at {place}."
             return f"The least total is {plain(float(values.flat[k]))}, at {place}."
         number, parts = float(values), {n: float(_number(p)) for n, p in self.parts.items()}
         infinite = [self._label(name) for name, part in parts.items() if math.isinf(part)]
         if infinite:
             return f"The error is infinite: {', '.join(infinite)}."
         if not parts or not 0 < number < math.inf:
-            return f"The total is {plain(number)}."
+            return f"The total is {total if isinstance(total, Estimate) else plain(number)}."
         largest = max(parts, key=parts.__getitem__)
         cause = self._label(largest)
         if largest not in self.includes:
             cause = _CAUSES.get(largest, cause)
         return f"{percent(parts[largest] / number)} of the error is {cause}."
 
-    def _picture(self) -> Any:
+    def _picture(self) -> Any:  # its kind depends on the shape
         shape = self.shape
         if len(shape) > 2:
             raise ValueError(f"plot must be of at most two axes, got shape {shape}")
         columns, label = self._columns(), self.label
         if not shape:
             bars = [_plots.Bar(label=self._label(n), value=p, part=n) for n, p in columns.items()]
-            return _plots.Bars(rows=bars, xlabel=label, confidence=None)
+            return _plots.Bars(rows=bars, xlabel=label, signed=self.is_difference)
         varying: dict[str, FloatArray] = {
             k: np.broadcast_to(v, shape) for k, v in self._coordinates().items()
         }
         if len(shape) == 2:
             return self._family(varying)
+        varying = {k: v for k, v in varying.items() if _varies(v)} or varying
         name, x = next(iter(varying.items()), ("point", np.arange(shape[0])))
         lines = [
             _plots.Curve(
@@ -791,8 +800,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
     def _family(self, varying: Mapping[str, FloatArray]) -> _plots.CurveFamily:
         """The totals of a two-dimensional array, a curve for each row."""
         rows, columns = self.shape
-        along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
-        across = {k: v[:, 0] for k, v in varying.items() if k not in along}
+        along = {k: v[0] for k, v in varying.items() if np.all(v == v[0]) and _varies(v[0])}
+        across = {
+            k: v[:, 0] for k, v in varying.items() if np.all(v == v[:, :1]) and k not in along
+        }
         name, x = next(iter(along.items()), ("point", np.arange(columns)))
         labels = [
             ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
@@ -809,6 +820,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             levels_label="" if levels is None else levels[0].replace("_", " "),
             extrapolated=np.broadcast_to(self.extrapolated, self.shape),
         )
+
+
+def _varies(values: FloatArray) -> bool:
+    return values.size == 1 or bool(np.any(values != values[0]))
 
 
 def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | Estimate:
@@ -955,7 +970,9 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
             )
             for k in order
         ]
-        return _plots.draw(_plots.Stack(rows=rows, xlabel=self.label, ylabel="row"), ax)
+        labels = {name: self._label(name) for name in self.parts}
+        picture = _plots.Stack(rows=rows, xlabel=self.label, ylabel="row", labels=labels)
+        return _plots.draw(picture, ax)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1021,12 +1038,14 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
         ]
         return Content(tables=[quantity_table("terms", terms, coordinates)])
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Bars:
         bars = [
             _plots.Bar(label=f.metadata["symbol"], value=getattr(self, f.name))
             for f in fields(self)
         ]
-        return _plots.Bars(rows=bars, xlabel="value", confidence=None)
+        if any(np.ndim(_number(getattr(self, f.name))) for f in fields(self)):
+            raise ValueError("plot must be of one point, got terms of several")
+        return _plots.Bars(rows=bars, xlabel="value")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1038,26 +1057,27 @@ class _WithTerms(_ByValue, Shown):
         error: ErrorTerms[Value] = self.__dict__["error"]
         return error
 
-    def _best(self) -> tuple[str, Value]:
-        """The name and the value of the number at which the error is the least."""
-        raise NotImplementedError
-
-    def _points(self) -> ErrorTerms[Value]:
-        """The error, with the best number as its first coordinate."""
-        error, (name, best) = self._error(), self._best()
-        return replace(error, coordinates={name: best, **error.coordinates})
-
-    def _tables(self) -> tuple[Table, ...]:
-        return self._points()._tables()
-
     def _picture(self) -> Any:
-        return self._error()._picture()
+        error = self._error()
+        given = {k: v for k, v in error.coordinates.items() if k != self._solved}
+        return replace(error, coordinates=given or error.coordinates)._picture()
 
-    def _content_with(self, verdict: str) -> Content:
-        """The error's table; of arrays, with the best number."""
-        if self._error().shape:
-            return Content(tables=self._tables(), verdict=self._points()._verdict())
-        return Content(tables=[self._error()._part_table()], verdict=verdict)
+    @property
+    def _solved(self) -> str:
+        """The parameter that is not given."""
+        return ""
+
+    def _content_with(self, name: str, value: Value, verdict: str) -> Content:
+        """The error's table with the best value of a parameter, which comes first."""
+        error = self._error()
+        if error.shape:
+            varying = {name: value, **error.coordinates}
+            return replace(error, coordinates=varying)._content()
+        table = error._part_table()
+        best = Column(name=name, printed=False)
+        rows = [[*row, value] for row in table.rows]
+        table = replace(table, columns=[*table.columns, best], rows=rows)
+        return Content(tables=[table], verdict=verdict, facts={name: value})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1088,10 +1108,11 @@ class OptimalRidge(_WithTerms):
         if not error.shape:
             best = whole(float(np.asarray(self._penalty)))
             verdict = f"The best {name} is {best}. {error._verdict()}"
-        return self._content_with(verdict)
+        return self._content_with(name, self._penalty, verdict)
 
-    def _best(self) -> tuple[str, Value]:
-        return self._name, self._penalty
+    @property
+    def _solved(self) -> str:
+        return self._name
 
     @property
     def _name(self) -> str:
@@ -1156,6 +1177,10 @@ class StoppingTime(_WithTerms):
     error: ErrorTerms[Value]  # at this time
     optimal_ridge: OptimalRidge  # the best ridge fit, trained to convergence
 
+    @property
+    def _solved(self) -> str:
+        return "time"
+
     def _content(self) -> Content:
         verdict, best, error = "", self.optimal_ridge, self.error
         if not error.shape:
@@ -1165,21 +1190,21 @@ class StoppingTime(_WithTerms):
                 f"{plain(float(np.asarray(error.total)))}; trained to the end at the best "
                 f"{best._name}, {whole(float(np.asarray(best._penalty)))}, it is {plain(total)}."
             )
-        return self._content_with(verdict)
-
-    def _best(self) -> tuple[str, Value]:
-        return "time", self.time
-
-    def _tables(self) -> tuple[Table, ...]:
-        """The table of the error, with the best ridge and the total there."""
-        (table,), best, shape = super()._tables(), self.optimal_ridge, self.error.shape
+        content, shape = self._content_with("time", self.time, verdict), error.shape
+        compared = {f"best_{best._name}": best._penalty, "best_ridge_total": best.error.total}
+        if not shape:
+            return replace(content, facts={**content.facts, **compared})
+        (table,) = content.tables
         columns = [
-            Column(name=f"best_{best._name}", form="count", printed=False),
-            Column(name="best_ridge_total", heading="total at best ridge"),
+            Column(name=name, heading="total at best ridge", printed="total" in name)
+            for name in compared
         ]
-        values = [np.broadcast_to(v, shape).ravel() for v in (best._penalty, best.error.total)]
-        rows = [[*row, *pair] for row, pair in zip(table.rows, np.transpose(values), strict=True)]
-        return (replace(table, columns=[*table.columns, *columns], rows=rows),)
+        cells = [np.broadcast_to(value, shape).ravel().tolist() for value in compared.values()]
+        rows = [
+            [*row, *pair] for row, pair in zip(table.rows, zip(*cells, strict=True), strict=True)
+        ]
+        table = replace(table, columns=[*table.columns, *columns], rows=rows)
+        return replace(content, tables=[table])
 
 
 # --- choices -------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from tests.cli.results import (
     error_message,
     json_result,
     lines,
+    parts_of,
     stop,
 )
 
@@ -44,9 +45,8 @@ def test_without_flags_the_problem_is_the_default(capsys: Capture) -> None:
     numbers = {name: getattr(problem, name) for name in own}
     names = {"n_members": 1, "activation": "relu", "scheme": "ensemble"}
     assert result["parameters"] == numbers | names
-    assert result["points"] == [
-        {name: getattr(error, name) for name in (*PARTS, "total")},
-    ]
+    parts = {row["part"]: row["error"] for row in result["parts"]}
+    assert parts == {name: getattr(error, name) for name in (*PARTS, "total")}
 
 
 def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
@@ -55,11 +55,11 @@ def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
     words = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
     problem = dt.Problem(**given, activation="tanh")
     result = json_result(f"exact {words} --activation tanh --n-members 3 --scheme divide", capsys)
-    assert result["points"][0]["total"] == dt.exact_error(problem, dt.Divide(3)).total
+    assert result["parts"][-1]["error"] == dt.exact_error(problem, dt.Divide(3)).total
     names = {"n_members": 3, "activation": "tanh", "scheme": "divide"}
     assert result["parameters"] == given | names
-    result = json_result(f"anova {words} --activation tanh", capsys)
-    assert result["points"][0]["total"] == dt.anova(problem).total
+    parts = parts_of(f"anova {words} --activation tanh", capsys)
+    assert parts["total"] == dt.anova(problem).total
 
 
 def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
@@ -93,11 +93,9 @@ def test_losses_are_those_of_the_library(capsys: Capture) -> None:
     vote = json_result(f"exact {words} --vote", capsys)["points"]
     expected = dt.exact_error(problem, dt.Vote(5)).total
     assert [row["total"] for row in vote] == np.asarray(expected).tolist()
-    (row,) = json_result(
-        "optimum --task classification --loss hinge --measure zero_one_noisy", capsys
-    )["points"]
+    words = "optimum --task classification --loss hinge --measure zero_one_noisy"
     best = dt.optimal_ridge(dt.Problem(task="classification", loss="hinge"), 1, "zero_one_noisy")
-    assert row["ridge"] == best.ridge
+    assert json_result(words, capsys)["ridge"] == best.ridge
 
 
 def test_heavy_tails_are_a_mixture(capsys: Capture) -> None:
@@ -105,7 +103,7 @@ def test_heavy_tails_are_a_mixture(capsys: Capture) -> None:
     result = json_result(words, capsys)
     noise = dt.Mixture([(0.9, 0.5), (0.1, 4.0)])
     problem = dt.Problem(loss=dt.losses.Huber(0.7), noise=noise, ridge=0.1)
-    assert result["points"][0]["noise"] == dt.exact_error(problem).noise
+    assert result["parts"][0]["error"] == dt.exact_error(problem).noise
     assert result["parameters"]["noise_mixture"] == "0.9:0.5,0.1:4"
     assert "noise" not in result["parameters"]
 
@@ -164,8 +162,7 @@ def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
         assert [row["resampling"] for row in rows] == np.ravel(error.resampling).tolist()
         for name, values in given.items():
             assert [float(row[name]) for row in rows] == [*values.ravel(), *values.ravel()]
-    (row,) = json_result("exact --scheme subsample --fraction 1", capsys)["points"]
-    assert row["resampling"] == 0
+    assert parts_of("exact --scheme subsample --fraction 1", capsys)["resampling"] == 0
     text = lines("exact --scheme subsample --fraction 0.5", capsys)
     assert "η = 0.5" in " ".join(text[:2])
     assert [line.split()[0] for line in text[3:7]] == list(PARTS)[:4]
@@ -212,8 +209,8 @@ def test_a_new_scheme_is_a_choice(monkeypatch: pytest.MonkeyPatch, capsys: Captu
         """K models for a test."""
 
     monkeypatch.setitem(SCHEMES, Halves.name, SCHEMES.pop(Halves.name))  # until the test ends
-    result = json_result("exact --scheme halves --n-members 2", capsys)
-    assert result["points"] == json_result("exact --scheme divide --n-members 2", capsys)["points"]
+    parts = parts_of("exact --scheme halves --n-members 2", capsys)
+    assert parts == parts_of("exact --scheme divide --n-members 2", capsys)
 
 
 def test_training_error_is_that_of_the_library(capsys: Capture) -> None:
@@ -344,7 +341,7 @@ def test_time_may_be_steps_times_learning_rate(time_unit: TimeUnit, capsys: Capt
     assert [row["total"] for row in result["points"]] == pytest.approx(error.total, rel=1e-12)
     assert [row["time"] for row in result["points"]] == [0.3, 3.0]  # as given
     assert result["parameters"]["time_unit"] == time_unit
-    best = json_result(f"stopping {counts} --time-unit {time_unit}", capsys)["points"][0]["time"]
+    best = json_result(f"stopping {counts} --time-unit {time_unit}", capsys)["time"]
     exact = dt.best_stopping_time(dt.Problem.from_sizes(**sizes)).time
     assert dt.convert_time(best, time_unit, "flow", **sizes) == pytest.approx(exact, rel=1e-12)
 

@@ -134,7 +134,7 @@ def forecast(
         _draw(result, settings, chart, dense=one or (n_features is None and len(terms.shape) == 1))
     constants = {name: value for name, value in settings.items() if not np.ndim(value)}
     heading = f"Squared error at {at(constants)}" if constants else "Squared error"
-    errors = [dict.fromkeys(settings) | constants | row for row in terms._records()]
+    errors = [dict.fromkeys(settings) | constants | row for row in terms._point_table().records()]
     contents = [result._content(), replace(terms._content(), title=heading)]
     contents += [] if advice is None else [advice._content()]
     document = {
