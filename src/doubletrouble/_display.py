@@ -520,7 +520,7 @@ def one_line(name: str, content: Content) -> str:
         if label and number and len(label) <= ROWS:
             shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]
     text = ", ".join(shown) or content.verdict
-    return f"{name}({'; '.join(text.splitlines())})"
+    return f"{name}({'; '.join(text.splitlines())})".replace(UNBROKEN, " ")
 
 
 def paragraph(text: str, indent: str = "") -> list[str]:

@@ -120,7 +120,7 @@ class Option(Shown):
         """The change, the error after it, and its gain, as text."""
         if self.error is None:
             return f"{self.name}: withheld, because {self.reason}."
-        gain = "" if self.gain is None else f", {_less(_value(self.gain))} than now"
+        gain = "" if self.gain is None else f", {less(_value(self.gain))} than now"
         setting = f" at {_in_words(self.setting)}" if self.setting else ""
         return f"{self.name}: error {plain(self.total)}{setting}{gain}."
 
@@ -268,7 +268,7 @@ class Advice(Shown):
     def _content(self) -> Content:
         known = {one.status for one in self.options if one is not self.now}
         title = self.label[:1].upper() + self.label[1:]
-        if len(known) == 1:
+        if len(known) == 1 and known != {WITHHELD}:
             title = f"{title}, {known.pop()}"
         if self.now.setting:
             title = f"{title}; now {_in_words(self.now.setting)}"
@@ -360,7 +360,7 @@ def against_mean(
     if isinstance(error, Estimate) and confidence is not None:
         least, high = map(_value, error.confidence_interval(confidence))
         if baseline > 0:
-            ends = (_skill(1 - end / baseline) for end in (high, least))
+            ends = (skill_text(1 - end / baseline) for end in (high, least))
             interval = f", {level(confidence)} interval {' to '.join(ends)}"
     if total > baseline:
         word = "Worse" if least > baseline else "Not better"
@@ -368,11 +368,12 @@ def against_mean(
     if not baseline > 0 or not math.isfinite(total):
         return lead, f"Predicting {name}: {plain(baseline)}."
     kind = "R²" if name == MEAN else "skill"
-    skill = f"{kind} {_skill(1 - total / baseline)} {where}{interval}"
+    skill = f"{kind} {skill_text(1 - total / baseline)} {where}{interval}"
     return lead, f"Predicting {name}: {plain(baseline)} ({skill})."
 
 
-def _skill(share: float) -> str:
+def skill_text(share: float) -> str:
+    """An R² or a skill, with two decimals."""
     return f"{share:z.2f}" if abs(share) < 10 else plain(share)
 
 
@@ -451,10 +452,10 @@ def _in_words(setting: Mapping[str, Any]) -> str:
     return settings_text(shown).replace(UNBROKEN, " ")
 
 
-def _less(gain: float) -> str:
+def less(gain: float) -> str:
     """A gain in words.
 
-    >>> _less(0.784), _less(-1.09)
+    >>> less(0.784), less(-1.09)
     ('78% less', '109% more')
     """
     return f"{percent(abs(gain))} {'less' if gain >= 0 else 'more'}"

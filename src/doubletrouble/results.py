@@ -37,10 +37,10 @@ _RESULTS = {
     "diagnosis": "Diagnosis LearnerComparison LearningCurve",
     "estimators": "RidgePath",
     "forecasting": "Forecast ForecastCheck ForecastChecks LabelNoise",
-    "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
+    "networks": "LazyCurve LazyRun LazySplit",
     "options": "Advice Option",
     "runs": "Cell",
-    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation",
+    "simulation": "CommitteeSimulation ConvexSimulation Simulation",
     "sweep": "SweepResult SweepRow SweepStatus",
     "theory": "Calibration Exponents PartExponents",
 }
@@ -596,7 +596,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         terms: Self = kind(
             **parts,
             reasons=reasons,
-            coordinates=_common(self.coordinates, other.coordinates),
+            coordinates=common_coordinates("errors", self.coordinates, other.coordinates),
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
             is_difference=True,
@@ -646,21 +646,6 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         """The name of a part, with the causes it includes."""
         label = printed_name(name).replace("_", " × ")
         return f"{label} + {self.includes[name]}" if name in self.includes else label
-
-    def _status_at(self, k: int) -> str:
-        """How the total at one point is known, and then the parts that are known otherwise.
-
-        >>> status = {"total": "measured", "sampling": "law", "bias": "law"}
-        >>> ErrorTerms(status=status)._status_at(0)
-        'measured; sampling, bias: law'
-        """
-        own = {name: how if isinstance(how, str) else how[k] for name, how in self.status.items()}
-        total = own.get("total", "")
-        names: dict[str, list[str]] = {}
-        for name, how in own.items():
-            if how != total:
-                names.setdefault(how, []).append(printed_name(name))
-        return "; ".join([total, *(f"{', '.join(some)}: {how}" for how, some in names.items())])
 
     def _part_table(self, confidence: float | None = None) -> Table:
         """A row for each part of one point, and for the total."""
@@ -713,10 +698,13 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             )
             for name, part in self._columns().items()
         ]
-        if self.status:
-            known = [self._status_at(k) for k in range(math.prod(shape))]
-            how = Column(name="status", heading="how it is known", form="words")
-            columns.append((how, np.reshape(np.array(known, dtype=object), shape)))
+        heading = "how it is known" if len(self.status) == 1 else "how the total is known"
+        for name, how in self.status.items():
+            column = Column(name=f"{name}_status", form="words", printed=False)
+            if name == "total":
+                column = Column(name="status", heading=heading, form="words")
+            known = np.array(how, dtype=object)
+            columns.append((column, known.reshape(shape) if known.shape else known))
         return point_table("points", shape, self._coordinates(), columns, confidence=confidence)
 
     def _content(self) -> Content:
@@ -833,13 +821,15 @@ def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | E
     return np.broadcast_to(part, shape)
 
 
-def _common(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
+def common_coordinates(
+    what: str, a: Mapping[str, Value], b: Mapping[str, Value]
+) -> dict[str, Value]:
     """The coordinates of both errors; ValueError for points that differ."""
     for name, value in a.items():
         if not np.array_equal(value, other := b.get(name, value)):
             raise ValueError(
-                f"errors must be of the same {name} to be subtracted, got {_brief(value)} and "
-                f"{_brief(other)} (a simulation has those realized in sim.problem)"
+                f"{what} must be of the same {name}, got {_brief(value)} and {_brief(other)} "
+                "(a simulation has those realized in sim.problem)"
             )
     return {**b, **a}
 
@@ -1150,23 +1140,25 @@ class Committee(_WithTerms):
     shared_samples: FloatArray  # (K, K)
 
     def _content(self) -> Content:
-        count = len(self.weights)
-        columns = [Column(name="member", form="count"), Column(name="weight")]
-        columns += [
-            Column(name=f"error_with_{k}", heading=f"with {k}") for k in range(1, count + 1)
-        ]
-        pairs = zip(self.weights, self.pair_errors, strict=True)
-        rows = [[k, weight, *row] for k, (weight, row) in enumerate(pairs, start=1)]
-        members = Table(
-            name="members",
-            title="Members: weight, and mean product of the errors of every two",
-            columns=columns,
-            rows=rows,
-        )
-        return Content(tables=[self.error._part_table(), members], verdict=self.error._verdict())
+        return committee_content(self.error, self.weights, self.pair_errors)
 
-    def _tables(self) -> tuple[Table, ...]:
-        return tuple(self._content().tables)
+
+def committee_content(error: ErrorTerms[Any], weights: FloatArray, pair_errors: Any) -> Content:
+    """The error of a weighted average, and the weight and error of each member."""
+    members = range(len(weights))
+    own = [pair_errors[k, k] + (0.0 if error.bayes is None else error.bayes) for k in members]
+    columns = [Column(name="member", form="count"), Column(name="weight"), Column(name="error")]
+    columns += [Column(name=f"error_with_{k + 1}", printed=False) for k in members]
+    rows = [[k + 1, weights[k], own[k], *(pair_errors[k, j] for j in members)] for k in members]
+    best = min(members, key=lambda k: float(own[k]))
+    verdict = error._verdict() if error.parts else ""
+    if len(members) > 1:
+        verdict += (
+            f" Averaged, the error is {plain(float(error.total))}; "
+            f"member {best + 1} alone, the best one, has {plain(float(own[best]))}."
+        )
+    table = Table(name="members", title="Members", columns=columns, rows=rows, omitted="members")
+    return Content(tables=[error._part_table(), table], verdict=verdict.strip())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
