@@ -179,6 +179,8 @@ def test_a_picture_is_drawn_on_given_axes_or_new_ones(name: str) -> None:
     figure, given = pyplot.subplots()
     assert _plots.draw(picture, given) is given
     assert given.figure is figure
+    part = pyplot.figure(layout="constrained").subfigures(1, 2)[1].add_subplot()
+    assert _plots.draw(picture, part) is part
 
 
 @pytest.mark.parametrize("name", PICTURES)

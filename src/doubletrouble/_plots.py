@@ -345,7 +345,7 @@ def _width(ax: Any) -> float:
     spec = ax.get_subplotspec()
     share = ax.get_position().width if spec is None else spec.get_position(ax.figure).width
     whole = spec is not None and spec.get_gridspec().ncols == 1
-    return float(ax.figure.get_figwidth() * (1.0 if whole else share))
+    return float(ax.figure.bbox.width / ax.figure.dpi * (1.0 if whole else share))
 
 
 def _wrapped(label: str) -> str:

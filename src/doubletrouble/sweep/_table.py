@@ -298,17 +298,11 @@ def curves(
             f"plot must be of at most {_MOST_CURVES} curves, got {len(totals)}; to_frame() has all "
             "errors"
         )
-    order = {name: {value: k for k, value in enumerate(levels[name])} for name in others}
-    found = sorted(
-        totals.items(),
-        key=lambda item: [order[n].get(v, 0) for n, v in zip(others, item[0][1:], strict=True)],
-    )
-    looks = _looks([key for key, _ in found])
     x = np.array(sorted(numbers[along]))
     lines = []
-    for ((name, *values), by_x), look in zip(found, looks, strict=True):
+    for ((name, *values), found), look in zip(totals.items(), _looks(list(totals)), strict=True):
         given = [f"{_heading(k)} = {_word(v)}" for k, v in zip(others, values, strict=True)]
-        known = [by_x.get(value) for value in x]
+        known = [found.get(value) for value in x]
         y = np.array([math.nan if one is None else float(one) for one in known])
         error = np.array([0.0 if one is None else float(one.standard_error) for one in known])
         label = ", ".join([*([name] if len(ensembles) > 1 else []), *given])
