@@ -35,8 +35,7 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.data._formats import DataError
-from doubletrouble.data._originals import ORIGINS, find_originals, read_originals, search_roots
+from doubletrouble.data import DataError, _find
 from doubletrouble.forecasting._forecast import _feature_draws, _feature_energy, standardized
 from doubletrouble.forecasting._random_features import average_over_features
 from doubletrouble.forecasting._ridge_functions import (
@@ -160,13 +159,8 @@ def _images(name: str, pca: int | None) -> Pool:
 
 
 def mnist_one_hot() -> Pool:
-    origin, roots = ORIGINS["mnist"], search_roots(None)
-    paths = find_originals(origin, roots)
-    if len(paths) < len(origin.files):
-        raise DataError(f"mnist must be in {' or '.join(map(str, roots))}")
-    images = read_originals(origin, paths)
-    x = np.asarray(images.train[:6000], dtype=float).reshape(6000, -1)
-    return _scaled(x), _one_hot(images.train_classes[:6000])
+    images = _find("mnist", folder=None, download=False, scaling="authors", statistics="own")
+    return _scaled(images.rows[:6000].astype(float)), _one_hot(images.classes[:6000])
 
 
 @dataclass(frozen=True, kw_only=True)

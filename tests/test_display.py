@@ -21,6 +21,7 @@ from doubletrouble._display import (
     Content,
     Shown,
     Table,
+    _table_lines,
     as_html,
     as_text,
     decimal_aligned,
@@ -112,6 +113,7 @@ RESULTS: dict[str, Callable[[float], Any]] = {
         dim=10,
         n_data=4,
     ),
+    "ridge_path": lambda s: dt.RandomFeaturesRidge(9, random_state=0).ridge_path(*rows_of(s)),
     "plan_repeats": lambda s: dt.plan_repeats(decomposition(s)),
     "decompose": decomposition,
     "decompose().by_row": lambda s: decomposition(s).by_row(),
@@ -130,6 +132,14 @@ RESULTS: dict[str, Callable[[float], Any]] = {
     "forecast": forecast,
     "forecast().error": lambda s: forecast(s).error(n_features=[10, 100, math.inf]),
     "forecast().advise": lambda s: forecast(s).advise(n_features=50),
+    "compare().advise": lambda s: RESULTS["compare"](s).advise(),
+    "calibration": lambda s: dt.calibration(
+        dt.Problem(task="classification", loss="logistic", flips=0.1, ridge=0.1), 5
+    ),
+    "order_parameters": lambda s: dt.convex.order_parameters(
+        dt.Problem(task="classification", loss="hinge", ridge=[0.1, 1.0])
+    ),
+    "best_allocation": lambda s: dt.best_allocation(problem_of(s), 10.0),
     "forecast().checks": lambda s: forecast(s).checks,
     "forecast().best_allocation": lambda s: forecast(s).best_allocation(100),
 }
@@ -150,37 +160,92 @@ def test_text_is_narrow_aligned_and_has_the_digits_of_its_numbers(name: str, sca
         check_table(table)
 
 
+NUMBER = re.compile(r"[<+-]?(?:[\d,]+(?:\.\d+)?(?:e[+-]\d+)?|∞)%?")
+
+
 def check_table(table: Table) -> None:
-    """Read the numbers of a printed table, and compare them with its rows."""
-    if not table.rows or (table.omitted and len(table.rows) > ROWS):
+    """Read the numbers of a printed table back, and compare them with its rows."""
+    printed = [column for column in table.columns if column.printed]
+    columns = [c for k, c in enumerate(printed) if k == 0 or c.form not in ("words", "multiples")]
+    cells = [[row[table.columns.index(column)] for column in columns] for row in table.rows]
+    if columns[:1] and columns[0].form == "words":  # labels without digits, which do not wrap
+        cells = [["abcdefgh"[k % 8] * 3, *row[1:]] for k, row in enumerate(cells)]
+    known = [k for k, column in enumerate(columns) if any(row[k] is not None for row in cells)]
+    columns = [columns[k] for k in known]
+    cells = [[row[k] for k in known] for row in cells][:ROWS]
+    if not cells or not columns:
         return
-    for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=True):
-        if not column.printed or column.form != "number":
-            continue
-        alone = Table(name="one", columns=[column], rows=[[c] for c in cells])
-        lines = as_text(Content(tables=[alone])).split("\n")
-        shown = lines[-len(cells) :]
-        points = {line.rstrip().find("±") for line in shown if "±" in line}
-        assert len(points) <= 1  # the signs are below each other
-        for line, cell in zip(shown, cells, strict=True):
-            check_number(line, cell)
+    alone = Table(name="t", columns=columns, rows=cells, confidence=table.confidence)
+    panels = "\n".join(_table_lines(alone, str)).split("\n\n")
+    keys = 1  # the first column begins every panel
+    for k, row in enumerate(cells):
+        read: list[str] = []
+        for number, panel in enumerate(panels):
+            line = panel.split("\n")[k - len(cells)]
+            found = NUMBER.findall(line)
+            read += found[keys * (number > 0 and columns[0].form != "words") :]
+        wanted = [
+            x
+            for column, cell in zip(columns, row, strict=True)
+            for x in numbers(column, cell, table)
+        ]
+        assert len(read) == len(wanted), (read, wanted)
+        for text, (value, tolerance) in zip(read, wanted, strict=True):
+            check_number(text, value, tolerance)
+    for panel in panels:  # signs of errors are below each other
+        signs = {
+            line.find("±") for line in panel.split("\n")[-len(cells) :] if line.count("±") == 1
+        }
+        assert len(signs) <= 1
 
 
-def check_number(text: str, cell: Any) -> None:
-    if cell is None:
-        assert not text.strip()
-        return
+def numbers(column: Column, cell: Any, table: Table) -> list[tuple[float, float]]:
+    """What a cell prints: numbers, and how far rounding may move them."""
+    if cell is None or column.form == "words":
+        return []
     value = float(getattr(cell, "value", cell))
-    if not math.isfinite(value):
+    if math.isnan(value):
+        return []
+    if column.form == "exponent":
+        return [(value, 5e-4)]
+    scale, least = (100.0, 0.5) if column.form in ("share", "gain") else (1.0, 0.0)
+    tolerance = max(5.1e-3 * scale * abs(value), least)
+    if not hasattr(cell, "standard_error"):
+        return [(scale * value, tolerance)]
+    if column.interval and table.confidence is not None:
+        low, high = cell.confidence_interval(table.confidence)
+        if not low < high:
+            return [(scale * value, tolerance)]
+        wide = max(0.051 * scale * (high - low) / 2, 5.1e-3 * scale * max(-low, high), least)
+        return [(scale * x, max(wide, tolerance)) for x in (value, low, high)]
+    if column.alone or column.form != "number":
+        return [(scale * value, tolerance)]
+    error = float(cell.standard_error)
+    return [(value, max(tolerance, 0.051 * error)), (error, 0.051 * error)]
+
+
+def check_number(text: str, value: float, tolerance: float) -> None:
+    if "∞" in text:
+        assert math.isinf(value)
         return
-    numbers = [float(x.replace(",", "").replace("∞", "inf")) for x in text.split("±")]
-    error = float(getattr(cell, "standard_error", 0.0))
-    tolerance = 0.005 * abs(value) if len(numbers) == 1 else max(0.051 * error, 5e-3 * abs(value))
-    assert abs(numbers[0] - value) <= tolerance * 1.001 + 1e-300
-    if len(numbers) == 2 and math.isfinite(error):
-        assert abs(numbers[1] - error) <= 0.051 * error
-        decimals = [re.sub(r"e.*", "", x).strip().partition(".")[2] for x in text.split("±")]
-        assert error == 0 or len(decimals[0]) == len(decimals[1])  # of matching digits
+    if text.startswith("<"):
+        assert 0 < abs(value) < 0.1
+        return
+    assert abs(float(text.strip("%").replace(",", "")) - value) <= 1.001 * tolerance + 1e-300
+
+
+def test_numbers_that_are_off_are_found() -> None:
+    with pytest.raises(AssertionError):
+        check_number("4,820", 4860.0, 24.1)
+    table = diagnosis(4820.0)._content().tables[0]
+    wanted = [
+        one
+        for row in table.rows
+        for column, cell in zip(table.columns, row, strict=True)
+        if column.printed
+        for one in numbers(column, cell, table)
+    ]
+    assert len(wanted) == 4 * 3 + 3  # values with intervals, and shares
 
 
 # --- numbers -------------------------------------------------------------------------------------

@@ -251,11 +251,11 @@ def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
         assert ends[0] == pytest.approx((0, result.now.total))
         assert ends[1] == pytest.approx((0, option.total))
     assert result.waterfall(ax=axes) is axes
-    with pytest.raises(ValueError, match="name must be an option with a finite error"):
+    with pytest.raises(ValueError, match="name must be of a change between finite errors"):
         advice(features_per_dim=1.0, ridge=0.0).waterfall()
     with pytest.raises(ValueError, match="few rows"):
         estimated(0.1).waterfall(DATA)
-    with pytest.raises(ValueError, match="none is recommended"):
+    with pytest.raises(ValueError, match="no change is recommended"):
         estimated(0.001).waterfall()
 
 

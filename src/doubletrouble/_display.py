@@ -24,7 +24,17 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._numbers import Uncertain, between, percent, plain, power, whole, with_error
+from doubletrouble._numbers import (
+    Uncertain,
+    between,
+    level,
+    percent,
+    plain,
+    power,
+    whole,
+    with_error,
+    within,
+)
 from doubletrouble.errors import require
 from doubletrouble.palette import CAUSES, EFFECTS, LABELS
 
@@ -34,8 +44,11 @@ WIDTH = 80
 ROWS = 12
 """Rows of a printed table: longer ones show their first and last rows."""
 
+_ENDS = ("_low", "_high")
+_LONGEST = 30  # columns of a word that is not broken
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
+_CUT = 4.0  # bars are cut at this multiple of the median
 UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
@@ -51,7 +64,7 @@ exponent    a power: three decimals
 share       a part of a whole, in percent
 gain        a change, in percent with a sign
 multiples   costs by name in multiples of the present ones: "features ×2"
-settings    parameters by name: "λ = 0.0154"
+settings    parameters by name, a column for each in tables and JSON
 """
 
 
@@ -86,6 +99,8 @@ class Table:
     omitted: str = ""  # the name of the rows, of which only some are printed
     keys: int = 1  # columns that are printed again where a wide table continues below
     index: str = ""  # the column that is the index of a frame
+    causes: Sequence[Mapping[str, Any]] = ()  # of every row, drawn as bars in notebooks
+    labels: Mapping[str, str] = field(default_factory=dict)  # of causes, if not the usual ones
 
     def records(self) -> list[dict[str, Any]]:
         """The rows for programs: a mapping from names to numbers and words for each."""
@@ -282,7 +297,7 @@ def strict_json(value: Any) -> Any:
         return strict_json(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
-    return value
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def as_json(value: Any) -> str:
@@ -300,11 +315,16 @@ def _entries(
     name = column.name
     if column.form in ("multiples", "settings"):
         keys = dict.fromkeys(key for cell in cells for key in cell or ())
-        prefix = f"{name}_" if column.form == "multiples" else ""
-        return {f"{prefix}{key}": [(cell or {}).get(key) for cell in cells] for key in keys}
+        multiples = column.form == "multiples"
+        prefix = f"{name}_" if multiples else ""
+        each = {f"{prefix}{key}": [(cell or {}).get(key) for cell in cells] for key in keys}
+        if multiples:
+            each[name] = [_multiples(cell).replace(UNBROKEN, " ") for cell in cells]
+        return each
     if not any(isinstance(cell, Uncertain) for cell in cells):
         blank = "" if column.form == "words" else math.nan
-        return {name: [blank if cell is None else cell for cell in cells]}
+        unknown = {f"{name}{e}": [math.nan] * len(cells) for e in _ENDS if column.interval}
+        return {name: [blank if cell is None else cell for cell in cells], **unknown}
     entries: dict[str, list[Any]] = {
         name: [_number(cell) for cell in cells],
         f"{name}_standard_error": [
@@ -314,8 +334,7 @@ def _entries(
     }
     if confidence is not None:
         ends = [_ends(cell, confidence) for cell in cells]
-        entries[f"{name}_low"] = [low for low, _ in ends]
-        entries[f"{name}_high"] = [high for _, high in ends]
+        entries |= {f"{name}{end}": [pair[k] for pair in ends] for k, end in enumerate(_ENDS)}
     return entries
 
 
@@ -372,21 +391,27 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     form = column.form
     if form == "words":
         return [_Printed(column.title, ["" if c is None else str(c) for c in cells], False)]
-    if form == "settings":
-        return [_Printed(column.title, [settings_text(cell or {}) for cell in cells], False)]
     if form == "multiples":
         return [_Printed(column.title, list(map(_multiples, cells)), False)]
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)
     split = uncertain and column.interval and confidence is not None
     alone = split or column.alone
     texts = ["" if cell is None else _text(cell, form, alone=alone) for cell in cells]
+    if split and form == "number":
+        texts = [_digits(text, cell, confidence) for text, cell in zip(texts, cells, strict=True)]
     printed = [_Printed(column.title, decimal_aligned(texts), True)]
     if split:
         ends = [_ends(cell, confidence) for cell in cells]
         texts = [_interval(low, high, form) if low < high else "" for low, high in ends]
-        heading = f"{confidence:.0%} interval"
+        heading = f"{level(confidence or 0.0)} interval"
         printed.append(_Printed(heading, decimal_aligned(texts), True))
     return printed
+
+
+def _digits(text: str, cell: Any, confidence: float | None) -> str:
+    """A number with the digits of its interval, where it has one."""
+    low, high = _ends(cell, confidence)
+    return text if math.isnan(low) else within(_number(cell), low, high)
 
 
 def _text(cell: Any, form: Form, *, alone: bool) -> str:
@@ -455,7 +480,7 @@ def as_text(content: Content, encode: Callable[[str], str] = str) -> str:
         return paragraph(encode(text), indent)
 
     blocks = [
-        "\n".join(line for text in (content.title, content.lead) for line in lines(text)),
+        "\n".join(line for text in (content.lead, content.title) for line in lines(text)),
         *("\n".join([*lines(t.title), *_table_lines(t, encode)]) for t in content.tables if t.rows),
         "\n".join(line for text in content.lines for line in lines(text)),
         "\n".join(line for text in content.notes for line in lines(f"note: {text}", "  ")),
@@ -476,6 +501,7 @@ def one_line(name: str, content: Content) -> str:
         texts = [
             (each, column.form == "count")
             for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
+            if column.printed
             for each in _printed(column, cells, None)
         ]
         label = texts[0][0].cells if texts and not texts[0][0].numeric else []
@@ -483,13 +509,13 @@ def one_line(name: str, content: Content) -> str:
         if label and number and len(label) <= ROWS:
             shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]
     text = ", ".join(shown) or content.verdict
-    return f"{name}({'; '.join(text.splitlines())})"
+    return f"{name}({'; '.join(text.splitlines())})".replace(UNBROKEN, " ")
 
 
 def paragraph(text: str, indent: str = "") -> list[str]:
     """Lines of at most 80 columns; line breaks stay."""
     return [
-        line
+        line.replace(UNBROKEN, " ")
         for one in text.split("\n")
         for line in wrap(one, WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]
         if text
@@ -526,7 +552,7 @@ def _least_width(column: _Printed) -> int:
     longest = max((len(word) for word in column.heading.split()), default=0)
     if column.numeric:
         return max([longest, *map(len, column.cells)])
-    words = [len(word) for cell in column.cells for word in cell.split(" ")]
+    words = [min(len(word), _LONGEST) for cell in column.cells for word in cell.split(" ")]
     return max(longest, min(max(map(len, column.cells), default=0), _NARROWEST, WIDTH), *words, 1)
 
 
@@ -591,6 +617,7 @@ def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
 
 _RULE = "1px solid color-mix(in srgb, currentColor 25%, transparent)"
 _SOFT = "opacity:.75"
+_HEADING = "font-weight:600;font-size:1.08em;margin-bottom:.3em"
 _NUMBERS = "text-align:right;font-variant-numeric:tabular-nums;white-space:pre"
 _STRIPES = {  # what distinguishes causes without their colours
     "initialization": "repeating-linear-gradient(45deg,#fff6 0 1px,#0000 1px 5px)",
@@ -603,8 +630,7 @@ _STRIPES = {  # what distinguishes causes without their colours
 def as_html(content: Content) -> str:
     """A result for a notebook: the verdict, a bar of the causes, and tables."""
     blocks = [
-        _html("div", content.verdict, "font-weight:600;font-size:1.08em;margin-bottom:.3em"),
-        _html("div", content.lead, "font-weight:600"),
+        _html("div", f"{content.lead} {content.verdict}".strip(), _HEADING),
         _html("div", content.title, _SOFT),
         *(
             _table_html(table)
@@ -625,7 +651,9 @@ def _html(tag: str, text: str, style: str = "") -> str:
 
 
 def _filling(part: str) -> str:
-    """The background of a cause: its colour under its pattern."""
+    """The background of a cause, its colour under its pattern; what is not split is faint."""
+    if part == "total":
+        return "background:currentColor;opacity:.4"
     color = {**EFFECTS["light"], **CAUSES["light"]}.get(part, "#8A8F98")
     return f"background:{_STRIPES[part]},{color}" if part in _STRIPES else f"background:{color}"
 
@@ -635,7 +663,8 @@ def _table_html(table: Table) -> str:
     count, rows = len(table.rows), list(table.rows)
     if table.omitted and count > ROWS:
         rows = [*rows[: ROWS // 2], *rows[-ROWS // 2 :]]
-    head, body = [], [[] for _ in rows]  # type: ignore[var-annotated]
+    head: list[str] = []
+    body: list[list[str]] = [[] for _ in rows]
     indices = [table.columns.index(column) for column in columns]
     for index, column in zip(indices, columns, strict=True):
         cells = [row[index] for row in rows]
@@ -654,10 +683,23 @@ def _table_html(table: Table) -> str:
             head.append("<th></th>")
             for cells_of_row, bar in zip(body, bars, strict=True):
                 cells_of_row.append(f'<td style="padding:2px 8px">{bar}</td>')
+    foot = _html("div", f"{count:,} {table.omitted}", _SOFT) if len(rows) < count else ""
+    if table.causes:
+        causes = list(table.causes)
+        if len(rows) < count:
+            causes = [*causes[: ROWS // 2], *causes[-ROWS // 2 :]]
+        names = dict.fromkeys(part for each in causes for part in each if part != "total")
+        legend = " &nbsp; ".join(
+            f"{_swatch(part)}{escape(table.labels.get(part, LABELS.get(part, part).lower()))}"
+            for part in names
+        )
+        foot = f'<div style="{_SOFT}">{legend}</div>{foot}'
+        head.insert(1, "<th></th>")
+        for cells_of_row, bar in zip(body, _cause_bars(causes), strict=True):
+            cells_of_row.insert(1, f'<td style="padding:2px 8px">{bar}</td>')
     lines = [f'<tr style="border-top:{_RULE}">{"".join(cells)}</tr>' for cells in body]
     if len(rows) < count:
         lines.insert(ROWS // 2, f'<tr><td colspan="{len(head)}">…</td></tr>')
-    foot = _html("div", f"{count:,} {table.omitted}", _SOFT) if len(rows) < count else ""
     style = "border-collapse:collapse;margin:.5em 0;border:none;color:inherit;font-size:inherit"
     return (
         f"{_html('div', table.title, 'margin-top:.6em')}{_stacked_bar(table)}"
@@ -695,22 +737,41 @@ def _stacked_bar(table: Table) -> str:
     if index is None:
         return ""
     values = {
-        part: max(_number(table.rows[k][index]), 0.0)
-        for k, part in table.parts.items()
-        if part != "total"
+        part: _number(table.rows[k][index]) for k, part in table.parts.items() if part != "total"
     }
-    total = sum(values.values())
-    if len(values) < 2 or not 0 < total < math.inf:
+    if len(values) < 2:
         return ""
-    pieces = "".join(
-        f'<span title="{escape(LABELS.get(part, part))} {percent(value / total)}" '
-        f'style="display:inline-block;height:100%;width:{100 * value / total:.2f}%;'
-        f'{_filling(part)}"></span>'
-        for part, value in values.items()
-        if value > 0
-    )
-    style = "height:1.1em;width:30em;max-width:100%;margin:.5em 0;white-space:nowrap;font-size:1em"
-    return f'<div role="img" aria-label="shares of the causes" style="{style}">{pieces}</div>'
+    (bar,) = _cause_bars([values], "30em", "1.1em")
+    return f'<div style="margin:.5em 0">{bar}</div>' if bar else ""
+
+
+def _cause_bars(
+    causes: Sequence[Mapping[str, Any]], width: str = "11em", height: str = "1em"
+) -> list[str]:
+    """Errors as bars of their causes in their colours, on one scale; long ones are cut."""
+    values = [{part: max(_number(v), 0.0) for part, v in each.items()} for each in causes]
+    totals = [sum(each.values()) for each in values]
+    finite = sorted(total for total in totals if 0 < total < math.inf)
+    if not finite:
+        return ["" for _ in causes]
+    limit = min(finite[-1], _CUT * finite[len(finite) // 2])
+    bars = []
+    for each, total in zip(values, totals, strict=True):
+        if not 0 < total < math.inf:
+            bars.append("")
+            continue
+        scale = 100 / limit * min(1.0, limit / total)
+        pieces = "".join(
+            f'<span title="{escape(LABELS.get(part, part))} {percent(value / total)}" '
+            f'style="display:inline-block;height:100%;width:{scale * value:.2f}%;'
+            f'{_filling(part)}"></span>'
+            for part, value in each.items()
+            if value > 0
+        )
+        style = f"height:{height};width:{width};max-width:100%;white-space:nowrap;overflow:hidden"
+        label = ", ".join(f"{part} {percent(value / total)}" for part, value in each.items())
+        bars.append(f'<div role="img" aria-label="{escape(label)}" style="{style}">{pieces}</div>')
+    return bars
 
 
 def _interval_bars(

@@ -98,11 +98,31 @@ def between(low: float, high: float) -> str:
     >>> between(1.0, 1.0), between(0.5, math.inf)
     ('1.00 to 1.00', '0.500 to ∞')
     """
-    half = (high - low) / 2
-    largest = max(abs(low), abs(high))
-    if not half > largest * _EXACT or not 1e-300 < largest < math.inf:
+    place = _place_of(low, high)
+    if place is None:
         return f"{plain(low)} to {plain(high)}"
-    return " to ".join(_at_place((low, high), _first_place(float(f"{half:.1e}")) - 1))
+    return " to ".join(_at_place((low, high), place))
+
+
+def within(value: float, low: float, high: float) -> str:
+    """A value with the digits of its interval.
+
+    >>> within(283.1, 38.7, 741.2), within(0.99776, 0.99714, 0.99838), within(2.0, 2.0, 2.0)
+    ('280', '0.99776', '2.00')
+    """
+    place = _place_of(low, high)
+    if place is None or not math.isfinite(value):
+        return plain(value)
+    largest = max(abs(low), abs(high))
+    return _at_place((value, largest), place)[0]
+
+
+def _place_of(low: float, high: float) -> int | None:
+    """The decimal place of the second digit of the half width; None where there is none."""
+    half, largest = (high - low) / 2, max(abs(low), abs(high))
+    if not half > largest * _EXACT or not 1e-300 < largest < math.inf:
+        return None
+    return _first_place(float(f"{half:.1e}")) - 1
 
 
 def percent(share: float, sign: str = "") -> str:
@@ -121,8 +141,19 @@ def percent(share: float, sign: str = "") -> str:
         return "<0.1%" if not sign else "0%"
     if abs(share) < 0.00995:
         return f"{100 * share:{sign}.1f}%"
+    if abs(share) >= _MOST / 100:
+        return f"{'+' if sign and share > 0 else ''}{plain(100 * share)}%"
     near = float(f"{100 * share:.2e}") if abs(share) >= 10 else 100 * share
     return f"{near:{sign},.0f}%"
+
+
+def level(confidence: float) -> str:
+    """A confidence level in percent, with all its digits.
+
+    >>> level(0.9), level(0.955), level(0.999)
+    ('90%', '95.5%', '99.9%')
+    """
+    return f"{100 * confidence:.10g}%"
 
 
 def _first_place(number: float) -> int:

@@ -48,6 +48,7 @@ VOTE_MEASURES: tuple[Measure, ...] = ("zero_one", "zero_one_noisy")
 
 MEASURE_LABELS: dict[str, str] = {
     "squared": "squared error",
+    "brier": "Brier score",  # squared, of probabilities
     "log": "cross-entropy",
     "zero_one": "error rate",
     "zero_one_noisy": "rate of wrong noisy labels",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
 from doubletrouble._display import UNBROKEN, Column, Content, Shown, Table, settings_text
-from doubletrouble._numbers import percent, plain, whole
+from doubletrouble._numbers import level, percent, plain, whole
 from doubletrouble.parameters import Value
 from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
 
@@ -78,6 +78,11 @@ class Option(Shown):
         return all(map(math.isfinite, self.cost.values()))
 
     @property
+    def is_free(self) -> bool:
+        """Whether the change has costs, and none above the present ones."""
+        return bool(self.cost) and all(factor <= 1 + _EQUAL for factor in self.cost.values())
+
+    @property
     def is_sure(self) -> bool:
         """Whether the gain is worth the change; of an estimate, all of its interval."""
         if self.gain is None:
@@ -115,12 +120,13 @@ class Option(Shown):
         """The change, the error after it, and its gain, as text."""
         if self.error is None:
             return f"{self.name}: withheld, because {self.reason}."
-        gain = "" if self.gain is None else f", {_less(_value(self.gain))} than now"
+        gain = "" if self.gain is None else f", {less(_value(self.gain))} than now"
         setting = f" at {_in_words(self.setting)}" if self.setting else ""
         return f"{self.name}: error {plain(self.total)}{setting}{gain}."
 
-    def _picture(self) -> Any:
-        return _plots.Stack(rows=[_bar(self)], xlabel="test error", confidence=None)
+    def _picture(self) -> _plots.Stack:
+        label = "test error" if self.error is None else self.error.label
+        return _plots.Stack(rows=[_bar(self)], xlabel=label)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,20 +182,23 @@ class Advice(Shown):
 
     @property
     def choice(self) -> Option:
-        """The best change; `now` if none is worth it."""
-        best = self.now
-        for option in self.changes:
-            if option.is_finite and option.is_sure and option.total < best.total * (1 - _EQUAL):
-                best = option
-        return best
+        """The best change; `now` if none is worth it. Of nearly equal ones, one at no cost."""
+        known = [one for one in self.changes if one.is_finite and one.is_sure]
+        best = min(known, key=lambda option: option.total, default=self.now)
+        if not best.total < self.now.total * (1 - _EQUAL):
+            return self.now
+        enough = best.total * (1 + WORTHWHILE * (self.confidence is not None) + _EQUAL)
+        return next((one for one in known if one.is_free and one.total <= enough), best)
 
     @property
     def verdict(self) -> str:
         """The best change, its error and its gain, as text."""
         now, choice, error = self.now, self.choice, self.label
         if choice is now:
+            if all(one.error is None for one in self.changes):
+                return f"The {error} is {plain(now.total)}; no change is compared with it."
             kind = "single" if all(one.is_finite for one in self.changes) else "finite single"
-            sure = "" if self.confidence is None else f" with {self.confidence:.0%} confidence"
+            sure = "" if self.confidence is None else f" with {level(self.confidence)} confidence"
             total = plain(now.total)
             return f"No {kind} change reduces the {error} of {total} by 1% or more{sure}."
         paid = [
@@ -198,9 +207,10 @@ class Advice(Shown):
             if whole(factor) != "1"
         ]
         cost = f", for {' and '.join(paid)}" if paid else ", at no cost" if choice.cost else ""
+        gain = _gain(choice, self.confidence) if math.isfinite(now.total) else ""
         return (
             f"Best change: {choice._described(now)}, which reduces the {error} from "
-            f"{plain(now.total)} to {plain(choice.total)}{_gain(choice, self.confidence)}{cost}."
+            f"{plain(now.total)} to {plain(choice.total)}{gain}{cost}."
         )
 
     def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
@@ -229,13 +239,12 @@ class Advice(Shown):
         """
         option = self.choice if name is None else self[name]
         if name is None and option is self.now:
-            raise ValueError("name must be an option where none is recommended, got None")
+            raise ValueError("name must be given where no change is recommended, got None")
         before, after = self.now.error, option.error
         if before is None or after is None or not math.isfinite(self.now.total + option.total):
-            why = option.reason or "the error is not finite"
-            raise ValueError(
-                f"name must be an option with a finite error, got {option.name!r}: {why}"
-            )
+            why = option.reason or f"from {plain(self.now.total)} to {plain(option.total)}"
+            wanted = "name must be of a change between finite errors"
+            raise ValueError(f"{wanted}, got {option.name!r}: {why}")
         steps: list[tuple[str, str, float]] = []
         if before.parts.keys() == after.parts.keys() and before.includes == after.includes:
             for part, value in before.parts.items():
@@ -259,16 +268,20 @@ class Advice(Shown):
     def _content(self) -> Content:
         known = {one.status for one in self.options if one is not self.now}
         title = self.label[:1].upper() + self.label[1:]
-        if len(known) == 1:
+        if len(known) == 1 and known != {WITHHELD}:
             title = f"{title}, {known.pop()}"
         if self.now.setting:
             title = f"{title}; now {_in_words(self.now.setting)}"
+        if self.now.setting.get("scheme") == "divide":
+            title = f"{title}, of divided data"
         facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
         if self.confidence is not None:
             facts["confidence"] = self.confidence
         lead, line = "", ""
         if self.baseline is not None:
             facts["baseline"] = self.baseline
+            if self.baseline > 0:
+                facts["skill"] = 1 - self.now.total / self.baseline
             now = math.nan if self.now.error is None else self.now.error.total
             lead, line = against_mean(
                 now, self.baseline, name=self.baseline_name, confidence=self.confidence
@@ -283,7 +296,7 @@ class Advice(Shown):
             facts={**facts, **self.facts},
         )
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Stack:
         rows = [_bar(option) for option in self.options]
         for first in {1, 1 + len(self.changes)}:
             if first < len(rows):
@@ -344,21 +357,23 @@ def against_mean(
     """
     total, lead, interval = _value(error), "", ""
     least = total
-    if not baseline > 0 or not math.isfinite(total):
-        return lead, f"Predicting {name}: {plain(baseline)}."
     if isinstance(error, Estimate) and confidence is not None:
         least, high = map(_value, error.confidence_interval(confidence))
-        ends = (_skill(1 - end / baseline) for end in (high, least))
-        interval = f", {confidence:.0%} interval {' to '.join(ends)}"
+        if baseline > 0:
+            ends = (skill_text(1 - end / baseline) for end in (high, least))
+            interval = f", {level(confidence)} interval {' to '.join(ends)}"
     if total > baseline:
         word = "Worse" if least > baseline else "Not better"
         lead = f"{word} than predicting {name}: error {plain(total)} against {plain(baseline)}."
+    if not baseline > 0 or not math.isfinite(total):
+        return lead, f"Predicting {name}: {plain(baseline)}."
     kind = "R²" if name == MEAN else "skill"
-    skill = f"{kind} {_skill(1 - total / baseline)} {where}{interval}"
+    skill = f"{kind} {skill_text(1 - total / baseline)} {where}{interval}"
     return lead, f"Predicting {name}: {plain(baseline)} ({skill})."
 
 
-def _skill(share: float) -> str:
+def skill_text(share: float) -> str:
+    """An R² or a skill, with two decimals."""
     return f"{share:z.2f}" if abs(share) < 10 else plain(share)
 
 
@@ -397,7 +412,16 @@ def _table(
         ]
         for one, each in zip(options, parts, strict=True)
     ]
-    return Table(name=name, columns=columns, rows=rows, confidence=confidence)
+    causes = [dict(each) for each in parts]
+    labels: dict[str, str] = {}
+    for one in options:
+        labels |= {} if one.error is None else {k: one.error._label(k) for k in one.error.parts}
+    for each, one in zip(causes, options, strict=True):
+        if not each and one.error is not None:
+            each["total"] = one.error.total  # not split by cause
+    return Table(
+        name=name, columns=columns, rows=rows, confidence=confidence, causes=causes, labels=labels
+    )
 
 
 def _gain_cell(option: Option) -> float | Estimate | _GainCell | None:
@@ -428,10 +452,10 @@ def _in_words(setting: Mapping[str, Any]) -> str:
     return settings_text(shown).replace(UNBROKEN, " ")
 
 
-def _less(gain: float) -> str:
+def less(gain: float) -> str:
     """A gain in words.
 
-    >>> _less(0.784), _less(-1.09)
+    >>> less(0.784), less(-1.09)
     ('78% less', '109% more')
     """
     return f"{percent(abs(gain))} {'less' if gain >= 0 else 'more'}"
@@ -445,7 +469,7 @@ def _gain(option: Option, confidence: float | None) -> str:
     if option.interval is None or confidence is None:
         return text
     low, high = (percent(_value(end)) for end in option.interval)
-    return f"{text} ({confidence:.0%} interval {low} to {high}, {option.status})"
+    return f"{text} ({level(confidence)} interval {low} to {high}, {option.status})"
 
 
 def _value(number: Value | Estimate) -> float:

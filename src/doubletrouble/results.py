@@ -37,10 +37,10 @@ _RESULTS = {
     "diagnosis": "Diagnosis LearnerComparison LearningCurve",
     "estimators": "RidgePath",
     "forecasting": "Forecast ForecastCheck ForecastChecks LabelNoise",
-    "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
+    "networks": "LazyCurve LazyRun LazySplit",
     "options": "Advice Option",
     "runs": "Cell",
-    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation",
+    "simulation": "CommitteeSimulation ConvexSimulation Simulation",
     "sweep": "SweepResult SweepRow SweepStatus",
     "theory": "Calibration Exponents PartExponents",
 }
@@ -83,6 +83,7 @@ _CAUSES = {  # in sentences
 EXTRAPOLATED = "extrapolated"
 """The status of an error beyond what was measured."""
 
+_SIGNIFICANT = 2.0  # standard errors
 _FEW_POINTS = 25  # estimates at more are drawn as curves with bands
 
 
@@ -595,7 +596,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         terms: Self = kind(
             **parts,
             reasons=reasons,
-            coordinates=_common(self.coordinates, other.coordinates),
+            coordinates=common_coordinates("errors", self.coordinates, other.coordinates),
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
             is_difference=True,
@@ -645,21 +646,6 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         """The name of a part, with the causes it includes."""
         label = printed_name(name).replace("_", " × ")
         return f"{label} + {self.includes[name]}" if name in self.includes else label
-
-    def _status_at(self, k: int) -> str:
-        """How the total at one point is known, and then the parts that are known otherwise.
-
-        >>> status = {"total": "measured", "sampling": "law", "bias": "law"}
-        >>> ErrorTerms(status=status)._status_at(0)
-        'measured; sampling, bias: law'
-        """
-        own = {name: how if isinstance(how, str) else how[k] for name, how in self.status.items()}
-        total = own.get("total", "")
-        names: dict[str, list[str]] = {}
-        for name, how in own.items():
-            if how != total:
-                names.setdefault(how, []).append(printed_name(name))
-        return "; ".join([total, *(f"{', '.join(some)}: {how}" for how, some in names.items())])
 
     def _part_table(self, confidence: float | None = None) -> Table:
         """A row for each part of one point, and for the total."""
@@ -712,14 +698,14 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             )
             for name, part in self._columns().items()
         ]
-        if self.status:
-            known = [self._status_at(k) for k in range(math.prod(shape))]
-            how = Column(name="status", heading="how it is known", form="words")
-            columns.append((how, np.reshape(np.array(known, dtype=object), shape)))
+        heading = "how it is known" if len(self.status) == 1 else "how the total is known"
+        for name, how in self.status.items():
+            column = Column(name=f"{name}_status", form="words", printed=False)
+            if name == "total":
+                column = Column(name="status", heading=heading, form="words")
+            known = np.array(how, dtype=object)
+            columns.append((column, known.reshape(shape) if known.shape else known))
         return point_table("points", shape, self._coordinates(), columns, confidence=confidence)
-
-    def _tables(self) -> tuple[Table, ...]:
-        return (self._point_table(),)
 
     def _content(self) -> Content:
         table = self._point_table() if self.shape else self._part_table()
@@ -731,8 +717,12 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             return ""
         total, shape = self.total, self.shape
         if self.is_difference and not shape:
-            value = total if isinstance(total, Estimate) else plain(float(_number(total)))
-            return f"The difference of the totals is {value}."
+            if not isinstance(total, Estimate):
+                return f"The difference of the totals is {plain(float(total))}."
+            text = f"The difference of the totals is {total}"
+            if not total.standard_error:
+                return f"{text}."
+            return f"{text}, {abs(float(total.z_score(0.0))):.1f} standard errors."
         values = np.broadcast_to(_number(total), shape)
         if shape and self.is_difference:
             return (
@@ -747,32 +737,39 @@ class _Terms(_ByValue, Shown, Generic[Term]):
                 for name, v in self._coordinates().items()
             ]
             place = ", ".join(where) or f"point {k}"
+            least = np.unravel_index(k, shape)
+            if isinstance(total, Estimate) and np.ndim(total.value):
+                excess = (total - total[least]).z_score(0.0)
+                if values.size > 1 and not np.any(np.asarray(excess) > _SIGNIFICANT):
+                    return "No total is larger than another one by two standard errors."
+                return f"The least total is {total[least]}, at {place}."
             return f"The least total is {plain(float(values.flat[k]))}, at {place}."
         number, parts = float(values), {n: float(_number(p)) for n, p in self.parts.items()}
         infinite = [self._label(name) for name, part in parts.items() if math.isinf(part)]
         if infinite:
             return f"The error is infinite: {', '.join(infinite)}."
         if not parts or not 0 < number < math.inf:
-            return f"The total is {plain(number)}."
+            return f"The total is {total if isinstance(total, Estimate) else plain(number)}."
         largest = max(parts, key=parts.__getitem__)
         cause = self._label(largest)
         if largest not in self.includes:
             cause = _CAUSES.get(largest, cause)
         return f"{percent(parts[largest] / number)} of the error is {cause}."
 
-    def _picture(self) -> Any:
+    def _picture(self) -> Any:  # its kind depends on the shape
         shape = self.shape
         if len(shape) > 2:
             raise ValueError(f"plot must be of at most two axes, got shape {shape}")
         columns, label = self._columns(), self.label
         if not shape:
             bars = [_plots.Bar(label=self._label(n), value=p, part=n) for n, p in columns.items()]
-            return _plots.Bars(rows=bars, xlabel=label, confidence=None)
+            return _plots.Bars(rows=bars, xlabel=label, signed=self.is_difference)
         varying: dict[str, FloatArray] = {
             k: np.broadcast_to(v, shape) for k, v in self._coordinates().items()
         }
         if len(shape) == 2:
             return self._family(varying)
+        varying = {k: v for k, v in varying.items() if _varies(v)} or varying
         name, x = next(iter(varying.items()), ("point", np.arange(shape[0])))
         lines = [
             _plots.Curve(
@@ -791,8 +788,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
     def _family(self, varying: Mapping[str, FloatArray]) -> _plots.CurveFamily:
         """The totals of a two-dimensional array, a curve for each row."""
         rows, columns = self.shape
-        along = {k: v[0] for k, v in varying.items() if np.ptp(v[0]) > 0 or columns == 1}
-        across = {k: v[:, 0] for k, v in varying.items() if k not in along}
+        along = {k: v[0] for k, v in varying.items() if np.all(v == v[0]) and _varies(v[0])}
+        across = {
+            k: v[:, 0] for k, v in varying.items() if np.all(v == v[:, :1]) and k not in along
+        }
         name, x = next(iter(along.items()), ("point", np.arange(columns)))
         labels = [
             ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
@@ -811,6 +810,10 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         )
 
 
+def _varies(values: FloatArray) -> bool:
+    return values.size == 1 or bool(np.any(values != values[0]))
+
+
 def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | Estimate:
     """A part as an array over the points."""
     if isinstance(part, Estimate):
@@ -818,13 +821,15 @@ def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | E
     return np.broadcast_to(part, shape)
 
 
-def _common(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
+def common_coordinates(
+    what: str, a: Mapping[str, Value], b: Mapping[str, Value]
+) -> dict[str, Value]:
     """The coordinates of both errors; ValueError for points that differ."""
     for name, value in a.items():
         if not np.array_equal(value, other := b.get(name, value)):
             raise ValueError(
-                f"errors must be of the same {name} to be subtracted, got {_brief(value)} and "
-                f"{_brief(other)} (a simulation has those realized in sim.problem)"
+                f"{what} must be of the same {name}, got {_brief(value)} and {_brief(other)} "
+                "(a simulation has those realized in sim.problem)"
             )
     return {**b, **a}
 
@@ -955,7 +960,9 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
             )
             for k in order
         ]
-        return _plots.draw(_plots.Stack(rows=rows, xlabel=self.label, ylabel="row"), ax)
+        labels = {name: self._label(name) for name in self.parts}
+        picture = _plots.Stack(rows=rows, xlabel=self.label, ylabel="row", labels=labels)
+        return _plots.draw(picture, ax)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1021,12 +1028,14 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
         ]
         return Content(tables=[quantity_table("terms", terms)])
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Bars:
         bars = [
             _plots.Bar(label=f.metadata["symbol"], value=getattr(self, f.name))
             for f in fields(self)
         ]
-        return _plots.Bars(rows=bars, xlabel="value", confidence=None)
+        if any(np.ndim(_number(getattr(self, f.name))) for f in fields(self)):
+            raise ValueError("plot must be of one point, got terms of several")
+        return _plots.Bars(rows=bars, xlabel="value")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1038,19 +1047,27 @@ class _WithTerms(_ByValue, Shown):
         error: ErrorTerms[Value] = self.__dict__["error"]
         return error
 
-    def _tables(self) -> tuple[Table, ...]:
-        return self._error()._tables()
-
     def _picture(self) -> Any:
-        return self._error()._picture()
-
-    def _content_with(self, first: str, verdict: str) -> Content:
-        """The error's table; of arrays, with the coordinate `first` in the first column."""
         error = self._error()
-        if not error.shape:
-            return Content(tables=[error._part_table()], verdict=verdict)
-        varying = {first: error.coordinates[first], **error.coordinates}
-        return replace(error, coordinates=varying)._content()
+        given = {k: v for k, v in error.coordinates.items() if k != self._solved}
+        return replace(error, coordinates=given or error.coordinates)._picture()
+
+    @property
+    def _solved(self) -> str:
+        """The parameter that is not given."""
+        return ""
+
+    def _content_with(self, name: str, value: Value, verdict: str) -> Content:
+        """The error's table with the best value of a parameter, which comes first."""
+        error = self._error()
+        if error.shape:
+            varying = {name: value, **error.coordinates}
+            return replace(error, coordinates=varying)._content()
+        table = error._part_table()
+        best = Column(name=name, printed=False)
+        rows = [[*row, value] for row in table.rows]
+        table = replace(table, columns=[*table.columns, best], rows=rows)
+        return Content(tables=[table], verdict=verdict, facts={name: value})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1081,7 +1098,11 @@ class OptimalRidge(_WithTerms):
         if not error.shape:
             best = whole(float(np.asarray(self._penalty)))
             verdict = f"The best {name} is {best}. {error._verdict()}"
-        return self._content_with(name, verdict)
+        return self._content_with(name, self._penalty, verdict)
+
+    @property
+    def _solved(self) -> str:
+        return self._name
 
     @property
     def _name(self) -> str:
@@ -1119,23 +1140,25 @@ class Committee(_WithTerms):
     shared_samples: FloatArray  # (K, K)
 
     def _content(self) -> Content:
-        count = len(self.weights)
-        columns = [Column(name="member", form="count"), Column(name="weight")]
-        columns += [
-            Column(name=f"error_with_{k}", heading=f"with {k}") for k in range(1, count + 1)
-        ]
-        pairs = zip(self.weights, self.pair_errors, strict=True)
-        rows = [[k, weight, *row] for k, (weight, row) in enumerate(pairs, start=1)]
-        members = Table(
-            name="members",
-            title="Members: weight, and mean product of the errors of every two",
-            columns=columns,
-            rows=rows,
-        )
-        return Content(tables=[self.error._part_table(), members], verdict=self.error._verdict())
+        return committee_content(self.error, self.weights, self.pair_errors)
 
-    def _tables(self) -> tuple[Table, ...]:
-        return tuple(self._content().tables)
+
+def committee_content(error: ErrorTerms[Any], weights: FloatArray, pair_errors: Any) -> Content:
+    """The error of a weighted average, and the weight and error of each member."""
+    members = range(len(weights))
+    own = [pair_errors[k, k] + (0.0 if error.bayes is None else error.bayes) for k in members]
+    columns = [Column(name="member", form="count"), Column(name="weight"), Column(name="error")]
+    columns += [Column(name=f"error_with_{k + 1}", printed=False) for k in members]
+    rows = [[k + 1, weights[k], own[k], *(pair_errors[k, j] for j in members)] for k in members]
+    best = min(members, key=lambda k: float(own[k]))
+    verdict = error._verdict() if error.parts else ""
+    if len(members) > 1:
+        verdict += (
+            f" Averaged, the error is {plain(float(error.total))}; "
+            f"member {best + 1} alone, the best one, has {plain(float(own[best]))}."
+        )
+    table = Table(name="members", title="Members", columns=columns, rows=rows, omitted="members")
+    return Content(tables=[error._part_table(), table], verdict=verdict.strip())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1146,6 +1169,10 @@ class StoppingTime(_WithTerms):
     error: ErrorTerms[Value]  # at this time
     optimal_ridge: OptimalRidge  # the best ridge fit, trained to convergence
 
+    @property
+    def _solved(self) -> str:
+        return "time"
+
     def _content(self) -> Content:
         verdict, best, error = "", self.optimal_ridge, self.error
         if not error.shape:
@@ -1155,7 +1182,7 @@ class StoppingTime(_WithTerms):
                 f"{plain(float(np.asarray(error.total)))}; trained to the end at the best "
                 f"{best._name}, {whole(float(np.asarray(best._penalty)))}, it is {plain(total)}."
             )
-        return self._content_with("time", verdict)
+        return self._content_with("time", self.time, verdict)
 
 
 # --- choices -------------------------------------------------------------------------------------

@@ -1,14 +1,20 @@
-"""Every test of data sets has its own cache."""
+"""No test of data sets reads the network, a cache or a folder of the environment."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, and no folder in the environment."""
+def offline(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of scikit-learn, and requests that fail."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError("no network in tests")
+
     folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(folder))
     monkeypatch.delenv("DOUBLETROUBLE_DATA", raising=False)
-    return folder / "doubletrouble"
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", refuse)
+    return folder

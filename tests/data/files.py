@@ -1,24 +1,19 @@
-"""Small files in the formats of the published sets, and a local server for downloads."""
+"""Small files of images, and the folder of the real ones."""
 
-import gzip
 import io
-import struct
-import tarfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import json
+from hashlib import md5
 from pathlib import Path
 from typing import Any
+from urllib.request import Request
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.data._formats import BINARY, CIFAR_PIXELS, PYTHON
-from doubletrouble.data._originals import PublishedFile
-
 Bytes = npt.NDArray[np.uint8]
+
+BATCHES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")
+PIXELS = 3 * 32 * 32
 
 SHARED = next(
     (
@@ -30,145 +25,81 @@ SHARED = next(
 )
 
 
-def idx(array: Bytes) -> bytes:
-    header = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-    return header + array.tobytes()
-
-
 def images(n: int, d: int, seed: int = 0) -> tuple[Bytes, Bytes]:
     """Random images and classes; every class occurs."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, 256, (n, d), dtype=np.uint8), np.arange(n, dtype=np.uint8) % 10
 
 
-def mnist_files(n_train: int = 40, n_test: int = 20, side: int = 4) -> dict[str, bytes]:
-    """The four files of a small MNIST, uncompressed, under the names they have when compressed."""
-    train, train_classes = images(n_train, side**2, seed=1)
-    test, test_classes = images(n_test, side**2, seed=2)
-    return {
-        "train-images-idx3-ubyte.gz": idx(train.reshape(-1, side, side)),
-        "train-labels-idx1-ubyte.gz": idx(train_classes),
-        "t10k-images-idx3-ubyte.gz": idx(test.reshape(-1, side, side)),
-        "t10k-labels-idx1-ubyte.gz": idx(test_classes),
-    }
-
-
-def write(folder: Path, files: dict[str, bytes]) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    return folder
-
-
-def packed(files: dict[str, bytes]) -> dict[str, bytes]:
-    return {name: gzip.compress(content, mtime=0) for name, content in files.items()}
-
-
-def unpacked(files: dict[str, bytes]) -> dict[str, bytes]:
-    return {name.removesuffix(".gz"): content for name, content in files.items()}
+def store(path: Path, **arrays: Any) -> Path:
+    """Write an .npz file; None leaves an array out."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **{key: array for key, array in arrays.items() if array is not None})
+    return path
 
 
 def cifar_batches(n: int = 10) -> list[tuple[Bytes, Bytes]]:
     """Five batches to train on, and one to test on."""
-    return [images(n, CIFAR_PIXELS, seed=batch) for batch in range(6)]
+    return [images(n, PIXELS, seed=batch) for batch in range(6)]
 
 
-def cifar_binary(n: int = 10) -> dict[str, bytes]:
-    rows = [np.column_stack([c[:, None], x]).tobytes() for x, c in cifar_batches(n)]
-    return dict(zip(BINARY.batches, rows, strict=True))
+def write_cifar(folder: Path, n: int = 10) -> Path:
+    """Write the batches of the binary version."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (x, classes) in zip(BATCHES, cifar_batches(n), strict=True):
+        np.column_stack([classes[:, None], x]).tofile(folder / name)
+    return folder
 
 
-def python2_pickle(x: Bytes, classes: list[int]) -> bytes:
-    """A batch as Python 2 pickled it, in protocol 2."""
-    labels = b"](" + b"".join(b"K" + bytes([c]) for c in classes) + b"e"
-    array = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R"
-    dtype = (
-        b"cnumpy\ndtype\nU\x02u1K\x00K\x01\x87R(K\x03U\x01|NNNJ"
-        + b"\xff" * 4
-        + b"J"
-        + b"\xff" * 4
-        + b"K\x00tb"
-    )
-    shape = b"J" + struct.pack("<i", x.shape[0]) + b"J" + struct.pack("<i", x.shape[1]) + b"\x86"
-    raw = b"T" + struct.pack("<i", x.size) + x.tobytes()
-    state = b"(K\x01" + shape + dtype + b"\x89" + raw + b"tb"
-    return b"\x80\x02}q\x01(U\x06labels" + labels + b"U\x04data" + array + state + b"u."
+class OpenML:
+    """Answers the requests of `fetch_openml` for one data set, and lists their addresses."""
 
-
-def cifar_python(n: int = 10) -> dict[str, bytes]:
-    contents = [python2_pickle(x, c.tolist()) for x, c in cifar_batches(n)]
-    return dict(zip(PYTHON.batches, contents, strict=True))
-
-
-def tar(files: dict[str, bytes], folder: str) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(f"{folder}/{name}")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-    return out.getvalue()
-
-
-def published(files: dict[str, bytes]) -> dict[str, PublishedFile]:
-    return {
-        name: PublishedFile(len(content), sha256(content).hexdigest())
-        for name, content in files.items()
-    }
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, and every folder as well."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else b"a folder"
-        for path in sorted(folder.rglob("*"))
-    }
-
-
-class Server(ThreadingHTTPServer):
-    """Serves `files`, those in `cut` incompletely; `requests` lists every request."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.files: dict[str, bytes] = {}
-        self.cut: set[str] = set()
+    def __init__(self, x: Bytes, classes: Bytes) -> None:
         self.requests: list[str] = []
+        pixels = [(f"pixel{i}", "numeric", "REAL") for i in range(x.shape[1])]
+        columns = [*pixels, ("class", "nominal", "{0,1,2,3,4,5,6,7,8,9}")]
+        header = [f"@ATTRIBUTE {name} {kind}" for name, _, kind in columns]
+        rows = np.column_stack([x, classes]).tolist()
+        lines = ["@RELATION images", *header, "@DATA", *(",".join(map(str, row)) for row in rows)]
+        self.arff = "\n".join(lines).encode()
+        self.features = [
+            {
+                "index": str(index),
+                "name": name,
+                "data_type": kind,
+                "is_target": str(name == "class").lower(),
+                "is_ignore": "false",
+                "is_row_identifier": "false",
+                "number_of_missing_values": "0",
+            }
+            for index, (name, kind, _) in enumerate(columns)
+        ]
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/"
+    def urlopen(self, request: Request, *_: Any, **__: Any) -> "_Response":
+        url = request.full_url
+        self.requests.append(url)
+        if url.endswith(".arff"):
+            return _Response(self.arff)
+        if "features" in url:
+            answer: dict[str, Any] = {"data_features": {"feature": self.features}}
+        elif "qualities" in url:
+            answer = {"data_qualities": {"quality": []}}
+        else:
+            description = {
+                "id": "1",
+                "name": "images",
+                "version": "1",
+                "format": "ARFF",
+                "file_id": "1",
+                "url": "https://api.openml.org/data/v1/download/1/images.arff",
+                "md5_checksum": md5(self.arff).hexdigest(),
+                "default_target_attribute": "class",
+                "status": "active",
+            }
+            answer = {"data_set_description": description}
+        return _Response(json.dumps(answer).encode())
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        name = self.path.removeprefix("/")
-        self.server.requests.append(name)
-        content = self.server.files.get(name)
-        self.close_connection = True
-        if content is None:
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content[: len(content) // 2] if name in self.server.cut else content)
-
-    def log_message(self, *_: Any) -> None:
-        """Suppress messages on stderr."""
-
-
-@contextmanager
-def serving() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+class _Response(io.BytesIO):
+    def info(self) -> dict[str, str]:
+        return {}

@@ -381,6 +381,18 @@ def test_a_perfect_learner_has_no_error_and_no_options() -> None:
     json.loads(exact.to_json())
 
 
+def test_an_error_of_rounding_is_0() -> None:
+    X, _ = rows(p=10)
+    others = {"tree": DecisionTreeRegressor()}
+    d = dt.diagnose(LinearRegression(), X, X @ np.arange(10.0), alternatives=others, **quiet)
+    assert d.error().total.value == 0.0
+    assert d.verdict == "The measured error is 0."
+    assert d.error(n_samples=10).total.value > 0  # ten rows do not determine ten weights
+    assert d.learning_curve().verdict.endswith("withheld: the measured error is 0.")
+    both = dt.compare({"least squares": LinearRegression(), "ridge": Ridge()}, X, X[:, 0], **quiet)
+    assert both.verdict.startswith("Least error: least squares, 0. The measured error is 0. ")
+
+
 def test_an_error_of_few_rows_has_positive_draws() -> None:
     X, _ = rows(200)
     y = (X[:, 0] > 0) != (np.arange(200) == 7)
@@ -513,6 +525,9 @@ def test_advice_on_a_comparison_is_which_learner() -> None:
     assert float(ridge.gain) == pytest.approx(1 - expected)
     assert ridge.interval.low > 0
     assert "measured, paired" in str(dt.advise(comparison))
+    assert "note: Now: mean.\nnote: Errors are of 5 averaged seeds each." in str(
+        dt.advise(comparison, 5)
+    )
 
 
 def test_compare_pairs_learners_by_rows() -> None:
@@ -539,6 +554,8 @@ def test_the_winner_of_a_comparison_is_significant_or_not() -> None:
     assert "not significant" in close.verdict
     clear = dt.compare({name: models[name] for name in ("mean", "ridge")}, X, y, **quiet)
     assert clear.verdict.startswith("Least error: ridge")
+    assert clear["ridge"].verdict.split(". ")[0] in clear.verdict
+    assert f" {float(clear['ridge'].skill):.2f} " in str(clear)
     assert clear.verdict.endswith(": significant.")
     assert "mean: Not better than predicting the mean" in str(clear)
     notes = [text.get_text() for text in clear.plot().texts]
@@ -575,11 +592,8 @@ def test_a_model_worse_than_the_mean_is_reported_first() -> None:
     X, y = rows(noise=3.0)
     d = dt.diagnose(DecisionTreeRegressor(), X, y, **quiet)
     assert d.skill.value < 0
-    second = str(d).splitlines()[1]
-    assert second.startswith("Worse than predicting the mean: error ")
-    assert (
-        str(dt.diagnose(DummyRegressor(), X, y, **quiet)).splitlines()[1].startswith("Not better")
-    )
+    assert str(d).startswith("Worse than predicting the mean: error ")
+    assert str(dt.diagnose(DummyRegressor(), X, y, **quiet)).startswith("Not better")
 
 
 def test_verdict_names_overfitting_and_underfitting_with_their_part() -> None:
@@ -594,6 +608,9 @@ def test_verdict_names_overfitting_and_underfitting_with_their_part() -> None:
     assert known.startswith("Underfitting: ")
     floor = dt.diagnose(Ridge(), *rows(200, noise=0.5), noise=0.5, **quiet).verdict
     assert floor.startswith("Label noise: ")
+    data = dt.diagnose(KNeighborsRegressor(3), X[:, :2], X[:, 0], noise=0, **quiet)
+    assert data.advise().choice.name == "4x data"
+    assert "of the error is bias. With 4x data it is " in data.verdict
     deterministic = dt.diagnose(KNeighborsRegressor(1), *rows(200, noise=0.5), noise=0.1, **quiet)
     assert "variance over training rows" in deterministic.verdict
 
@@ -622,7 +639,7 @@ def test_advice_begins_with_the_present_learners(tree: Diagnosis) -> None:
     assert ten["2x data"].error == tree.error(10, n_samples=200)
     assert ten["bag of 10"].cost == {"fits": 1.0, "data": 1.0}
     bag = tree.advise(dt.Bootstrap(5))
-    assert "note: now: a bag of 5" in str(bag)
+    assert "note: Now: a bag of 5." in str(bag)
     assert bag.now.total == float(tree.error(dt.Bootstrap(5)).total)
     assert bag["2x data"].status == "withheld"
     assert "bag" in bag["2x data"].reason
@@ -635,7 +652,7 @@ def test_advice_on_another_measure_is_that_of_more_data() -> None:
     X, y = rows()
     d = dt.diagnose(LogisticRegression(), X, y > 0, alternatives={"tree": stumps()}, **quiet)
     advice = d.advise(measure="zero_one")
-    assert advice.label == "0/1 loss"
+    assert advice.label == "error rate"
     assert advice.now.error == d.error(measure="zero_one")
     assert advice["2x data"].gain is not None
     assert {advice[name].status for name in ("tree", "bag of 10")} == {"withheld"}
@@ -644,6 +661,8 @@ def test_advice_on_another_measure_is_that_of_more_data() -> None:
     assert option.error == both["tree"].error(measure="zero_one")
     endless = dt.diagnose(DecisionTreeClassifier(), X, y > 0, **quiet).advise(measure="log")
     assert "infinite" in endless["2x data"].reason
+    assert "no change is compared" in str(endless)
+    assert "withheld" not in endless._content().title
     assert "measure" in message_of(dt.diagnose(Ridge(), X, y, **quiet).advise, measure="log")
 
 
@@ -737,7 +756,6 @@ def test_splitters_become_blocks_and_others_are_refused() -> None:
         ("model", {"task": "classification"}),
         ("alternatives", {"alternatives": {"a": DecisionTreeClassifier()}}),
         ("alternatives", {"alternatives": [Ridge()]}),
-        ("alternatives", {"alternatives": {"2x data": Ridge()}}),
         ("groups", {"groups": np.minimum(np.arange(100), 60)}),
         ("confidence", {"confidence": 90}),
         ("name", {"store": "fits.db", "name": ""}),
@@ -783,6 +801,7 @@ def test_messages_name_the_argument(name: str, wrong: Any, compared: bool) -> No
 def test_learners_of_mappings_are_named() -> None:
     X, y = rows()
     wrongs: list[Any] = [{"a": 5}, {"a": Ridge}, {5: Ridge()}, {"": Ridge()}, {"a": lambda X: X}]
+    wrongs.append({"now": Ridge()})
     for wrong in wrongs:
         message = message_of(dt.diagnose, Ridge(), X, y, alternatives=wrong)
         assert message.startswith("alternatives must ")
@@ -853,21 +872,18 @@ def test_the_printout_names_the_source_of_each_number(tree: Diagnosis) -> None:
 
 
 def test_every_printed_error_has_its_status(tree: Diagnosis) -> None:
-    known = ("measured", "law", "extrapolated")
-    results = [
-        tree.error(),
-        tree.error(10),
-        tree.error(n_samples=200),
-        tree.error(dt.Bootstrap(10)),
-        *(tree.error(n_samples=sizes) for sizes in ([30, 50, 80, 100], [200, 400])),
-    ]
-    for result in results:
-        for row in result._content().tables[0].records():
-            assert any(word in row["status"] for word in known)
-    assert all(how in known for how in tree.learning_curve().status)
+    known = {"measured", "overlap law", "total less the others", "extrapolated"}
+    paired, between = "measured, paired", "measured, interpolated"
+    for ensemble, size in ((1, None), (10, None), (dt.Bootstrap(10), None), (1, [30, 100, 200])):
+        for row in tree.error(ensemble, n_samples=size)._content().tables[0].records():
+            assert row["status"] in known | {paired, between}
+    assert set(tree.learning_curve().error.status["total"]) == {"measured", "extrapolated"}
     status = tree.error().status
-    assert (status["total"], status["sampling"], status["bias"]) == ("measured", "law", "law")
+    assert set(status.values()) == known - {"extrapolated"}
+    assert all(how in str(tree) and how in str(tree.error()) for how in status.values())
     assert set(tree.error(n_samples=200).status.values()) == {"extrapolated"}
+    unseeded = dt.diagnose(Counted(0.0), *rows(), **quiet)
+    assert unseeded.error().status["initialization"] == "seeds have no effect"
     assert tree.error(n_samples=[10, 95]).status["total"] == ("measured", "measured, interpolated")
 
 
@@ -913,10 +929,10 @@ def test_results_as_tables_and_figures(tree: Diagnosis) -> None:
         assert {name, f"{name}_standard_error", f"{name}_low", f"{name}_status"} <= set(frame)
     assert all(name.isidentifier() for name in frame.columns)
     assert frame["status"].iloc[-1] == "extrapolated"
-    assert list(frame["sampling_status"][2:5]) == ["measured", "law", "law"]
+    assert list(frame["sampling_status"][2:5]) == ["measured", "overlap law", "overlap law"]
     sizes = content["learning_curve"]
     assert sizes[-1]["sampling_status"] == "extrapolated"
     assert sizes[4]["status"] == "measured"
     assert curve.plot().get_xlabel() == "training rows"
-    assert tree.plot().get_xlabel() == "squared test error"
+    assert tree.plot().get_xlabel() == curve.error.label == "squared error"
     assert tree.by_row().plot().get_ylabel() == "row"

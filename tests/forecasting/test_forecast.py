@@ -226,7 +226,7 @@ def test_columns_are_scaled_and_an_intercept_is_fitted_by_default() -> None:
     expected = dt.forecast(scaled, y, scale=False, fit_intercept=True)
     total, again = (one.error(50, 1e-2).total.value for one in (f, expected))
     assert total == pytest.approx(again, rel=1e-12)
-    assert f.notes == ("1 of 7 columns of X are constant, and left out",)
+    assert f.notes == ("1 of 7 columns of X are constant, and left out.",)
     assert "inputs scaled to mean 0 and variance 1, with an intercept" in f._content().title
     assert "inputs not scaled, with an intercept" in expected._content().title
     assert "fit_intercept" not in str(f)

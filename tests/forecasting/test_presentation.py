@@ -25,6 +25,12 @@ def test_print_of_a_forecast_has_the_noise_the_limit_and_the_checks() -> None:
     assert f.checks.verdict in flat
     assert text.splitlines()[-1] == str(f).splitlines()[-1] != ""
     assert max(map(len, text.splitlines())) <= 80
+    assert "90% interval" in text
+    assert "±" not in text
+    line = dt.forecast(np.linspace(-1, 1, 1200)[:, None], np.arange(1200.0), check=False)
+    assert "1,200 rows in 1 dimension;" in str(line)
+    assert "1,200 rows" in line.noise.verdict
+    assert all(note.endswith(".") for note in line.notes)
     for check in f.checks.values():
         assert " ".join(check.meaning.split()[:3]) in flat
     assert str(forecast().checks) == "No checks were run."
@@ -118,6 +124,9 @@ def test_plot_is_dashed_where_extrapolated() -> None:
     assert [True, True, False, False] in finite
     assert [False, True, True, True] in finite
     assert any("extrapolated" in text.get_text() for text in ax.texts)
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    high = forecast().error(**BEYOND).total.confidence_interval(0.9).high
+    assert band.max() == pytest.approx(np.max(high))
 
 
 @pytest.mark.parametrize(

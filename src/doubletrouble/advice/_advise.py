@@ -56,12 +56,6 @@ _ONE_SIZE = (
     "a decomposition has one size of training sets, which does not determine the error at "
     "another; dt.diagnose(model, X, y) extrapolates it"
 )
-_LABELS: dict[str, str] = {  # of the error of classification, by measure
-    "zero_one": "misclassification rate",
-    "zero_one_noisy": "rate of wrong noisy labels",
-    "squared": "squared error of the scores",
-    "log": "log loss",
-}
 
 
 def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | None = None) -> Advice:
@@ -281,7 +275,7 @@ def advise_problem(
         now=options[0],
         changes=tuple(options[1:first]),
         allocations=tuple(options[first:]),
-        label=_LABELS[measure or "zero_one"] if classes else "test error",
+        label=MEASURE_LABELS[measure or "zero_one"] if classes else "test error",
         facts={
             "unit": "one" if counted else "dimension",
             "budget": search.budget * units[cost],

@@ -84,14 +84,13 @@ class _DataFlags:
 
     data: Annotated[
         str,
-        option(
-            f"{', '.join(NAMES)}, or the path of a stored projection, an .npz file", choices=NAMES
-        ),
+        option(f"{', '.join(NAMES)}, or the path of an .npz file", choices=NAMES),
     ] = _DATA_DEFAULTS["name"]
     folder: Annotated[
         str | None,
         option(
-            "where the files of the data are, or are downloaded to; the cache if left out", "FOLDER"
+            "where the files of the data are, or are downloaded to; scikit-learn's if left out",
+            "FOLDER",
         ),
     ] = None
     pca: Annotated[
@@ -120,7 +119,7 @@ class _DataFlags:
         ),
     ] = _DATA_DEFAULTS["scaling"]
     download: Annotated[
-        bool, typer.Option(help="Download missing files, or not.", show_default=False)
+        bool, typer.Option(help="Read sets without files from OpenML, or not.", show_default=False)
     ] = True
 
     def load(self, **changes: Any) -> Data:

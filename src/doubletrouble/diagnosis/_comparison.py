@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
-from doubletrouble._numbers import between, plain
+from doubletrouble._numbers import between, level, plain
 from doubletrouble.decomposition import LearnerMeasure
-from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, no_gain
-from doubletrouble.ensembles import EnsembleLike
-from doubletrouble.options import NOW, WITHHELD, Advice, Option, against_mean
+from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, described, no_gain
+from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.options import NOW, WITHHELD, Advice, Option, against_mean, skill_text
 from doubletrouble.results import ErrorTerms, Estimate, by_name
 
 
@@ -92,8 +92,9 @@ class LearnerComparison(Shown):
         TypeError
             If `ensemble` is not a number.
         """
-        first = self[self.reference]
-        errors = {k: d.error(ensemble, measure=measure) for k, d in self.diagnoses.items()}
+        first, scheme = self[self.reference], as_ensemble(ensemble, "Diagnosis.error")
+        averaged = (f"Errors are of {described(scheme)} each.",) if scheme.n_members != 1 else ()
+        errors = {k: d.error(scheme, measure=measure) for k, d in self.diagnoses.items()}
         now = Option(name=NOW, error=errors.pop(self.reference), status=MEASURED)
         reason, changes = no_gain(now), []
         for name, error in errors.items():
@@ -115,12 +116,12 @@ class LearnerComparison(Shown):
             label=first._label_of(measure),
             baseline=self.baseline if measure == "squared" else None,
             baseline_name=first._baseline_name,
-            notes=(f"now: {self.reference}",),
+            notes=(f"Now: {self.reference}.", *averaged),
         )
 
     @property
     def verdict(self) -> str:
-        """The learner of least error, and whether it differs from the next one significantly."""
+        """The learner of least error, its largest cause, and its difference to the next one."""
         first = self[self.reference]
         totals = {name: float(one.error().total) for name, one in self.diagnoses.items()}
         best, second = sorted(totals, key=totals.__getitem__)[:2]
@@ -128,9 +129,9 @@ class LearnerComparison(Shown):
         low, high = map(float, difference.confidence_interval(first.confidence))
         word = "significant" if low > 0 else "not significant"
         return (
-            f"Least error: {best}, {plain(totals[best])}. That of the next one, {second}, is "
-            f"larger by {plain(float(difference))} ({first.confidence:.0%} interval "
-            f"{between(low, high)}): {word}."
+            f"Least error: {best}, {plain(totals[best])}. {self[best]._diagnosed()} The error of "
+            f"the next one, {second}, is larger by {plain(float(difference))} "
+            f"({level(first.confidence)} interval {between(low, high)}): {word}."
         )
 
     def _learner_table(self) -> Table:
@@ -139,11 +140,18 @@ class LearnerComparison(Shown):
         columns = [
             Column(name="learner", form="words"),
             Column(name="error", interval=True),
-            Column(name="skill", heading=first._skill_name, form="count"),
+            Column(name="skill", printed=False),
+            Column(name="printed_skill", heading=first._skill_name, form="words", exported=False),
             *(Column(name=name, heading=error._label(name), alone=True) for name in error.parts),
         ]
         rows = [
-            [name, one.error().total, one.skill, *one.error().parts.values()]
+            [
+                name,
+                one.error().total,
+                one.skill,
+                skill_text(float(one.skill)),
+                *one.error().parts.values(),
+            ]
             for name, one in self.diagnoses.items()
         ]
         return Table(name="learners", columns=columns, rows=rows, confidence=first.confidence)
@@ -184,8 +192,8 @@ class LearnerComparison(Shown):
             for note in one.notes:
                 notes.setdefault(note, []).append(name)
         return Content(
-            title=f"{first._label.capitalize()}, trained on all {first.n_samples:,} rows "
-            f"({first.confidence:.0%} intervals)",
+            title=f"{first.error().label.capitalize()}, trained on all {first.n_samples:,} rows "
+            f"({level(first.confidence)} intervals)",
             lead="\n".join(f"{name}: {lead}" for name, lead in leads.items() if lead),
             tables=[self._learner_table(), self._difference_table()],
             lines=lines,
@@ -207,7 +215,7 @@ class LearnerComparison(Shown):
                 _plots.StackRow(label=name, total=one.error().total, parts=one.error().parts)
                 for name, one in self.diagnoses.items()
             ],
-            xlabel=first._label,
+            xlabel=error.label,
             confidence=first.confidence,
             labels={name: error._label(name) for name in error.parts},
             baseline=self.baseline if self.baseline > 0 else None,

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
-from doubletrouble._numbers import percent, plain
-from doubletrouble.options import Option
+from doubletrouble._display import Content, Shown, Table
+from doubletrouble._numbers import level, plain
+from doubletrouble.options import Option, less
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import EXTRAPOLATED, ErrorTerms, Estimate
 
-LAW = "law"
-"""The status of a variance by the overlap law."""
+LAW = "overlap law"
+"""The status of sampling where it is not measured."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -25,7 +25,6 @@ class LearningCurve(Shown):
     present: int  # the number of rows at hand
     doubled: Option  # the error on twice the rows, and the gain
     withheld: str  # why no error beyond the rows is given, or ""
-    label: str  # the name of the error
     confidence: float  # of printed intervals
 
     @property
@@ -34,21 +33,15 @@ class LearningCurve(Shown):
         return np.asarray(self.error.coordinates["n_samples"])
 
     @property
-    def status(self) -> tuple[str, ...]:
-        """How the total is known at each size; `error.status` has that of every part."""
-        return tuple(self.error.status["total"])
-
-    @property
     def verdict(self) -> str:
         """What twice the rows would change, as text."""
         rows = f"{2 * self.present:,} instead of {self.present:,} rows"
         if self.doubled.interval is None or self.doubled.gain is None:
             return f"The error on {rows} is withheld: {self.doubled.reason}."
-        ends = " to ".join(percent(float(end), "+") for end in self.doubled.interval)
+        gain, *ends = (less(float(one)) for one in (self.doubled.gain, *self.doubled.interval))
         return (
-            f"With {rows} the error is {plain(self.doubled.total)} "
-            f"({percent(float(self.doubled.gain), '+')}, {self.confidence:.0%} interval {ends}), "
-            f"{self.doubled.status}."
+            f"With {rows} the error is {plain(self.doubled.total)}, {gain} "
+            f"({level(self.confidence)} interval {' to '.join(ends)}, {self.doubled.status})."
         )
 
     def _table(self) -> Table:
@@ -57,27 +50,20 @@ class LearningCurve(Shown):
         columns["n_samples"] = replace(columns["n_samples"], heading="rows")
         for name, part in parts.items():
             columns[name] = replace(columns[name], printed=bool(np.any(part.value)))
-            columns[f"{name}_status"] = Column(name=f"{name}_status", form="words", printed=False)
-        rows = [
-            [*row[:-1], *(self.error.status[name][k] for name in ("total", *parts))]
-            for k, row in enumerate(table.rows)
-        ]
-        return replace(
-            table, name="learning_curve", columns=[*columns.values()], rows=rows, omitted=""
-        )
+        return replace(table, name="learning_curve", columns=[*columns.values()], omitted="")
 
     @property
     def _notes(self) -> list[str]:
-        """The sizes at which parts are known otherwise than the total."""
+        """The sizes at which sampling is known otherwise than the total."""
         sizes = self.n_samples.tolist()
         law = [n for n, how in zip(sizes, self.error.status["sampling"], strict=True) if how == LAW]
         if not law:
             return []
-        return [f"sampling and bias are by the overlap law at {law[0]:,.0f} to {law[-1]:,.0f} rows"]
+        return [f"Sampling is by the overlap law at {law[0]:,.0f} to {law[-1]:,.0f} rows."]
 
     def _content(self) -> Content:
         return Content(
-            title=f"{self.label.capitalize()} by the number of training rows",
+            title=f"{self.error.label.capitalize()} by the number of training rows",
             tables=[self._table()],
             notes=self._notes,
             verdict=self.verdict,
@@ -86,7 +72,7 @@ class LearningCurve(Shown):
 
     def _picture(self) -> _plots.Picture:
         error, n = self.error, self.n_samples
-        later = np.array([status == EXTRAPOLATED for status in self.status])
+        later = np.array([status == EXTRAPOLATED for status in error.status["total"]])
         forecast = later | (n == self.present) & later.any()
         total = np.asarray(error.total.value)
         low, high = map(np.asarray, error.total.confidence_interval(self.confidence))
@@ -122,7 +108,7 @@ class LearningCurve(Shown):
             x=n,
             xlabel="training rows",
             lines=lines,
-            ylabel=self.label,
+            ylabel=error.label,
             marks=[_plots.Mark(label=f"now ({self.present:,})", x=float(self.present))],
             note="; ".join(notes),
             confidence=self.confidence,

@@ -237,8 +237,8 @@ def compare(
     Raises
     ------
     ValueError
-        If `models` is not a mapping of two or more learners, or its keys are not strings; if the
-        data or options are not those of `diagnose`.
+        If `models` is not a mapping of two or more learners, or its keys are not strings, or are
+        names of options; if the data or options are not those of `diagnose`.
     TypeError
         If a learner, the inputs, the labels or `cv` are not of the types above.
     FitError
@@ -365,10 +365,6 @@ class _Learners:
         _check_names("alternatives", models)
         learners = {}
         for name, model in models.items():
-            if name in OPTIONS:
-                raise ValueError(
-                    f"alternatives must have names other than those of options, got {name!r}"
-                )
             learners[name] = Learner.of(model, "alternatives")
             kind = self.table.classes is not None
             _check_kind("alternatives", learners[name], kind, is_auto=self.is_auto)
@@ -417,7 +413,7 @@ class _Learners:
             notes=tuple(notes),
             classes=table.classes,
             floor=self.floor,
-            baseline=float(table.target.var(axis=0).sum()),
+            baseline=table.baseline,
             index=table.index,
             design=design,
             measured=measured,
@@ -487,6 +483,10 @@ def _check_names(argument: str, models: Mapping[str, Any]) -> None:
     for name in models:
         if not (isinstance(name, str) and name):
             raise ValueError(f"{argument} must have non-empty strings as names, got {name!r}")
+        if name in OPTIONS:
+            raise ValueError(
+                f"{argument} must have names other than those of options, got {name!r}"
+            )
 
 
 def _are_equal(first: FloatArray, second: FloatArray) -> bool:

@@ -460,7 +460,7 @@ def total_curve(
         alpha = np.where(reaches, own, alpha)
     return TotalCurve(
         level=level,
-        fall=fall,
+        fall=np.where(level > 0, fall, 0.0),  # an error of 0 stays 0
         alpha=alpha,
         misfit=rng.standard_normal(N_DRAWS),
         floor=least,
@@ -586,7 +586,7 @@ def _growth_of_seeds(measured: Measurements, rows: RowMultipliers) -> str:
     increase therefore counts if it follows a decrease, or if it is strong.
     """
     seeds, total = measured.initialization, measured.total
-    if set(RUNGS) - set(seeds):
+    if set(RUNGS) - set(seeds) or not total[FULL].mean > 0:
         return ""
 
     def significance(means: Mapping[int, Measurement], weights: Mapping[int, float]) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from datetime import time as clock
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
@@ -43,6 +45,7 @@ from doubletrouble.runs import Cell, ProgressBar, digest
 REVISION = 1  # of the definition of the fits; count up when draws or definitions change
 
 _FEWEST_ROWS = 30
+_ROUNDING = 1e-10  # of the standard deviation of the labels: smaller errors are 0
 _LARGEST_BLOCK = 1.5  # times the mean size
 _NEIGHBOURS = 4.0  # standard errors of the correlation between errors of neighbouring rows
 _TIMES = (date, clock, timedelta, np.datetime64, np.timedelta64)
@@ -66,6 +69,11 @@ class BlockedRows:
     def n_samples(self) -> int:
         """The number of rows."""
         return len(self.y)
+
+    @cached_property
+    def baseline(self) -> float:
+        """The error of predicting the mean, or the class frequencies."""
+        return float(self.target.var(axis=0).sum())
 
     @property
     def index(self) -> Any:
@@ -330,7 +338,9 @@ class WindowFits:
             if isinstance(predictions, str):
                 result.failures[fit] = predictions
             else:
-                result.predictions[fit] = predictions
+                target = self.table.target[~self.design.in_window(fit)]
+                exact = np.abs(predictions - target) <= _ROUNDING * math.sqrt(self.table.baseline)
+                result.predictions[fit] = np.where(exact, target, predictions)
         return result
 
     def _identity(self, name: str | None) -> str:

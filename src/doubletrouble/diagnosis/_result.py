@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Content, Shown, Table
-from doubletrouble._numbers import percent, plain, whole
+from doubletrouble._display import Content, Shown
+from doubletrouble._numbers import level, percent, plain, whole
 from doubletrouble.decomposition import Labels, LearnerMeasure, check_option, generator
 from doubletrouble.diagnosis._curve import LAW, LearningCurve
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
@@ -27,6 +27,7 @@ from doubletrouble.diagnosis._extrapolation import (
 from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.glossary import N_MEMBERS
+from doubletrouble.losses import MEASURE_LABELS
 from doubletrouble.options import (
     BAG,
     DATA,
@@ -37,6 +38,7 @@ from doubletrouble.options import (
     WITHHELD,
     Advice,
     Option,
+    less,
 )
 from doubletrouble.parameters import FloatArray, Numeric, number
 from doubletrouble.results import (
@@ -48,7 +50,7 @@ from doubletrouble.results import (
 )
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
-NO_SEED, GIVEN = "no seed", "given"
+NO_SEED, REST, GIVEN = "seeds have no effect", "total less the others", "given"
 
 CONFIDENCE = 0.9  # of printed intervals
 OPTIONS = (NOW, TEN, BAG, DATA, MORE_DATA)
@@ -114,14 +116,8 @@ class Diagnosis(Shown):
 
     def _label_of(self, measure: LearnerMeasure) -> str:
         """The name of the error."""
-        names = {"log": "logarithmic loss", "zero_one": "0/1 loss"}
-        squared = "squared test error" if self.classes is None else "Brier score"
-        return names.get(measure, squared)
-
-    @property
-    def _label(self) -> str:
-        """The name of the squared error."""
-        return self._label_of("squared")
+        is_brier = measure == "squared" and self.classes is not None
+        return MEASURE_LABELS["brier" if is_brier else measure]
 
     @property
     def _total_now(self) -> FloatArray:
@@ -233,7 +229,7 @@ class Diagnosis(Shown):
             includes=includes,
             status=status,
             coordinates=self._coordinates(sizes),
-            label=self._label,
+            label=self._label_of("squared"),
         )
 
     def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
@@ -248,7 +244,7 @@ class Diagnosis(Shown):
         """How the total and the parts with x times the rows are known.
 
         At all rows, the total and initialization are those at 90 % of them, but for a last step of
-        their curves. Bias is the rest of the total, and as sampling is.
+        their curves.
         """
         rungs = [rung / N_BLOCKS for rung in self.measured.total]
         direct = [rung / N_BLOCKS for rung in self.measured.sampling]
@@ -258,7 +254,8 @@ class Diagnosis(Shown):
         if x <= 1 and size not in direct:
             sampling = INTERPOLATED if x < max(direct) else LAW
         seeds = total if self.design.seeded else NO_SEED
-        parts = {"initialization": seeds, "sampling": sampling, "bias": sampling}
+        bias = total if x > 1 else REST
+        parts = {"initialization": seeds, "sampling": sampling, "bias": bias}
         return parts | {"total": total, "bayes": GIVEN}
 
     def _bag_ratio(self, K: float) -> FloatArray:
@@ -290,7 +287,10 @@ class Diagnosis(Shown):
     def _of_total(self, draws: FloatArray) -> ErrorTerms[Estimate]:
         """An error measured as a whole, in pairs with that of this learner."""
         return ErrorTerms._of_total(
-            self._estimate(draws), _NO_CAUSES, status={"total": PAIRED}, label=self._label
+            self._estimate(draws),
+            _NO_CAUSES,
+            status={"total": PAIRED},
+            label=self._label_of("squared"),
         )
 
     def _total_of_measure(
@@ -387,7 +387,7 @@ class Diagnosis(Shown):
             label=self._label_of(measure),
             baseline=self.baseline if measure == "squared" else None,
             baseline_name=self._baseline_name,
-            notes=(f"now: {_described(scheme)}",) if scheme.n_members != 1 else (),
+            notes=(f"Now: {described(scheme)}.",) if scheme.n_members != 1 else (),
         )
 
     def _changes(
@@ -485,7 +485,6 @@ class Diagnosis(Shown):
             present=self.n_samples,
             doubled=self.advise()[DATA],
             withheld=self.withheld,
-            label=self._label,
             confidence=self.confidence,
         )
 
@@ -516,7 +515,7 @@ class Diagnosis(Shown):
             includes=now.includes,
             index=self.index,
             reasons=missing,
-            label=self._label,
+            label=self._label_of("squared"),
         )
 
     # --- shown ---
@@ -551,12 +550,17 @@ class Diagnosis(Shown):
 
     def _verdict(self, advice: Advice) -> str:
         if not float(self.error().total) > 0:
-            return "The measured error is 0."
-        return f"{self._diagnosed()} {advice.verdict}"
+            return self._diagnosed()
+        return f"{self._diagnosed(advice.choice)} {advice.verdict}"
 
-    def _diagnosed(self) -> str:
-        """Overfitting, underfitting or noise, with the share of the part that shows it."""
+    def _diagnosed(self, change: Option | None = None) -> str:
+        """Overfitting, underfitting or noise, with the share of the part that shows it.
+
+        If the change is more data: its effect on this part, and on the rest.
+        """
         error = self.error()
+        if not float(error.total) > 0:
+            return "The measured error is 0."
         share = {name: float(part) / float(error.total) for name, part in error.parts.items()}
         variance = share["initialization"] + share["sampling"]
         floor = share.get("bayes", 0.0)
@@ -566,10 +570,17 @@ class Diagnosis(Shown):
                 seeds, rows = percent(share["initialization"]), percent(share["sampling"])
                 causes = f"({seeds} by seeds, {rows} by training rows)"
             return f"Overfitting: {percent(variance)} of the error is variance {causes}."
-        if floor > share["bias"]:
-            return f"Label noise: {percent(floor)} of the error is the noise floor."
         kind = "Underfitting" if self.floor is not None else "Underfitting or label noise"
-        return f"{kind}: {percent(share['bias'])} of the error is {error._label('bias')}."
+        name, kind = ("bayes", "Label noise") if floor > share["bias"] else ("bias", kind)
+        part, rest = share[name], 1 - share[name]
+        text = f"{kind}: {percent(part)} of the error is {error._label(name)}."
+        if change is None or change.error is None or change.name not in _GROWTHS or not rest > 0:
+            return text
+        total, later = float(error.total), change.error.parts
+        after = float(later[name]) / total
+        others = sum(float(one) for key, one in later.items() if key != name) / total
+        effects = f"it is {less(1 - after / part)}, and the rest {less(1 - others / rest)}"
+        return f"{text} With {change.name} {effects}."
 
     @property
     def _baseline_name(self) -> str:
@@ -579,33 +590,19 @@ class Diagnosis(Shown):
     def _skill_name(self) -> str:
         return "R²" if self.classes is None else "skill"
 
-    def _part_table(self) -> Table:
-        """The parts, with intervals, and how each is known in words."""
-        known = {
-            "total": f"measured ({N_BLOCKS}-fold)",
-            "initialization": MEASURED if self.design.seeded else "seeds have no effect",
-            "sampling": "overlap law",
-            "bias": "total less the others",
-            "bayes": GIVEN,
-        }
-        return replace(self.error(), status=known)._part_table(self.confidence)
-
-    def _tables(self) -> tuple[Table, ...]:
-        return tuple(self._content().tables)
-
     def _content(self) -> Content:
-        advice = self.advise()
+        error, advice = self.error(), self.advise()
         shown = advice._content()
         lines = [*shown.lines]
         if self.floor is None:
             bound = self.largest_noise.confidence_interval(self.confidence).high
             lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
         return Content(
-            title=f"{self._label.capitalize()}, trained on all {self.n_samples:,} rows "
-            f"({self.n_fits} fits, {self.confidence:.0%} intervals)",
+            title=f"{error.label.capitalize()}, trained on all {self.n_samples:,} rows "
+            f"({self.n_fits} fits, {level(self.confidence)} intervals)",
             lead=shown.lead,
             tables=[
-                replace(self._part_table(), title="Where the error comes from"),
+                replace(error._part_table(self.confidence), title="Where the error comes from"),
                 replace(shown.tables[0], title="What would change it"),
             ],
             lines=lines,
@@ -641,7 +638,7 @@ class Diagnosis(Shown):
         return _plots.Breakdown(
             parts={error._label(name): (name, part) for name, part in error.parts.items()},
             total=error.total,
-            xlabel=self._label,
+            xlabel=error.label,
             changes=changes,
             confidence=self.confidence,
             baseline=self.baseline if self.baseline > 0 else None,
@@ -664,8 +661,8 @@ def _draws(estimate: Estimate) -> FloatArray:
     return draws
 
 
-def _described(scheme: Scheme) -> str:
-    """The present learners, in words."""
+def described(scheme: Scheme) -> str:
+    """What is averaged, in words."""
     count = whole(number("ensemble", scheme.n_members, N_MEMBERS))
     return f"a bag of {count}" if isinstance(scheme, Bootstrap) else f"{count} averaged seeds"
 

@@ -131,7 +131,7 @@ def forecast(
         Whether `checks` are run; they take about as long as the rest. Without them,
         standard errors for N > n lack the error of the back-test.
     confidence : float, default: 0.9
-        The level of intervals in tables, in (0, 1).
+        The level of intervals in tables and plots, in (0, 1).
 
     Returns
     -------
@@ -188,12 +188,14 @@ def forecast(
         varies = np.ptp(inputs, axis=0) > 0
         if not varies.all():
             constant = f"{np.count_nonzero(~varies)} of {len(varies)} columns of X"
-            notes.append(f"{constant} are constant, and left out")
+            notes.append(f"{constant} are constant, and left out.")
         inputs = standardized(np.asfortranarray(inputs[:, varies]))  # of any order, the same sums
     columns = 1 if inputs is None else inputs.shape[1]
     D = number("dim", columns if dim is None else dim, glossary.DIM)
     if device == "cpu" and n > _MOST_ROWS:
-        notes.append(f"{_MOST_ROWS} of {n} rows are used, chosen at random; device='cuda' uses all")
+        notes.append(
+            f"{_MOST_ROWS:,} of {n:,} rows are used, chosen at random; device='cuda' uses all."
+        )
         rng = np.random.default_rng((seed, 0))
         chosen = np.sort(rng.choice(n, _MOST_ROWS, replace=False))
         labels = labels[chosen]
@@ -209,7 +211,7 @@ def forecast(
                 f"{_rows_repeated(repeated)}, as is likely by chance where inputs have few values: "
                 "equal rows are taken as independent draws; pass groups= if they are related"
             )
-        notes += [message] if message else []
+        notes += [f"{message}."] if message else []
     features = None
     if gram is None:
         assert inputs is not None
@@ -232,7 +234,7 @@ def forecast(
     label_noise = _label_noise(loo, deviations, likely, given, outputs)
     if given is not None and given > label_noise.upper * (1 + _ROUNDING):
         most = f"at most {label_noise.upper:.3g} by these rows"
-        notes.append(f"noise must be {most}, got {given:g}: the bound is used")
+        notes.append(f"noise must be {most}, got {given:g}: the bound is used.")
     floor = label_noise.estimate**2 * outputs * (_FLOOR if given is None else 1.0)
     population = Population.of(loo, rows.n_modes, floor)
     checks: list[ForecastCheck] = []
@@ -272,15 +274,15 @@ def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
     offset = np.abs(rows.labels.mean(axis=0)) / rows.labels.std(axis=0).clip(min=_SMALLEST)
     if not rows.intercept and offset.max() > _FAR_FROM_ZERO:
         notes.append(
-            f"the mean of y is {offset.max():.2g} times its standard deviation from 0, and there "
+            f"The mean of y is {offset.max():.2g} times its standard deviation from 0, and there "
             "is no intercept: fit_intercept=True is better, and the variance over features is too "
-            "high without it"
+            "high without it."
         )
     if spectrum.rounding:
         rank = int(np.count_nonzero(spectrum.eigenvalues))
         notes.append(
-            f"the Gram matrix has rank {rank} of {rows.n_modes}, to rounding: models without a "
-            "ridge differ by rounding, and are not forecast at many features"
+            f"The Gram matrix has rank {rank:,} of {rows.n_modes:,}, to rounding: models without a "
+            "ridge differ by rounding, and are not forecast at many features."
         )
     return notes
 
@@ -293,8 +295,8 @@ def _tail_notes(loo: LeaveOneOut) -> list[str]:
     if count < 2 or share <= _TAIL_SHARE:
         return []
     return [
-        f"{count} of {n} rows make up {share:.0%} of the error: standard errors are too small if "
-        "the tails of the inputs or of the noise are heavy"
+        f"{count:,} of {n:,} rows make up {share:.0%} of the error: standard errors are too small "
+        "if the tails of the inputs or of the noise are heavy."
     ]
 
 
@@ -554,7 +556,7 @@ def _repeated_rows(
 
 
 def _rows_repeated(count: int) -> str:
-    return "1 row of X is repeated" if count == 1 else f"{count} rows of X are repeated"
+    return "1 row of X is repeated" if count == 1 else f"{count:,} rows of X are repeated"
 
 
 def _row_codes(table: FloatArray, digits: float = _DIGITS) -> tuple[IntArray, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._numbers import plain, whole
+from doubletrouble._numbers import level, plain, whole
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import ErrorTerms, Estimate
@@ -43,7 +43,9 @@ def along(f: Forecast, settings: Mapping[str, Any]) -> _plots.Picture:
         return picture
     last = len(terms.shape) - 1
     name = next((name for name, value in varying.items() if _varies(value, last)), min(varying))
-    picture = replace(picture, xlabel=_LABELS[name], marks=_marks(f, name, settings))
+    picture = replace(
+        picture, xlabel=_LABELS[name], marks=_marks(f, name, settings), confidence=f.confidence
+    )
     if isinstance(picture, _plots.CurveFamily):
         return picture
     columns = {**terms.parts, "total": terms.total}  # the total alone has a band
@@ -54,7 +56,7 @@ def along(f: Forecast, settings: Mapping[str, Any]) -> _plots.Picture:
     if "ensemble" not in settings and np.isfinite(settings.get("n_features", math.inf)).any():
         many = f._total(**settings, ensemble=math.inf)
         lines.append(_plots.Curve(label="total, ∞ models", y=many, color=BLACK, dotted=True))
-    return replace(picture, lines=lines)
+    return replace(picture, lines=lines, note=f"band: {level(f.confidence)} interval")
 
 
 def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.Map:

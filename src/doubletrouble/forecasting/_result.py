@@ -489,10 +489,9 @@ class Forecast(Shown):
         if now is None:
             return option
         before, total = now[0], now[1].total
-        cost: dict[str, float] = {
-            name: relative_cost(model.cost(name), before.cost(name)) for name in COSTS
-        }
-        cost["data"] = model.n_samples / before.n_samples
+        features, training = (relative_cost(model.cost(of), before.cost(of)) for of in COSTS)
+        data = model.n_samples / before.n_samples
+        cost = {"features": features, "data": data, "training": training}
         if model == before:
             return replace(option, cost=cost)
         gain, interval = _gain(error.total, total, self.confidence)
@@ -583,7 +582,7 @@ class Forecast(Shown):
         """Draw the error by cause along the setting that is an array.
 
         By default along the number of features, from a tenth to ten times that of rows. The band is
-        one standard error of the total; curves are dashed where they are extrapolated. Two arrays
+        the interval of the total; curves are dashed where they are extrapolated. Two arrays
         of features and ridges, on axes of their own, are a map.
 
         Parameters
@@ -660,12 +659,12 @@ class Forecast(Shown):
         low, high = self.noise.interval
         return Content(
             title=(
-                f"Forecast for random features ({self.activation}) from {self.n_samples} rows in "
-                f"{self.dim:g} dimensions; {self._convention}"
+                f"Forecast for random features ({self.activation}) from {self.n_samples:,} rows in "
+                f"{whole(self.dim)} dimension{'s' * (self.dim != 1)}; {self._convention}"
             ),
             lead=lead,
             tables=[
-                replace(error._part_table(), title=title),
+                replace(error._part_table(self.confidence), title=title),
                 *(replace(table, title="Checks") for table in self.checks._tables()),
             ],
             lines=[self.checks.verdict, self.noise.verdict, line],
@@ -677,6 +676,7 @@ class Forecast(Shown):
                 "fit_intercept": self.fit_intercept,
                 "n_samples": self.n_samples,
                 "dim": self.dim,
+                "confidence": self.confidence,
                 "n_outputs": self.n_outputs,
                 "best_ridge": ridge,
                 "baseline": self.baseline,

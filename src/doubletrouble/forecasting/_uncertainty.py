@@ -62,7 +62,7 @@ class LabelNoise(Shown):
             return f"{text}, as given."
         return (
             f"{text}, at most {plain(self.upper)}; it may also be structure too fine for "
-            f"{self.n_samples} rows, or not in the span of the features."
+            f"{self.n_samples:,} rows, or not in the span of the features."
         )
 
     def _picture(self) -> Any:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble._display import ROWS, Column, Table, strict_json
+from doubletrouble._display import Column, Table, settings_text, strict_json
 from doubletrouble._numbers import whole
 from doubletrouble._plots import CYCLE, Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
@@ -222,17 +222,7 @@ class SweepRow:
     simulation: Simulation | None
 
 
-def exported(outcomes: Outcomes) -> Table:
-    """Every row of the table."""
-    frame = to_frame(outcomes)
-    columns = [
-        Column(name=name, form="words" if kind is str else "number")
-        for name, kind in COLUMNS.items()
-    ]
-    return Table(name="rows", columns=columns, rows=frame.to_numpy(dtype=object).tolist())
-
-
-def printed(
+def totals(
     cells: Iterable[SweepRow],
     axes: Collection[str],
     ensembles: Sequence[Scheme],
@@ -249,25 +239,30 @@ def printed(
             total = cell.simulation.error(scheme).total
             for k, time in enumerate([None] if times is None else times):
                 rows.append([*start, repr(scheme), time, total if time is None else total[k], None])
-    columns = [Column(name=name, heading=_heading(name), form=_form(name)) for name in axes]
+    words = (*_NAMES, "model")
+    columns = [Column(name=name, form="words" if name in words else "count") for name in axes]
     columns += [
         Column(name="ensemble", form="words"),
         Column(name="time", form="count"),
-        Column(name="total", heading="total error"),
+        Column(name="total"),
         Column(name="message", form="words"),
     ]
-    return Table(name="rows", columns=columns, rows=rows[:ROWS])
+    return Table(name="rows", columns=columns, rows=rows, omitted="rows")
+
+
+def least(table: Table) -> str:
+    """The row of least total error, as text."""
+    names = [column.title for column in table.columns[:-2]]
+    known = (row for row in table.rows if row[-2] is not None)
+    *where, total, _ = min(known, key=lambda row: float(row[-2]))
+    at = {name: value for name, value in zip(names, where, strict=True) if value is not None}
+    return f"The least total is {total}, at {settings_text(at)}."
 
 
 def _heading(name: str) -> str:
     """The symbol of a parameter, or its name."""
     specs = declarations(Problem)
     return specs[name].symbol if name in specs else name.replace("_", " ")
-
-
-def _form(name: str) -> Any:
-    """How the cells of a column are printed."""
-    return "words" if name in (*_NAMES, "model") else "count"
 
 
 def curves(

@@ -159,10 +159,11 @@ function sentence(now, choice) {
     const factor = relative(choice.cost[name], now.cost[name]);
     if (factor !== 1) paid.push(`${whole(factor)} times the ${name}`);
   }
+  const by = Number.isFinite(now.total) ? ` by ${percent(gain(now, choice))}` : "";
   const cost = paid.length ? `for ${paid.join(" and ")}` : "at no cost";
   return (
     `Best change: ${choice.name}${ridge}, which reduces the test error from ` +
-    `${plain(now.total)} to ${plain(choice.total)} by ${percent(gain(now, choice))}, ${cost}.`
+    `${plain(now.total)} to ${plain(choice.total)}${by}, ${cost}.`
   );
 }
 
