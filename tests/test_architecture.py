@@ -25,8 +25,23 @@ PYTHON = [
     *sorted((ROOT / "conformance").rglob("*.py")),
 ]
 INTERNAL = {  # the bookkeeping behind results, in attributes that users do not read
-    *("Draws", "InputMap", "MeanOfDraws", "OverlapDraws", "Poles", "PosteriorDraws"),
-    *("SimulatedTerms", "Statistic", "Alternative", "Extrapolation", "Measurement"),
+    *(
+        "Draws",
+        "DrawnEnsemble",
+        "InputMap",
+        "MeanOfDraws",
+        "OverlapDraws",
+        "Poles",
+        "PosteriorDraws",
+    ),
+    *(
+        "SimulatedTerms",
+        "Statistic",
+        "TrainingOutcome",
+        "Alternative",
+        "Extrapolation",
+        "Measurement",
+    ),
     *("Measurements", "RowMultipliers", "WindowDesign", "WindowFit"),
     "Loss",  # in the public module losses
 }

@@ -113,6 +113,7 @@ RESULTS: dict[str, Callable[[float], Any]] = {
         dim=10,
         n_data=4,
     ),
+    "ridge_path": lambda s: dt.RandomFeaturesRidge(9, random_state=0).ridge_path(*rows_of(s)),
     "plan_repeats": lambda s: dt.plan_repeats(decomposition(s)),
     "decompose": decomposition,
     "decompose().by_row": lambda s: decomposition(s).by_row(),

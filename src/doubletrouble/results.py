@@ -37,10 +37,10 @@ _RESULTS = {
     "diagnosis": "Diagnosis LearnerComparison LearningCurve",
     "estimators": "RidgePath",
     "forecasting": "Forecast ForecastCheck ForecastChecks LabelNoise",
-    "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
+    "networks": "LazyCurve LazyRun LazySplit",
     "options": "Advice Option",
     "runs": "Cell",
-    "simulation": "CommitteeSimulation ConvexSimulation DrawnEnsemble Simulation",
+    "simulation": "CommitteeSimulation ConvexSimulation Simulation",
     "sweep": "SweepResult SweepRow SweepStatus",
     "theory": "Calibration Exponents PartExponents",
 }
@@ -596,7 +596,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         terms: Self = kind(
             **parts,
             reasons=reasons,
-            coordinates=_common(self.coordinates, other.coordinates),
+            coordinates=common_coordinates("errors", self.coordinates, other.coordinates),
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
             is_difference=True,
@@ -821,13 +821,15 @@ def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | E
     return np.broadcast_to(part, shape)
 
 
-def _common(a: Mapping[str, Value], b: Mapping[str, Value]) -> dict[str, Value]:
+def common_coordinates(
+    what: str, a: Mapping[str, Value], b: Mapping[str, Value]
+) -> dict[str, Value]:
     """The coordinates of both errors; ValueError for points that differ."""
     for name, value in a.items():
         if not np.array_equal(value, other := b.get(name, value)):
             raise ValueError(
-                f"errors must be of the same {name} to be subtracted, got {_brief(value)} and "
-                f"{_brief(other)} (a simulation has those realized in sim.problem)"
+                f"{what} must be of the same {name}, got {_brief(value)} and {_brief(other)} "
+                "(a simulation has those realized in sim.problem)"
             )
     return {**b, **a}
 
@@ -1014,7 +1016,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
         "Ψ₂ᵖ", r"\Psi_2^p", "overlap of two students: fresh data, same features"
     )
 
-    def _content(self) -> Content:
+    def _content(self, coordinates: Mapping[str, Value] | None = None) -> Content:
         terms = [
             Quantity(
                 name=f.name,
@@ -1024,7 +1026,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
             )
             for f in fields(self)
         ]
-        return Content(tables=[quantity_table("terms", terms)])
+        return Content(tables=[quantity_table("terms", terms, coordinates)])
 
     def _picture(self) -> _plots.Bars:
         bars = [
@@ -1138,23 +1140,25 @@ class Committee(_WithTerms):
     shared_samples: FloatArray  # (K, K)
 
     def _content(self) -> Content:
-        count = len(self.weights)
-        columns = [Column(name="member", form="count"), Column(name="weight")]
-        columns += [
-            Column(name=f"error_with_{k}", heading=f"with {k}") for k in range(1, count + 1)
-        ]
-        pairs = zip(self.weights, self.pair_errors, strict=True)
-        rows = [[k, weight, *row] for k, (weight, row) in enumerate(pairs, start=1)]
-        members = Table(
-            name="members",
-            title="Members: weight, and mean product of the errors of every two",
-            columns=columns,
-            rows=rows,
-        )
-        return Content(tables=[self.error._part_table(), members], verdict=self.error._verdict())
+        return committee_content(self.error, self.weights, self.pair_errors)
 
-    def _tables(self) -> tuple[Table, ...]:
-        return tuple(self._content().tables)
+
+def committee_content(error: ErrorTerms[Any], weights: FloatArray, pair_errors: Any) -> Content:
+    """The error of a weighted average, and the weight and error of each member."""
+    members = range(len(weights))
+    own = [pair_errors[k, k] + (0.0 if error.bayes is None else error.bayes) for k in members]
+    columns = [Column(name="member", form="count"), Column(name="weight"), Column(name="error")]
+    columns += [Column(name=f"error_with_{k + 1}", printed=False) for k in members]
+    rows = [[k + 1, weights[k], own[k], *(pair_errors[k, j] for j in members)] for k in members]
+    best = min(members, key=lambda k: float(own[k]))
+    verdict = error._verdict() if error.parts else ""
+    if len(members) > 1:
+        verdict += (
+            f" Averaged, the error is {plain(float(error.total))}; "
+            f"member {best + 1} alone, the best one, has {plain(float(own[best]))}."
+        )
+    table = Table(name="members", title="Members", columns=columns, rows=rows, omitted="members")
+    return Content(tables=[error._part_table(), table], verdict=verdict.strip())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -1178,7 +1182,21 @@ class StoppingTime(_WithTerms):
                 f"{plain(float(np.asarray(error.total)))}; trained to the end at the best "
                 f"{best._name}, {whole(float(np.asarray(best._penalty)))}, it is {plain(total)}."
             )
-        return self._content_with("time", self.time, verdict)
+        content, shape = self._content_with("time", self.time, verdict), error.shape
+        compared = {f"best_{best._name}": best._penalty, "best_ridge_total": best.error.total}
+        if not shape:
+            return replace(content, facts={**content.facts, **compared})
+        (table,) = content.tables
+        columns = [
+            Column(name=name, heading="total at best ridge", printed="total" in name)
+            for name in compared
+        ]
+        cells = [np.broadcast_to(value, shape).ravel().tolist() for value in compared.values()]
+        rows = [
+            [*row, *pair] for row, pair in zip(table.rows, zip(*cells, strict=True), strict=True)
+        ]
+        table = replace(table, columns=[*table.columns, *columns], rows=rows)
+        return replace(content, tables=[table])
 
 
 # --- choices -------------------------------------------------------------------------------------

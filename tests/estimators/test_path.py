@@ -7,6 +7,7 @@ import pytest
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import doubletrouble as dt
+from doubletrouble.errors import require
 from doubletrouble.estimators._features import draws_generator, seed_of
 from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data, left_out_error
@@ -113,3 +114,14 @@ def test_single_precision_is_factorized_in_double() -> None:
         double = model.ridge_path(x.astype(float), y.astype(float), [1e-4, 0.1])
         np.testing.assert_allclose(single.loo_error, double.loo_error, rtol=1e-3)
         assert single.predict(x).dtype == np.float32
+
+
+def test_paths_are_printed_and_drawn() -> None:
+    require("matplotlib", "figures").use("Agg")
+    path = dt.RandomFeaturesRidge(10, random_state=0).ridge_path(*data(25, 5), RIDGES)
+    assert str(path).splitlines()[-1].endswith(f"at ridge = {path.best:.3g}.")
+    assert path.to_frame()["loo_error"].tolist() == path.loo_error.tolist()
+    axes = path.plot()
+    (line,) = (line for line in axes.lines if len(line.get_xdata()) == len(RIDGES) - 1)
+    assert line.get_xdata().tolist() == RIDGES[1:]
+    assert any("ridge 0" in text.get_text() for text in axes.texts)

@@ -1,5 +1,6 @@
 """Committees of unequal members: arguments, results, and plain sampling."""
 
+import json
 import math
 import os
 from dataclasses import replace
@@ -36,9 +37,11 @@ def test_total_is_the_weighted_sum_of_pair_errors() -> None:
     assert run.error().total.value == pytest.approx(np.mean(errors.value))
     not_identified(run.error(), "bias", r"^parts must be computed by theory")
     assert "±" in str(run.error())
-    assert repr(run).startswith(f"CommitteeSimulation(member 1={errors[0, 0]}, member 2=")
-    (line,) = (line for line in str(run).splitlines() if line.startswith("member 2"))
-    assert line.split()[-4:] == ["tanh", *str(errors[1, 1]).split()]
+    lines = [line.split() for line in str(run).splitlines()]
+    assert ["total", *str(run.error().total).split()] in lines
+    assert ["2", "0.333", *str(errors[1, 1]).split()] in lines
+    first, second, *_ = json.loads(run.to_json())["members"]
+    assert second["error_with_1"] == first["error_with_2"] == errors.value[0, 1]
     labels = [tick.get_text() for tick in run.plot().get_yticklabels()]
     assert labels == ["member 1", "member 2", "member 3", "mean of all"]
 

@@ -401,6 +401,10 @@ def test_theory_is_drawn_in_the_colours_of_the_simulation(problem: dt.Problem) -
     other = dt.exact_error(dt.Problem(ridge=[0.1, 0.2]))
     with pytest.raises(ValueError, match="theory must be of the points"):
         run.plot(theory=other)
+    if problem.shape:
+        other = dt.exact_error(dt.Problem(ridge=[0.1, 0.3, 2.0]))
+        with pytest.raises(ValueError, match="theory and simulation must be of the same ridge"):
+            run.plot(theory=other)
 
 
 def test_arrays_of_members_broadcast_with_the_curve() -> None:

@@ -236,7 +236,7 @@ def test_results_are_of_this_grid_in_its_order(tmp_path: Path) -> None:
     assert [row.parameters["ridge"] for row in second.results(store)] == [1.0]
     result = run(second, store)
     text = " ".join(str(result).split())
-    assert text.endswith(f"2 of 2 cells done, 0 failed, in {store}")
+    assert text.startswith(f"2 of 2 cells done, 0 failed, in {store}")
     total = result.rows[1].simulation.error(1).total
     assert f" 10 Ensemble(1) {total} " in text
     assert [row.parameters["ridge"] for row in result] == [1.0, 10.0]
@@ -245,10 +245,14 @@ def test_results_are_of_this_grid_in_its_order(tmp_path: Path) -> None:
     assert len(rows(store)) == 3
 
 
-def test_results_are_shown_and_drawn(tmp_path: Path) -> None:
+def test_results_are_shown_and_drawn(tmp_path: Path, monkeypatch: Any) -> None:
     mpl.use("Agg")
     sweep = dt.Sweep(ridge=[0.1, 1.0, 10.0], seed=[0, 1, 2, 3, 4], **(SMALL | {"ensembles": [1]}))
     result = run(sweep, tmp_path / "s")
+    assert "\n15 rows\n" in str(result)
+    least = min((row.simulation.error(1).total for row in result), key=float)
+    assert f"The least total is {least}, at ridge = " in str(result)
+    monkeypatch.setattr("doubletrouble.sweep._sweep._FEW_ROWS", 14)
     assert "the first of 15 rows" in str(result)
     content = json.loads(result.to_json())
     assert [row["key"] for row in content["rows"]] == [row.key for row in result]
@@ -260,6 +264,18 @@ def test_results_are_shown_and_drawn(tmp_path: Path) -> None:
     ridge = [row.simulation.error(1).total.value for row in result if row.parameters["ridge"] == 1]
     assert any(list(line.get_ydata()) == ridge for line in axes.lines)
     assert json.loads(result.status.to_json())["cells"] == [{"done": 15, "failed": 0, "missing": 0}]
+
+
+def test_curves_of_a_plot_are_distinguishable(tmp_path: Path) -> None:
+    sweep = dt.Sweep(
+        ridge=[0.1, 1.0, 10.0],
+        noise=[0.0, 1.0],
+        **(SMALL | {"ensembles": [1, 2, 5, np.inf]}),
+    )
+    legend = run(sweep, tmp_path / "s").plot().get_legend()
+    looks = {(line.get_color(), line.get_marker()) for line in legend.legend_handles}
+    assert len(looks) == len(legend.get_texts()) == 8
+    assert len({color for color, _ in looks}) == 4
 
 
 def test_rows_of_other_settings_are_not_results(tmp_path: Path) -> None:

@@ -53,11 +53,12 @@ def test_table_has_a_row_for_every_cell_and_ensemble(frame: Any) -> None:
     assert not frame.duplicated(keys).any()
 
 
-def test_failed_cells_have_a_message_and_no_numbers(frame: Any) -> None:
+def test_failed_cells_have_a_message_and_no_numbers(frame: Any, store: Path) -> None:
     failed = frame[frame.status == "failed"]
     assert failed.message.str.startswith("MemoryError").all()
     assert failed.error_total.isna().all()
     assert (frame[frame.status == "done"].message == "").all()
+    assert "\n20 rows\n" in str(SWEEP.results(store))  # failed cells count once
 
 
 def test_exported_failures_have_no_numbers(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble._numbers import plain
 from doubletrouble.results import Committee
 from tests.messages import message_of
 
@@ -153,11 +154,21 @@ def test_forms_of_the_sharing_argument_agree() -> None:
     assert nested.shared_samples.tolist() == [[1.0, 0.8], [0.8, 0.8]]
 
 
-def test_text_has_the_error_and_pair_errors() -> None:
+def test_text_has_the_error_and_that_of_every_member() -> None:
     result = dt.committee([WIDE, NARROW], noise=0.5)
     text = str(result)
     assert text.startswith(str(result.error).rpartition("\n")[0])
-    assert f"{result.pair_errors[0, 1]:.3g}" in text
+    errors = result.pair_errors
+    assert ["2", "0.500", plain(errors[1, 1])] in [line.split() for line in text.splitlines()]
+    frame = result.to_frame().query("table == 'members'")
+    np.testing.assert_array_equal(frame[["error_with_1", "error_with_2"]], errors)
+    assert f"Averaged, the error is {plain(result.error.total)}; member 1 alone" in " ".join(
+        text.split()
+    )
+    noisy = dt.committee([dt.Problem(test_noise=0.5)] * 30)
+    assert len(str(noisy).splitlines()) < 40
+    alone = noisy.to_frame().query("table == 'members'")["error"]
+    np.testing.assert_allclose(alone, noisy.pair_errors.diagonal() + 0.25)
     assert [table.name for table in result._tables()] == ["parts", "members"]
 
 

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Column, Content, Quantity, Shown, point_table, quantity_table
 from doubletrouble._numbers import plain, power, whole
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
@@ -84,32 +84,20 @@ class FrontierExponents(Shown):
     n_members: Value  # of K
 
     def _content(self) -> Content:
-        names = [f.name for f in fields(self)]
-        shape = np.shape(self.total)
-        cells = [np.ravel(getattr(self, name)).tolist() for name in names]
-        if shape:
-            columns = [Column(name="point", form="count")]
-            columns += [Column(name=n, heading=_SYMBOLS[n], form="exponent") for n in names]
-            rows: list[Any] = list(zip(range(len(cells[0])), *cells, strict=True))
-            return Content(tables=[Table(name="exponents", columns=columns, rows=rows)])
-        columns = [Column(name="size", form="words"), Column(name="exponent", form="exponent")]
-        rows = [[_SYMBOLS[name], cell[0]] for name, cell in zip(names, cells, strict=True)]
-        table = Table(name="exponents", columns=columns, rows=rows)
-        return Content(tables=[table], verdict=f"For a budget C: {self._in_words()}.")
+        exponents = [
+            Quantity(
+                name=f.name, value=getattr(self, f.name), heading=_SYMBOLS[f.name], form="exponent"
+            )
+            for f in fields(self)
+        ]
+        verdict = "" if np.ndim(self.total) else f"For a budget C: {self._in_words()}."
+        return Content(tables=[quantity_table("exponents", exponents)], verdict=verdict)
 
     def _in_words(self) -> str:
         powers = [
             f"{_SYMBOLS[f.name]} ~ C^{power(float(getattr(self, f.name)))}" for f in fields(self)
         ]
         return ", ".join(powers)
-
-    def _picture(self) -> Any:
-        if np.ndim(self.total):
-            raise ValueError(f"plot must be of one point, got shape {np.shape(self.total)}")
-        bars = [
-            _plots.Bar(label=_SYMBOLS[f.name], value=getattr(self, f.name)) for f in fields(self)
-        ]
-        return _plots.Bars(rows=bars, xlabel="power of the budget", signed=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -154,27 +142,27 @@ class ScalingFrontier(Shown):
         )
 
     def _content(self) -> Content:
-        sizes = {"compute": "operations", "n_features": "P", "n_samples": "N", "n_members": "K"}
-        columns = [Column(name=n, heading=head, form="count") for n, head in sizes.items()]
-        columns.append(Column(name="gram_ridge", heading="gram_ridge", form="count"))
-        columns += [Column(name=name, printed=False) for name in self.error.parts]
-        columns.append(Column(name="total", heading="error"))
-        values = [getattr(self, name) for name in (*sizes, "gram_ridge")]
-        values += [*self.error.parts.values(), self.error.total]
+        columns: list[tuple[Column, Any]] = [
+            (Column(name=name, heading=_SYMBOLS.get(name), form="count"), getattr(self, name))
+            for name in ("n_features", "n_samples", "n_members", "gram_ridge")
+        ]
+        columns += [(Column(name=k, printed=False), part) for k, part in self.error.parts.items()]
+        columns.append((Column(name="total", heading="error"), self.error.total))
         verdict = f"The error is {plain(float(np.ravel(self.error.total)[-1]))} at the most"
         verdict += f" operations, with K = {whole(float(self.n_members[-1]))}."
         if self.one_model is not None:
-            columns += [Column(name="one_model_total", heading="one model")]
-            values.append(self.one_model.error.total)
-            columns.append(Column(name="gain", form="gain", exported=False))
-            values.append(self.gain)
+            one = Column(name="one_model_total", heading="one model")
+            columns.append((one, self.one_model.error.total))
+            columns.append((Column(name="gain", form="gain", exported=False), self.gain))
         if self.asymptotic is not None:
             verdict += f" For large budgets C: {self.asymptotic._in_words()}."
-        rows = list(zip(*(np.ravel(value).tolist() for value in values), strict=True))
-        table = Table(name="budgets", columns=columns, rows=rows, omitted="budgets")
-        facts = {} if self.asymptotic is None else {"exponents": asdict(self.asymptotic)}
-        title = "The best features P, samples N and models K for a number of operations"
-        return Content(title=title, tables=[table], verdict=verdict, facts=facts)
+        budgets = {"compute": self.compute}
+        return Content(
+            title="The best features P, samples N and models K for each budget of operations",
+            tables=[point_table("budgets", self.compute.shape, budgets, columns)],
+            verdict=verdict,
+            facts={} if self.asymptotic is None else {"exponents": asdict(self.asymptotic)},
+        )
 
     def _picture(self) -> Any:
         picture = replace(self.error, coordinates={"compute": self.compute})._picture()
@@ -232,10 +220,10 @@ def scaling_frontier(
     >>> problem = dt.SpectralProblem.from_law(law, n_samples=1e9, noise=0.1)
     >>> frontier = dt.scaling_frontier(problem, compute=[1e12, 1e24])
     >>> print(frontier)
-    The best features P, samples N and models K for a number of operations
-    operations       P              N      K  gram_ridge     error  one model  gain
-         1e+12     353  99,075            81           0  3.22e-05   8.52e-05  +62%
-         1e+24  29,356       2.95e+11  3,937           0  8.72e-10   7.69e-09  +89%
+    The best features P, samples N and models K for each budget of operations
+    compute       P              N      K  gram ridge     error  one model  gain
+      1e+12     353  99,075            81           0  3.22e-05   8.52e-05  +62%
+      1e+24  29,356       2.95e+11  3,937           0  8.72e-10   7.69e-09  +89%
     The error is 8.72e-10 at the most operations, with K = 3,937. For large budgets
     C: error ~ C^-0.381, P ~ C^0.159, N ~ C^0.540, K ~ C^0.143.
     """

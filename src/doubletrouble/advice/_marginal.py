@@ -3,10 +3,8 @@
 from __future__ import annotations  # help() shows names instead of unions
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import whole
 from doubletrouble.advice._settings import changed, scalar
@@ -59,16 +57,8 @@ class MarginalValue(Shown):
             tables=[Table(name="marginal", columns=columns, rows=rows)],
             verdict=f"At the best ridge one sample has the value of {whole(worth)} "
             f"feature{'s' if worth != 1 else ''}.",
-            facts={**asdict(self), "features_per_sample": worth},
+            facts={"features_per_sample": worth},
         )
-
-    def _picture(self) -> Any:
-        bars = [
-            _plots.Bar(label=name.replace("_", " "), value=value)
-            for name, value in asdict(self).items()
-        ]
-        label = "decrease of the error per unit"
-        return _plots.Bars(rows=bars, xlabel=label, confidence=None, signed=True)
 
 
 def marginal_value(

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import whole
 from doubletrouble.decomposition._components import Variances, weighted_sum
@@ -62,17 +61,6 @@ class RepeatPlan(Shown):
             f"n_noise={self.n_noise}.",
             facts=sizes,
         )
-
-    def _picture(self) -> _plots.Bars:
-        expected = {
-            name: Estimate(value=part.value, standard_error=self.standard_errors[name], n_draws=2)
-            for name, part in self.parts.items()
-        }
-        bars = [
-            _plots.Bar(label=printed_name(name), value=part, part=name)
-            for name, part in expected.items()
-        ]
-        return _plots.Bars(rows=bars, xlabel="squared error, with the standard errors of the plan")
 
 
 def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPlan:

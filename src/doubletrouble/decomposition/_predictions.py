@@ -124,7 +124,7 @@ def decompose_predictions(
     >>> f = 1 + data + 0.7 * init + 0.5 * noise
     >>> result = dt.decompose_predictions(f, truth=np.zeros(200))
     >>> print(result.error())
-    part                      error  share
+    part               error ± s.e.  share
     noise           0.2500 ± 0.0032     9%
     initialization  0.4904 ± 0.0043    18%
     sampling        0.992  ± 0.026     36%

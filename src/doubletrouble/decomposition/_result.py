@@ -66,7 +66,7 @@ class Decomposition(Shown):
     Squared error ± standard error
     20 training sets, 3 seeds, 50 test points
     <BLANKLINE>
-    part                    error  share
+    part             error ± s.e.  share
     noise           0     ± 0         0%
     initialization  0.996 ± 0.032    35%
     sampling        0.957 ± 0.065    34%
@@ -78,8 +78,8 @@ class Decomposition(Shown):
     5  2.05 ± 0.10
     ∞  1.85 ± 0.10
     <BLANKLINE>
-    35% of the error is initialization. Averaging over infinitely many seeds removes
-    35% of the error.
+    35% of the error is variance over initializations. Averaging over infinitely
+    many seeds removes 35% of the error.
     >>> round(result.anova().sampling.value, 2)
     0.96
     """

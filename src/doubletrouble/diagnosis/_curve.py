@@ -103,7 +103,7 @@ class LearningCurve(Shown):
             xlabel="training rows",
             lines=lines,
             ylabel=error.label,
-            marks=[_plots.Mark(label="now", x=float(self.present))],
+            marks=[_plots.Mark(label=f"now ({self.present:,})", x=float(self.present))],
             note="; ".join(notes),
             confidence=self.confidence,
             logx=True,

@@ -15,13 +15,15 @@ out of the ratio, which then holds down to alpha = 0.
 from __future__ import annotations  # help() shows the names of types, not their definitions
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble import glossary
+from doubletrouble import _plots, glossary
+from doubletrouble._display import Column, Content, Shown, point_table
+from doubletrouble._numbers import plain, whole
 from doubletrouble.conventions import convert_ridge
 from doubletrouble.estimators._features import FeatureMap, InputMap, RealArray, check_range
 from doubletrouble.estimators._members import Penalty, Solution, predict_mean
@@ -33,8 +35,8 @@ Map = TypeVar("Map", bound=InputMap)
 _NO_SHARE = float(np.sqrt(np.finfo(np.float64).eps))  # Q_ii below is taken as zero
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RidgePath:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RidgePath(Shown):
     """A fit for every ridge λ of a list, in the paper's convention.
 
     Examples
@@ -44,8 +46,12 @@ class RidgePath:
     >>> x = rng.standard_normal((80, 5))
     >>> y = x[:, 0] + 0.1 * rng.standard_normal(80)
     >>> path = dt.RandomFeaturesRidge(60, random_state=0).ridge_path(x, y, ridges=[0, 1e-3, 1])
-    >>> path.loo_error.round(3)
-    array([0.153, 0.023, 0.536])
+    >>> print(path)
+    ridge  leave-one-out error
+    0                   0.153
+    0.001               0.0233
+    1                   0.536
+    The least leave-one-out error is 0.0233, at ridge = 0.001.
     >>> path.best
     0.001
     >>> path.predict(x[:4]).shape
@@ -56,14 +62,35 @@ class RidgePath:
     loo_error: FloatArray  # (R,): mean squared error of each row under the fit to all others
     # (R, K, P), or (R, K, T, P) for labels of T columns; for infinitely many features
     # dual coefficients of the N rows, (R, 1, N) or (R, 1, T, N)
-    coef: FloatArray = field(repr=False)
-    intercept: FloatArray = field(repr=False)  # (R,), or (R, T)
-    maps: tuple[InputMap, ...] = field(repr=False)  # of each member
+    coef: FloatArray
+    intercept: FloatArray  # (R,), or (R, T)
+    maps: tuple[InputMap, ...]  # of each member
 
     @property
     def best(self) -> float:
         """The ridge of least leave-one-out error."""
         return float(self.ridges[np.argmin(self.loo_error)])
+
+    def _content(self) -> Content:
+        error = Column(name="loo_error", heading="leave-one-out error")
+        path = point_table(
+            "path", self.ridges.shape, {"ridge": self.ridges}, [(error, self.loo_error)]
+        )
+        least = plain(float(np.min(self.loo_error)))
+        verdict = f"The least leave-one-out error is {least}, at ridge = {whole(self.best)}."
+        return Content(tables=[path], verdict=verdict)
+
+    def _picture(self) -> _plots.Curves:
+        order = np.argsort(self.ridges)
+        shown = order[(self.ridges[order] > 0) | (order.size == 1)]  # the axis is logarithmic
+        return _plots.Curves(
+            x=self.ridges[shown],
+            xlabel="ridge λ",
+            lines=[_plots.Curve(label="", y=self.loo_error[shown], part="total")],
+            ylabel="leave-one-out error",
+            marks=[_plots.Mark(label="best", x=self.best)],
+            note="" if shown.size == order.size else "not shown: ridge 0",
+        )
 
     def predict(self, X: npt.ArrayLike) -> RealArray:
         """The predictions of every fit.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble import _plots, glossary
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Column, Content, Shown, Table, point_table
 from doubletrouble._numbers import plain, whole
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import EnsembleLike, Vote
@@ -37,7 +37,6 @@ from doubletrouble.networks._settings import (
 )
 from doubletrouble.parameters import MOST_SEEDS, number, whole_number
 from doubletrouble.ranges import Axis, number_axis, whole_axis
-from doubletrouble.results import Estimate
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, Store, decode, digest, encode
 
 if TYPE_CHECKING:
@@ -49,6 +48,14 @@ WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 
 _SETTINGS = {"precision": "dtype"}  # names in older stores
 _SYMBOLS = {"width": "w", "laziness": "α"}
+_PRINTED = {  # the headings of columns
+    "single_error": "one network",
+    "single_std": "± sd",
+    "ensemble_error": "mean",
+    "vote_error": "vote",
+    "train_error": "training",
+    "median_steps": "steps",
+}
 _COLUMNS = {"max_steps": "most_steps"}  # the column max_steps counts networks with that status
 
 
@@ -105,13 +112,13 @@ class LazyCurve(Shown):
     def _content(self) -> Content:
         rows = [table_row(run) for run in self.runs]
         best = min(rows, key=lambda row: np.nan_to_num(row["ensemble_error"], nan=np.inf))
-        verdict = (
-            f"The mean of {best['n_members']} networks has the least error, "
-            f"{plain(best['ensemble_error'])}, at width {best['width']} and "
-            f"α = {whole(best['laziness'])}."
-        )
-        if np.isnan(best["ensemble_error"]):
-            verdict = "All networks diverged."
+        verdict = "All networks diverged."
+        if not np.isnan(best["ensemble_error"]):
+            verdict = (
+                f"The mean of {best['n_members']} networks has the least error, "
+                f"{plain(best['ensemble_error'])}, at width {best['width']} and "
+                f"α = {whole(best['laziness'])}."
+            )
         title = "Share of test points misclassified"
         return Content(title=title, tables=[_table(rows)], verdict=verdict)
 
@@ -370,36 +377,24 @@ def table_row(run: LazyRun) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The rows as a table; in print the error of one network has its standard deviation."""
-
-    def with_deviation(row: Mapping[str, Any]) -> Estimate | float:
-        value, deviation = row["single_error"], row["single_std"]
-        if np.isnan(deviation):
-            return float(value)
-        return Estimate(value=value, standard_error=deviation, n_draws=2)
-
-    def stopped(row: Mapping[str, Any]) -> str:
-        return ", ".join(f"{row[name]} {name}" for name in STATUSES if row[name])
-
-    printed: dict[str, tuple[str, Any]] = {
-        "laziness": ("α", "count"),
-        "width": ("w", "count"),
-        "ensemble_error": ("mean", "number"),
-        "vote_error": ("vote", "number"),
-        "train_error": ("training", "number"),
-        "median_steps": ("steps", "count"),
-    }
-    columns, cells = [], []
-    for name in rows[0] if rows else ():
-        heading, form = printed.get(name, (name, "number"))
-        columns.append(Column(name=name, heading=heading, form=form, printed=name in printed))
-        cells.append([row[name] for row in rows])
-        if name == "n_members":
-            columns.append(Column(name="one", heading="one network ± sd", exported=False))
-            cells.append([with_deviation(row) for row in rows])
-    columns.append(Column(name="stopped", form="words", exported=False))
-    cells.append([stopped(row) for row in rows])
-    return Table(name="runs", columns=columns, rows=list(zip(*cells, strict=True)))
+    """The rows as a table."""
+    columns: list[tuple[Column, Any]] = [
+        (
+            Column(
+                name=name,
+                heading=_PRINTED.get(name),
+                form="count" if name == "median_steps" else "number",
+                printed=name in _PRINTED,
+            ),
+            [row[name] for row in rows],
+        )
+        for name in rows[0]
+        if name not in _SYMBOLS
+    ]
+    ends = [", ".join(f"{row[name]} {name}" for name in STATUSES if row[name]) for row in rows]
+    columns.append((Column(name="stopped", form="words", exported=False), ends))
+    varying = {name: [row[name] for row in rows] for name in ("laziness", "width")}
+    return point_table("runs", (len(rows),), varying, columns)
 
 
 def runs_table(runs: Sequence[LazyRun]) -> dict[str, list[Any]]:

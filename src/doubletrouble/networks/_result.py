@@ -3,7 +3,7 @@
 from __future__ import annotations  # help() shows the names of types, not their definitions
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -261,47 +261,41 @@ class LazyRun(Shown):
 
     # --- shown ---
 
-    @property
-    def title(self) -> str:
-        """The numbers of members by status, their width and α."""
-        counts = [f"{self.status.count(one)} {one}" for one in dict.fromkeys(self.status)]
-        return (
-            f"{self.n_members} networks of width {self.width}, α = {whole(self.laziness)}: "
-            f"{', '.join(counts)}"
-        )
-
     def _content(self) -> Content:
         lost = int(self.diverged.sum())
         left = self.n_members - lost
-        facts: dict[str, Any] = {"width": self.width, "laziness": self.laziness}
-        facts |= {"n_members": self.n_members, "settings": dict(self.settings)}
+        counts = [f"{self.status.count(one)} {one}" for one in dict.fromkeys(self.status)]
+        names = ("width", "laziness", "n_members", "settings")
+        content = Content(
+            title=f"{self.n_members} networks of width {self.width}, α = {whole(self.laziness)}: "
+            f"{', '.join(counts)}",
+            notes=[f"{lost} of {self.n_members} networks diverged, and are left out"] * (lost > 0),
+            verdict="All networks diverged.",
+            facts={name: getattr(self, name) for name in names},
+        )
         if not left:
-            return Content(title=self.title, verdict="All networks diverged.", facts=facts)
+            return content
         valid = self.without_diverged()
-        schemes = {"one network": Ensemble(1), "mean": Ensemble(left), "vote": Vote(left)}
-        rows: list[list[Any]] = []
-        for label, scheme in list(schemes.items())[: 3 if left > 1 else 1]:
-            rate = valid.error(scheme).total
-            known = np.isfinite(rate.standard_error)
-            K = 1 if label == "one network" else left
-            rows.append([label, K, rate if known else float(rate)])
+        fitted = int(valid.interpolates.sum())
+        rows: list[list[Any]] = [["one network", 1, valid.error().total]]
+        if left > 1:
+            rows += [["mean", left, valid.error(left).total]]
+            rows += [["vote", left, valid.error(Vote(left)).total]]
+        for row in rows:
+            if not np.isfinite(row[2].standard_error):
+                row[2] = float(row[2])
         verdict = f"One network misclassifies {percent(float(rows[0][2]))} of the test points"
         if left > 1:
             verdict += f", and the mean of {left} {percent(float(rows[1][2]))} of them"
-        fitted = int(valid.interpolates.sum())
-        verdict += f"; {fitted} of {left} fit every training sample."
         columns = (
             Column(name="error_of", heading="error of", form="words"),
             Column(name="n_members", heading="K", form="count"),
             Column(name="error", heading="misclassified"),
         )
-        notes = [f"{lost} of {self.n_members} networks diverged, and are left out"] if lost else []
-        return Content(
-            title=self.title,
+        return replace(
+            content,
             tables=[Table(name="errors", columns=columns, rows=rows)],
-            notes=notes,
-            verdict=verdict,
-            facts=facts,
+            verdict=f"{verdict}; {fitted} of {left} fit every training sample.",
         )
 
     def _picture(self) -> _plots.Curves:

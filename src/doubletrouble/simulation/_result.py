@@ -10,8 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
-from doubletrouble._numbers import plain, whole
+from doubletrouble._display import Column, Content, Shown, Table, settings_text
 from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
     Amplitudes,
@@ -36,7 +35,14 @@ from doubletrouble.parameters import (
     shown,
 )
 from doubletrouble.problems import Member, Problem
-from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, PsiTerms
+from doubletrouble.results import (
+    AnovaTerms,
+    ErrorTerms,
+    Estimate,
+    PsiTerms,
+    committee_content,
+    common_coordinates,
+)
 from doubletrouble.simulation._ensembles import (
     has_all_samples,
     has_disjoint_samples,
@@ -320,55 +326,36 @@ class Simulation(Shown):
         content = error._content()
         tables = list(content.tables)
         if self.drawn and not error.shape:
-            tables.append(self._ensemble_table())
-        scales = {name: getattr(self, name) for name in ("dim", "model", "seed", "n_data")}
-        scales |= {name: getattr(self, name) for name in ("n_init", "test", "center", "dtype")}
+            schemes = [as_ensemble(1, "Simulation.error"), *self.ensembles]
+            columns = [Column(name="ensemble", form="words"), Column(name="error")]
+            rows = [[repr(scheme), self.error(scheme).total] for scheme in schemes]
+            table = Table(name="ensembles", title="Ensembles drawn", columns=columns, rows=rows)
+            tables.append(table)
+        names = ("dim", "model", "seed", "n_data", "n_init", "test", "center", "dtype")
         return replace(
             content,
-            title=self._title(error.label),
+            title=f"Simulated {error.label} ± standard error: {_MODELS[self.model]}, "
+            f"{self.n_data} draws\n{self._settings()}",
             tables=tables,
-            facts={**scales, "problem": self._settings()},
+            facts={**{name: getattr(self, name) for name in names}, "problem": self._parameters()},
         )
 
-    def _settings(self) -> dict[str, Any]:
-        """The problem at the sizes realized, as numbers and words."""
-        values = {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
-        return {
-            name: value if isinstance(value, float | np.ndarray) else str(value)
-            for name, value in values.items()
-        }
+    def _parameters(self) -> dict[str, Any]:
+        """The problem at the sizes realized."""
+        return {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
 
-    def _title(self, label: str) -> str:
-        """The model, its sizes, and the parameters that are not the default ones."""
+    def _settings(self) -> str:
+        """The sizes, and the parameters that are not the default ones."""
         symbols = {name: spec.symbol for name, spec in declarations(Problem).items()}
-        at = [f"D = {self.dim}"]
-        for f in fields(self.problem):
-            value = getattr(self.problem, f.name)
-            usual = np.ndim(value) == 0 and value == getattr(_USUAL, f.name)
-            if usual and f.name not in _ALWAYS:
-                continue
-            if f.name not in symbols:
-                at.append(str(value))
-            elif np.ndim(value):
-                at.append(f"{len(np.unique(value))} values of {symbols[f.name]}")
-            else:
-                at.append(f"{symbols[f.name]} = {whole(float(value))}")
+        at: dict[str, Any] = {"D": self.dim}
+        for name, value in self._parameters().items():
+            if np.ndim(value):
+                at[symbols[name]] = f"{len(np.unique(value))} values"
+            elif name in _ALWAYS or value != getattr(_USUAL, name):
+                at[symbols.get(name, name)] = value
         if self.times is not None:
-            at.append(f"{self.times.size} times")
-        return (
-            f"Simulated {label} ± standard error: {_MODELS[self.model]}, {self.n_data} draws"
-            f"\n{', '.join(at)}"
-        )
-
-    def _ensemble_table(self) -> Table:
-        """The error of one model, and of every ensemble drawn."""
-        schemes = [as_ensemble(1, "Simulation.error"), *self.ensembles]
-        return Table(
-            name="ensembles",
-            title="Ensembles drawn",
-            columns=[Column(name="ensemble", form="words"), Column(name="error")],
-            rows=[[repr(scheme), self.error(scheme).total] for scheme in schemes],
-        )
+            at["time"] = f"{self.times.size} values"
+        return settings_text(at)
 
     # --- from draws to parts ---
 
@@ -379,8 +366,7 @@ class Simulation(Shown):
 
     def _coordinates(self, scheme: Scheme) -> dict[str, Value]:
         """The parameters that vary along the axes of the results."""
-        values = {f.name: getattr(self.problem, f.name) for f in fields(self.problem)}
-        values |= {"time": self.times, "n_members": scheme.n_members}
+        values = {**self._parameters(), "time": self.times, "n_members": scheme.n_members}
         values |= self.realized(scheme).options
         return {name: value for name, value in values.items() if np.ndim(value)}
 
@@ -439,15 +425,17 @@ def _against(error: ErrorTerms[Estimate], theory: Any) -> Any:
             "theory must be of the points of the simulation, along one axis at most, got shapes "
             f"{theory.shape} and {error.shape}"
         )
+    common_coordinates("theory and simulation", theory.coordinates, error.coordinates)
     picture, other = error._picture(), theory._picture()
-    if not error.shape:
-        exact = {bar.part: replace(bar, label="theory") for bar in other.rows}
-        pairs = [(bar, exact[bar.part]) for bar in picture.rows if bar.part in exact]
-        rows = [bar for pair in pairs if any(float(b.value) for b in pair) for bar in pair]
-        return replace(picture, rows=rows)
-    points = [replace(line, points=True) for line in picture.lines]
-    lines = [replace(line, label="") for line in other.lines]
-    return replace(picture, lines=[*lines, *points], note=_SIMULATED)
+    if error.shape:
+        points = [replace(line, points=True) for line in picture.lines]
+        lines = [replace(line, label="") for line in other.lines]
+        return replace(picture, lines=[*lines, *points], note=_SIMULATED)
+    exact = {bar.part: replace(bar, label="theory") for bar in other.rows}
+    pairs = [(bar, exact[bar.part]) for bar in picture.rows if bar.part in exact]
+    return replace(
+        picture, rows=[bar for pair in pairs if any(float(b.value) for b in pair) for bar in pair]
+    )
 
 
 def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> MemberTerms:
@@ -883,57 +871,18 @@ class CommitteeSimulation(Shown):
     # --- shown ---
 
     def _picture(self) -> _plots.Bars:
-        errors, total = self.pair_errors, self.error().total
-        own = [errors[k, k] for k in range(len(self.members))]
-        bars = [_plots.Bar(label=f"member {k}", value=one) for k, one in enumerate(own, start=1)]
-        bars.append(_plots.Bar(label="mean of all", value=total, part="total"))
+        count, errors = len(self.members), self.pair_errors
+        bars = [_plots.Bar(label=f"member {k + 1}", value=errors[k, k]) for k in range(count)]
+        bars.append(_plots.Bar(label="mean of all", value=self.error().total, part="total"))
         return _plots.Bars(rows=bars, xlabel="squared error")
 
     def _content(self) -> Content:
-        errors, total, count = self.pair_errors, self.error().total, len(self.members)
-        names = ("features_per_dim", "samples_per_dim", "ridge")
-        symbols = {name: declarations(Member)[name].symbol for name in names}
-        members: list[list[Any]] = [
-            [
-                f"member {k}",
-                *(float(np.asarray(getattr(one, name))) for name in names),
-                str(one.activation),
-                errors[k - 1, k - 1],
-            ]
-            for k, one in enumerate(self.members, start=1)
-        ]
-        own = [float(errors[k, k]) for k in range(count)]
-        best = int(np.argmin(own))
-        scales = {name: getattr(self, name) for name in ("dim", "model", "seed", "n_data")}
-        return Content(
+        count = len(self.members)
+        at = settings_text({"D": self.dim, "F": self.signal, "τ": self.noise})
+        names = ("dim", "model", "seed", "n_data", "signal", "noise", "members")
+        return replace(
+            committee_content(self.error(), np.full(count, 1 / count), self.pair_errors),
             title=f"Simulated squared error ± standard error: {_MODELS[self.model]}, "
-            f"{self.n_data} draws\nD = {self.dim}, F = {whole(self.signal)}, "
-            f"τ = {whole(self.noise)}",
-            tables=[
-                Table(
-                    name="members",
-                    columns=[
-                        Column(name="member", heading="", form="words"),
-                        *(Column(name=n, heading=symbols[n], form="count") for n in names),
-                        Column(name="activation", form="words"),
-                        Column(name="error"),
-                    ],
-                    rows=[*members, ["mean of all", None, None, None, None, total]],
-                ),
-                Table(
-                    name="pair_errors",
-                    title="Mean product of the errors of two members",
-                    columns=[
-                        Column(name="member", form="count"),
-                        *(
-                            Column(name=f"error_with_{k}", heading=f"with {k}", alone=True)
-                            for k in range(1, count + 1)
-                        ),
-                    ],
-                    rows=[[k + 1, *(errors[k, j] for j in range(count))] for k in range(count)],
-                ),
-            ],
-            verdict=f"The mean of all members has an error of {plain(float(total))}; the best "
-            f"one, member {best + 1}, of {plain(own[best])}.",
-            facts=scales,
+            f"{self.n_data} draws\n{at}",
+            facts={name: getattr(self, name) for name in names},
         )

@@ -69,6 +69,7 @@ AXES = (*PROBLEM, "dim", "model", "seed")
 ENSEMBLES = tuple(map(Ensemble, (1, 2, 10, math.inf)))
 """The default of `Sweep.ensembles`."""
 
+_FEW_ROWS = 1000  # of which the least error is given
 _HASH_SHOWN = 12  # characters; any beginning that is unique chooses a sweep
 
 _DEFAULTS: dict[str, Any] = {
@@ -694,27 +695,31 @@ class SweepResult(Shown):
         return [outcome.message for _, outcome in self._outcomes() if outcome.status == FAILED]
 
     def _content(self) -> Content:
-        sweep: Any = self.sweep  # ensembles are schemes, and times numbers
-        axes = {name: v for name, v in sweep._axes()[0].items() if len(v) > 1}
-        first = itertools.islice(self._rows(), ROWS)
-        table = _table.printed(first, axes, sweep.ensembles, sweep.times)
-        count = (self.status.done + self.status.failed) * len(sweep.ensembles)
-        count *= 1 if sweep.times is None else len(sweep.times)
-        lines = [f"the first of {count:,} rows; to_frame() has all of them"]
+        axes, ensembles, times = self._varying()
+        status = self.status
+        count = status.done * len(ensembles) * len(times or [0]) + status.failed
+        few = count <= _FEW_ROWS
+        cells = self.rows if few else itertools.islice(self._rows(), ROWS)
+        table = _table.totals(cells, axes, ensembles, times)
         return Content(
-            tables=[table],
-            lines=lines if count > ROWS else (),
-            verdict=f"{self.status.verdict}, in {self.store}",
-            facts={"sweep": self.sweep.hash, "store": str(self.store), **asdict(self.status)},
+            title=f"{status.verdict}, in {self.store}",
+            tables=[table if few else replace(table, rows=table.rows[:ROWS])],
+            lines=[] if few else [f"the first of {count:,} rows; to_frame() has all of them"],
+            verdict=_table.least(table) if few and status.done else status.verdict,
+            facts={"sweep": self.sweep.hash, "store": str(self.store), **asdict(status)},
         )
 
+    def _varying(self) -> tuple[Any, ...]:
+        """The parameters with several values, the ensembles and the times."""
+        axes = {name: v for name, v in self.sweep._axes()[0].items() if len(v) > 1}
+        return axes, self.sweep.ensembles, self.sweep.times
+
     def _tables(self) -> tuple[Table, ...]:
-        return (_table.exported(self._outcomes()),)
+        columns = [Column(name=name) for name in _table.COLUMNS]
+        return (Table(name="rows", columns=columns, rows=self.to_frame().to_numpy().tolist()),)
 
     def _picture(self) -> _plots.Curves:
-        sweep: Any = self.sweep
-        axes = {name: v for name, v in sweep._axes()[0].items() if len(v) > 1}
-        return _table.curves(self._rows(), axes, sweep.ensembles, sweep.times)
+        return _table.curves(self._rows(), *self._varying())
 
     def to_frame(self) -> Any:
         """The rows as a table.

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble._display import ROWS, Column, Table, strict_json
+from doubletrouble._display import Column, Table, settings_text, strict_json
 from doubletrouble._numbers import whole
-from doubletrouble._plots import Curve, Curves
+from doubletrouble._plots import CYCLE, Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
 from doubletrouble.parameters import Value, declarations
@@ -222,17 +222,7 @@ class SweepRow:
     simulation: Simulation | None
 
 
-def exported(outcomes: Outcomes) -> Table:
-    """Every row of the table."""
-    frame = to_frame(outcomes)
-    columns = [
-        Column(name=name, form="words" if kind is str else "number")
-        for name, kind in COLUMNS.items()
-    ]
-    return Table(name="rows", columns=columns, rows=frame.to_numpy(dtype=object).tolist())
-
-
-def printed(
+def totals(
     cells: Iterable[SweepRow],
     axes: Collection[str],
     ensembles: Sequence[Scheme],
@@ -249,25 +239,30 @@ def printed(
             total = cell.simulation.error(scheme).total
             for k, time in enumerate([None] if times is None else times):
                 rows.append([*start, repr(scheme), time, total if time is None else total[k], None])
-    columns = [Column(name=name, heading=_heading(name), form=_form(name)) for name in axes]
+    words = (*_NAMES, "model")
+    columns = [Column(name=name, form="words" if name in words else "count") for name in axes]
     columns += [
         Column(name="ensemble", form="words"),
         Column(name="time", form="count"),
-        Column(name="total", heading="total error"),
+        Column(name="total"),
         Column(name="message", form="words"),
     ]
-    return Table(name="rows", columns=columns, rows=rows[:ROWS])
+    return Table(name="rows", columns=columns, rows=rows, omitted="rows")
+
+
+def least(table: Table) -> str:
+    """The row of least total error, as text."""
+    names = [column.title for column in table.columns[:-2]]
+    known = (row for row in table.rows if row[-2] is not None)
+    *where, total, _ = min(known, key=lambda row: float(row[-2]))
+    at = {name: value for name, value in zip(names, where, strict=True) if value is not None}
+    return f"The least total is {total}, at {settings_text(at)}."
 
 
 def _heading(name: str) -> str:
     """The symbol of a parameter, or its name."""
     specs = declarations(Problem)
     return specs[name].symbol if name in specs else name.replace("_", " ")
-
-
-def _form(name: str) -> Any:
-    """How the cells of a column are printed."""
-    return "words" if name in (*_NAMES, "model") else "count"
 
 
 def curves(
@@ -300,15 +295,28 @@ def curves(
         )
     x = np.array(sorted(numbers[along]))
     lines = []
-    for (name, *values), found in totals.items():
+    for ((name, *values), found), look in zip(totals.items(), _looks(list(totals)), strict=True):
         given = [f"{_heading(k)} = {_word(v)}" for k, v in zip(others, values, strict=True)]
         known = [found.get(value) for value in x]
         y = np.array([math.nan if one is None else float(one) for one in known])
         error = np.array([0.0 if one is None else float(one.standard_error) for one in known])
         label = ", ".join([*([name] if len(ensembles) > 1 else []), *given])
         total = Estimate(value=y, standard_error=error, n_draws=2)
-        lines.append(Curve(label=label, y=total, points=True, joined=True))
+        lines.append(Curve(label=label, y=total, points=True, joined=True, **look))
     return Curves(x=x, xlabel=_heading(along), lines=lines, ylabel="test error")
+
+
+def _looks(curves: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Colours by the variable with the most values, markers and dashes by all others."""
+    values = [list(dict.fromkeys(column)) for column in zip(*curves, strict=True)]
+    first = max(range(len(values)), key=lambda k: len(values[k]))
+    others = list(dict.fromkeys((*one[:first], *one[first + 1 :]) for one in curves))
+    looks = []
+    for one in curves:
+        turn, color = divmod(values[first].index(one[first]), len(CYCLE))
+        style = others.index((*one[:first], *one[first + 1 :])) + turn * len(others)
+        looks.append({"color": CYCLE[color], "style": style})
+    return looks
 
 
 def _word(value: Any) -> str:
