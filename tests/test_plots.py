@@ -147,6 +147,18 @@ def texts(ax: Any) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
+def row_labels(ax: Any) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def contrast(color: str, background: str) -> float:
+    """The ratio of luminances of the guidelines for web content."""
+    rgb = np.array([matplotlib.colors.to_rgb(one) for one in (color, background)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    low, high = sorted(linear @ [0.2126, 0.7152, 0.0722])
+    return float((high + 0.05) / (low + 0.05))
+
+
 def whiskers(ax: Any) -> np.ndarray[Any, Any]:
     """All end points of error bars."""
     segments = [
@@ -167,6 +179,8 @@ def test_a_picture_is_drawn_on_given_axes_or_new_ones(name: str) -> None:
     figure, given = pyplot.subplots()
     assert _plots.draw(picture, given) is given
     assert given.figure is figure
+    part = pyplot.figure(layout="constrained").subfigures(1, 2)[1].add_subplot()
+    assert _plots.draw(picture, part) is part
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -360,18 +374,133 @@ def test_steps_of_a_waterfall_join() -> None:
     assert noise.get_x() == start.get_width()
     assert bias.get_x() == noise.get_x() + noise.get_width()
     assert end.get_width() == bias.get_x() + bias.get_width()
-    assert {"4,820", "−1,200", "+300", "3,920"} <= set(texts(ax))
+    assert {"4,820", "3,920"} <= set(texts(ax))
+    assert row_labels(ax) == ["now", "noise −1,200", "bias +300", "best ridge"]
+    assert [line.get_marker() for line in ax.lines if line.get_marker() != "None"] == ["<", ">"]
+
+
+def test_points_without_neighbours_have_markers() -> None:
+    point = _plots.Curve(label="total", y=np.array([2.0]), part="total")
+    ax = _plots.draw(_plots.Curves(x=[1e9], xlabel="x", ylabel="y", lines=[point]))
+    assert [line.get_marker() for line in ax.lines] == ["o"]
+    assert len(ax.get_xticks()) == 1
+
+
+@pytest.mark.parametrize(("value", "edge", "marker"), [(np.inf, 1.0, "^"), (-np.inf, 0.0, "v")])
+def test_infinite_values_are_triangles_at_the_edge(value: float, edge: float, marker: str) -> None:
+    lines = [
+        _plots.Curve(label="total", y=np.array([3.0, value, 2.0]), part="total"),
+        _plots.Curve(label="noise", y=np.array([2.0, value, 1.0]), part="noise"),
+        _plots.Curve(label="bias", y=np.array([1.0, 1.0, 1.0]), part="bias"),
+    ]
+    ax = _plots.draw(
+        _plots.Curves(x=[1, 2, 3], xlabel="x", ylabel="y", lines=lines, signed=True, logy=False)
+    )
+    colors = {CAUSES["light"][name] for name in ("total", "noise")}
+    triangles = [line for line in ax.lines if line.get_marker() == marker]
+    assert {line.get_color() for line in triangles} == colors
+    assert all(tuple(line.get_xydata()[0]) == (2.0, edge) for line in triangles)
+    assert len({tuple(line.get_transform().transform((2.0, edge))) for line in triangles}) == 2
+    assert {line.get_color() for line in ax.lines if line.get_marker() == "o"} == colors
+    assert "triangles: infinite" in texts(ax)
+
+
+def test_curves_of_zeros_are_shown_in_signed_pictures() -> None:
+    lines = [_plots.Curve(label=name, y=np.full(12, n)) for n, name in enumerate(["law", "here"])]
+    legend = _plots.draw(curves(lines=lines, signed=True)).get_legend()
+    assert {text.get_text() for text in legend.get_texts()} == {"law", "here"}
+
+
+def test_curves_of_one_colour_differ_by_markers_and_dashes() -> None:
+    lines = [
+        _plots.Curve(label=str(n), y=n + X, color="#000000", style=n, points=True, joined=True)
+        for n in range(3)
+    ]
+    handles = _plots.draw(curves(lines=lines, marks=())).get_legend().legend_handles
+    assert len({handle.get_marker() for handle in handles}) == 3
+    assert all(handle.get_linestyle() != "None" for handle in handles)
+
+
+@pytest.mark.parametrize("rows", [3, 12])
+def test_sequential_colours_are_readable_on_white(rows: int) -> None:
+    ax = _plots.draw(family(rows, levels=np.geomspace(1e-4, 1, rows), levels_label="ridge"))
+    drawn = {line.get_color() for line in ax.lines}
+    assert len(drawn) >= rows
+    assert min(contrast(color, "white") for color in drawn) > 2.5
+
+
+@pytest.mark.parametrize("error", [0.45, 3.0])
+def test_wide_whiskers_end_before_the_number(error: float) -> None:
+    rows = [_plots.StackRow(label="now", parts={"bias": 1.0}, total=estimate(1.0, error))]
+    stacked = _plots.Stack(rows=rows, xlabel="x", confidence=0.9)
+    split = _plots.Breakdown(
+        parts={"bias": ("bias", estimate(1.0, error))},
+        total=estimate(1.0, error),
+        xlabel="x",
+        confidence=0.9,
+    )
+    for picture in (stacked, split):
+        ax = _plots.draw(picture)
+        numbers = [text.xy[0] for text in ax.texts if text.get_text().startswith("1.00")]
+        assert whiskers(ax)[:, 0].max() == pytest.approx(max(numbers))
+        assert max(numbers) < ax.get_xlim()[1]
+        assert any(line.get_marker() == ">" for line in ax.lines) == (error > 1)
+
+
+@pytest.mark.parametrize("name", ["tree", "a decision tree of depth three, with its options"])
+@pytest.mark.parametrize("cause", ["bias", "bias and the noise floor that no learner can remove"])
+def test_legends_and_notes_are_inside_of_the_figure(name: str, cause: str) -> None:
+    rows = [_plots.StackRow(label=name, parts=PARTS, total=estimate(4820.0, 100.0))]
+    labels = dict.fromkeys(PARTS, cause)
+    ax = _plots.draw(
+        _plots.Stack(rows=rows, xlabel="x", confidence=0.9, labels=labels, baseline=5930.0)
+    )
+    ax.figure.canvas.draw()
+    whole = ax.figure.bbox
+    for box in [ax.get_legend().get_window_extent(), ax.get_tightbbox()]:
+        assert whole.x0 <= box.x0
+        assert box.x1 <= whole.x1
+        assert whole.y0 <= box.y0
+        assert box.y1 <= whole.y1
+
+
+@pytest.mark.parametrize("label", ["2x data", "twice the data, with all other settings as now"])
+def test_notes_in_the_place_of_bars_have_room(label: str) -> None:
+    note = "withheld: one size of training sets does not determine the error at another; "
+    note += "dt.diagnose(model, X, y) extrapolates it"
+    rows = [_plots.StackRow(label=label, total=None, note=k * note) for k in (1, 2)]
+    rows.append(_plots.StackRow(label="now", total=1.0))
+    ax = _plots.draw(_plots.Stack(rows=rows, xlabel="x"))
+    shown = texts(ax)
+    assert any("dt.diagnose(model,\xa0X,\xa0y)" in text for text in shown)
+    rows_at = ax.transData.transform([(0.0, 0.5), (0.0, 1.5), (0.0, -0.5)])[:, 1]
+    first, second = (text.get_window_extent() for text in ax.texts[:2])
+    assert rows_at[0] <= first.y0
+    assert first.y1 <= rows_at[2]
+    assert rows_at[1] <= second.y0
+    assert second.x1 <= ax.figure.bbox.x1
+
+
+def test_long_labels_of_rows_are_in_lines() -> None:
+    name = "RandomForestRegressor(max_depth=3, min_samples_leaf=4, n_estimators=10)"
+    ax = _plots.draw(_plots.Bars(rows=[_plots.Bar(label=name, value=1.0)], xlabel="x"))
+    lines = ["RandomForestRegressor(", "max_depth=3,", "min_samples_leaf=4,", "n_estimators=10)"]
+    assert row_labels(ax) == ["\n".join(lines)]
+
+
+def test_labels_of_a_map_do_not_overlap_those_of_contours() -> None:
+    ax = _plots.draw(colored_map())
+    ax.figure.canvas.draw()
+    points = [text for text in ax.texts if text.get_text() in {"now", "best"}]
+    others = [text for text in ax.texts if text.get_text()[:1].isdigit()]
+    assert others
+    for point in points:
+        box = point.get_window_extent()
+        assert not any(box.overlaps(text.get_window_extent()) for text in others)
 
 
 def test_parts_are_readable_on_their_background() -> None:
-    def luminance(color: str) -> float:
-        rgb = np.asarray(matplotlib.colors.to_rgb(color))
-        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-        return float(linear @ [0.2126, 0.7152, 0.0722])
-
     for theme, paper in PAPER.items():
-        behind = luminance(paper["paper"])
         for part, color in {**CAUSES[theme], "floor": EFFECTS[theme]["bayes"]}.items():
-            low, high = sorted([luminance(color), behind])
-            assert (high + 0.05) / (low + 0.05) > 2.5, (theme, part)
+            assert contrast(color, paper["paper"]) > 2.5, (theme, part)
     assert set(HATCHES) == set(CAUSES["light"]) - {"total"}

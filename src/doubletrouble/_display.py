@@ -204,6 +204,23 @@ class Shown:
         """The tables that are exported."""
         return self._content().tables
 
+    def _records(self) -> list[dict[str, Any]]:
+        """The rows of the tables; of several, with the names of the tables."""
+        tables = self._tables()
+        if len(tables) == 1:
+            return tables[0].records()
+        return [{"table": table.name, **row} for table in tables for row in table.records()]
+
+    def _document(self) -> dict[str, Any]:
+        """The numbers, the remarks and the verdict, as JSON has them."""
+        content = self._content()
+        return {
+            **content.facts,
+            **{table.name: table.records() for table in self._tables()},
+            **({"notes": list(content.notes)} if content.notes else {}),
+            **({"verdict": content.verdict} if content.verdict else {}),
+        }
+
     def __str__(self) -> str:
         """The tables as text, and the verdict as its last line."""
         return as_text(self._content())
@@ -231,14 +248,9 @@ class Shown:
             If pandas is not installed.
         """
         pandas = require("pandas", "tables")
-        tables = self._tables()
-        if len(tables) == 1:
-            frame = pandas.DataFrame(tables[0].records())
-            index = tables[0].index
-            return frame.set_index(index).rename_axis(None) if index else frame
-        return pandas.DataFrame(
-            [{"table": table.name, **row} for table in tables for row in table.records()]
-        )
+        frame, tables = pandas.DataFrame(self._records()), self._tables()
+        index = tables[0].index if len(tables) == 1 else ""
+        return frame.set_index(index).rename_axis(None) if index else frame
 
     def to_json(self) -> str:
         """Return the numbers, the remarks and the verdict as JSON, without rounding.
@@ -248,14 +260,7 @@ class Shown:
         str
             The text, indented. Infinities are "inf" and "-inf", NaN is null.
         """
-        content = self._content()
-        document = {
-            **content.facts,
-            **{table.name: table.records() for table in self._tables()},
-            **({"notes": list(content.notes)} if content.notes else {}),
-            **({"verdict": content.verdict} if content.verdict else {}),
-        }
-        return as_json(document)
+        return as_json(self._document())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the result.
@@ -374,6 +379,8 @@ def _multiples(pairs: Mapping[str, float] | None) -> str:
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return whole(float(value)) if isinstance(value, int | float) else str(value)
 
 
@@ -390,7 +397,8 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     """The columns of text that one column makes: an interval has its own."""
     form = column.form
     if form == "words":
-        return [_Printed(column.title, ["" if c is None else str(c) for c in cells], False)]
+        words = ["" if c is None else _word(c) if isinstance(c, bool) else str(c) for c in cells]
+        return [_Printed(column.title, words, False)]
     if form == "multiples":
         return [_Printed(column.title, list(map(_multiples, cells)), False)]
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)
@@ -476,12 +484,15 @@ def _at_points(numbers: Sequence[str]) -> list[str]:
 def as_text(content: Content, encode: Callable[[str], str] = str) -> str:
     """A result as text; `encode` replaces characters that a stream does not have."""
 
+    def words(text: str) -> str:
+        return UNBROKEN.join(map(encode, text.split(UNBROKEN)))
+
     def lines(text: str, indent: str = "") -> list[str]:
-        return paragraph(encode(text), indent)
+        return paragraph(words(text), indent)
 
     blocks = [
         "\n".join(line for text in (content.lead, content.title) for line in lines(text)),
-        *("\n".join([*lines(t.title), *_table_lines(t, encode)]) for t in content.tables if t.rows),
+        *("\n".join([*lines(t.title), *_table_lines(t, words)]) for t in content.tables if t.rows),
         "\n".join(line for text in content.lines for line in lines(text)),
         "\n".join(line for text in content.notes for line in lines(f"note: {text}", "  ")),
         "\n".join(lines(content.verdict)),
@@ -543,8 +554,7 @@ def _encoded(column: _Printed, encode: Callable[[str], str], omits: bool) -> _Pr
     """A column with other characters, and a mark where rows are omitted."""
     half = ROWS // 2
     cells = [*column.cells[:half], "…", *column.cells[half:]] if omits else column.cells
-    texts = [UNBROKEN.join(map(encode, cell.split(UNBROKEN))) for cell in cells]
-    return replace(column, heading=encode(column.heading), cells=texts)
+    return replace(column, heading=encode(column.heading), cells=list(map(encode, cells)))
 
 
 def _least_width(column: _Printed) -> int:

@@ -7,21 +7,23 @@ the interval at the picture's `confidence`, one standard error on each side wher
 
 Errors are not negative: whiskers and bands of values from 0 end at 0, unless the picture is
 `signed`, as that of a difference. On a logarithmic axis a curve has a gap where its value is 0 or
-less, and a note lists these curves.
+less, and a note lists these curves. A point without neighbours has a marker; an infinite value is a
+triangle at the edge of the axes.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble._numbers import Uncertain, percent, plain
+from doubletrouble._numbers import Uncertain, percent, plain, whole
 from doubletrouble.errors import require
 from doubletrouble.palette import (
     BLACK,
@@ -49,21 +51,25 @@ _BETTER, _WORSE = SKY, VERMILION
 CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # lines that are no part
 _DASHES = (0, (3, 2))  # extrapolated
 _DOTS = (0, (1, 1.4))
+_MARKERS = "osDvPX*<>phH"
+_STYLES = ("-", _DOTS, "-.", (0, (1, 3)))
 _GUIDE = (0, (4, 3))  # separators and marks
 _WHISKER = {"fmt": "none", "ecolor": BLACK, "elinewidth": 1.1, "capsize": 2.5, "capthick": 1.1}
 
 _WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
 _LIMIT = 4.0  # bars are cut at this multiple of the median
 _ROUNDING = 1e-9
+_SIGHT = 2.0  # whiskers are cut at this multiple of the longest bar
 _MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
 _LETTER = 0.0145  # width of a small letter, as a share of that of the axes
 _FEW_COLUMNS = 12  # points of each estimated curve of a family that have whiskers
-_NOTE_WIDTH, _ASIDE_WIDTH = 84, 62  # letters of notes below the axes, and in the place of a bar
+_LABEL_WIDTH = 30  # letters of a line of a row's label
+_POINTS = {"medium": 10.0, "small": 8.33, "x-small": 6.94}  # the sizes of letters
 _BRIGHTEST = 20.0  # colours of a map end at this multiple of the median
 _SEQUENTIAL = "viridis"
-_DARKEST, _LIGHTEST = 0.0, 0.86  # of these colours, for lines: its yellow is too light on white
+_DARKEST, _LIGHTEST = 0.0, 0.67  # of these colours, for lines: a contrast of 2.5 on white
 
 
 # --- pictures ------------------------------------------------------------------------------------
@@ -172,6 +178,7 @@ class Curve:
     extrapolated: npt.NDArray[np.bool_] | None = None
     dotted: bool = False
     color: str = ""  # that of the part unless given
+    style: int = 0  # number of the marker and of the dashes, of curves of the same colour
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -298,17 +305,59 @@ def _size(picture: Picture) -> tuple[float, float]:
     """Width and height of a new figure, in inches."""
     match picture:
         case Bars(rows=rows):
-            return 6.0, 0.9 + 0.34 * max(len(rows), 3)
+            height = _row_height(6.0, [(row.label, row.note) for row in rows])
+            return 6.0, 0.9 + height * max(len(rows), 3)
         case Stack(rows=rows):
-            return 6.8, 1.2 + (0.34 if len(rows) < 16 else 0.24) * max(len(rows), 3)
-        case Breakdown(parts=parts, changes=changes):
-            return 6.8, 1.4 + 0.3 * (len(parts) + len(changes) + 2 + bool(changes))
+            height = _row_height(6.8, [(row.label, row.note) for row in rows])
+            return 6.8, 1.2 + (height if len(rows) < 16 else 0.24) * max(len(rows), 3)
+        case Breakdown(changes=changes):
+            notes = [one.note for one in changes]
+            labels = _breakdown_labels(picture)
+            texts = [*((label, "") for label in labels), *(("", note) for note in notes)]
+            return 6.8, 1.4 + (_row_height(6.8, texts) - 0.04) * len(labels)
         case Waterfall(steps=steps):
-            return 6.0, 1.0 + 0.36 * (len(steps) + 2)
+            labels = _waterfall_labels(picture, steps)
+            height = _row_height(6.0, [(label, "") for label in labels])
+            return 6.0, 1.0 + 0.02 * len(labels) + height * len(labels)
         case Map():
             return 6.0, 4.0
         case _:
             return 6.4, 3.6
+
+
+def _letters(width: float, size: str, beside: Sequence[str] = ()) -> int:
+    """The letters of a line in a figure of this width in inches, beside the labels of rows."""
+    lines = [len(line) for label in beside for line in _wrapped(label).splitlines()]
+    room = 72 * width - 0.6 * _POINTS["medium"] * max(lines, default=0) - 20
+    return max(int(room / (0.54 * _POINTS[size])), 24)
+
+
+def _row_height(width: float, rows: Sequence[tuple[str, str]]) -> float:
+    """The height of a row in inches, with room for all lines of the labels and notes."""
+    letters = _letters(width, "x-small", [label for label, _ in rows])
+    lines = max([1, *(_wrapped(label).count("\n") + 1 for label, _ in rows)])
+    notes = max([1, *(len(wrap(_unbroken(note), letters)) for _, note in rows)])
+    return max(0.34, 0.06 + 0.17 * lines, 0.12 + 0.12 * notes)
+
+
+def _width(ax: Any) -> float:
+    """The width of the part of the figure that the axes have, in inches."""
+    spec = ax.get_subplotspec()
+    share = ax.get_position().width if spec is None else spec.get_position(ax.figure).width
+    whole = spec is not None and spec.get_gridspec().ncols == 1
+    return float(ax.figure.bbox.width / ax.figure.dpi * (1.0 if whole else share))
+
+
+def _wrapped(label: str) -> str:
+    """The label of a row in lines, which end between words or at brackets."""
+    if len(label) <= _LABEL_WIDTH:
+        return label
+    return fill(label.replace("(", "( "), _LABEL_WIDTH).replace("( ", "(")
+
+
+def _unbroken(text: str) -> str:
+    """A text in which no call of a function is broken by the end of a line."""
+    return re.sub(r"\w\([^()]*\)", lambda call: call[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -324,7 +373,7 @@ def _gain(share: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return _shown(value) if value < 0 else f"+{plain(value)}"
+    return f"+{plain(value)}" if value > 0 else _shown(value)
 
 
 def _number(cell: Cell) -> FloatArray:
@@ -354,12 +403,6 @@ def _interval(
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def _end(cell: Cell, confidence: float | None, signed: bool = False) -> float:
-    """The right end of a bar and its whisker."""
-    value, interval = float(_number(cell)), _interval(cell, confidence, signed)
-    return value if interval is None else float(np.fmax(value, interval[1]))
-
-
 def _meaning(confidence: float | None) -> str:
     """The meaning of whiskers."""
     if confidence is None:
@@ -381,9 +424,18 @@ def _area(colors: Mapping[str, str], part: str) -> dict[str, Any]:
     return {"color": color, "hatch": HATCHES.get(part, ""), "edgecolor": "white", "linewidth": 0.0}
 
 
-def _whisker(ax: Any, at: float, row: float, low: float, high: float) -> None:
-    if math.isfinite(low) and math.isfinite(high) and high > low:
-        ax.errorbar(at, row, xerr=[[max(at - low, 0.0)], [max(high - at, 0.0)]], **_WHISKER)
+def _whisker(
+    ax: Any, at: float, row: float, low: float, high: float, sight: float = math.inf
+) -> float:
+    """Draw a whisker, and an arrow in place of its end if that is out of sight; return its end."""
+    if not (math.isfinite(low) and math.isfinite(high) and high > low):
+        return at
+    end = max(at, min(high, sight))
+    reach = [[max(at - low, 0.0)], [max(end - at, 0.0)]]
+    ax.errorbar(at, row, xerr=reach, **_WHISKER)
+    if end < high:
+        ax.plot(end, row, ">", color=BLACK, markersize=4, clip_on=False)
+    return end
 
 
 def _box(ax: Any) -> dict[str, Any]:
@@ -402,24 +454,32 @@ def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> float:
 
 def _aside(ax: Any, row: float, note: str) -> None:
     """A note in the place of a bar."""
-    _beside(ax, 0.0, row, fill(note, _ASIDE_WIDTH), fontsize="x-small", color=_SOFT)
+    letters = _letters(_width(ax), "x-small", _row_labels(ax))
+    _beside(ax, 0.0, row, fill(_unbroken(note), letters), fontsize="x-small", color=_SOFT)
 
 
-def _finish_rows(ax: Any, labels: Sequence[str], **style: Any) -> None:
+def _row_labels(ax: Any) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def _begin_rows(ax: Any, labels: Sequence[str]) -> None:
     """Rows from top to bottom, with labels."""
-    ax.set_yticks(range(len(labels)), labels, **style)
+    lines = [_wrapped(label) for label in labels]
+    small = len(labels) > 15 or any("\n" in label for label in lines)
+    ax.set_yticks(range(len(labels)), lines, fontsize="small" if small else "medium")
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
 
 
-def _label_x(ax: Any, label: str, notes: Iterable[str]) -> None:
-    """The label of the axis, and notes in small letters below."""
+def _label_x(ax: Any, label: str, notes: Iterable[str], rows: Sequence[str] = ()) -> None:
+    """The label of the axis, and notes in small letters below, not wider than beside the rows."""
     ax.set_xlabel(label)
     text = "; ".join(note for note in notes if note)
     if text:
         where = {"xycoords": ax.xaxis.label, "xytext": (0, -2), "textcoords": "offset points"}
         look = {"ha": "center", "va": "top", "fontsize": "small", "color": _SOFT}
-        ax.annotate(fill(text, _NOTE_WIDTH), (0.5, 0.0), **where, **look, annotation_clip=False)
+        letters = min(_letters(_width(ax), "small", rows), 84)
+        ax.annotate(fill(text, letters), (0.5, 0.0), **where, **look, annotation_clip=False)
 
 
 def _plain_ticks(axis: Any) -> None:
@@ -455,6 +515,7 @@ def _is_wide(values: FloatArray) -> bool:
 def _draw_bars(picture: Bars, ax: Any) -> None:
     colors = _colors(row.part for row in picture.rows)
     whiskers, right = False, 0.0
+    _begin_rows(ax, [row.label for row in picture.rows])
     for y, row in enumerate(picture.rows):
         if row.value is None:
             _aside(ax, y, row.note)
@@ -474,9 +535,9 @@ def _draw_bars(picture: Bars, ax: Any) -> None:
             text += " ± ?"
         right = max(right, _beside(ax, end, y, text, color=_SOFT))
     ax.axvline(0.0, color=BLACK, linewidth=0.8)
-    _finish_rows(ax, [row.label for row in picture.rows])
     _begin_at_zero(ax, right)
-    _label_x(ax, picture.xlabel, [_meaning(picture.confidence)] if whiskers else [])
+    notes = [_meaning(picture.confidence)] if whiskers else []
+    _label_x(ax, picture.xlabel, notes, _row_labels(ax))
 
 
 def _begin_at_zero(ax: Any, right: float) -> None:
@@ -501,12 +562,11 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
     colors = _colors(names)
     parts = [_row_parts(row, names) for row in rows]
     lengths = [sum(value for value in one.values() if value > 0) for one in parts]
-    limit = _bar_limit(
-        np.array([n for n, row in zip(lengths, rows, strict=True) if row.total is not None])
-    )
-    ends = [_end(row.total, confidence) for row in rows if row.total is not None]
-    sight = max([limit, *(min(end, 1.3 * limit) for end in ends)])
+    known = np.array([n for n, row in zip(lengths, rows, strict=True) if row.total is not None])
+    limit = _bar_limit(known)
+    sight = _SIGHT * limit
     right = 0.0
+    _begin_rows(ax, [row.label for row in rows])
     occurring: dict[str, Any] = {}
     whiskers = cut = False
     for y, row in enumerate(rows):
@@ -531,12 +591,9 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
             ax.fill(gap, y + 0.4 * np.array([1, -1, -1, 1]), color=ax.get_facecolor(), zorder=3)
         elif interval is not None and np.isfinite(interval[0]):
             whiskers = True
-            _whisker(ax, total, y, *map(float, interval))
-            end = max(end, min(float(interval[1]), sight))
+            low, high = map(float, interval)
+            end = max(end, _whisker(ax, total, y, low, high, sight))
         right = max(right, _beside(ax, end, y, _shown(total)))
-    _finish_rows(
-        ax, [row.label for row in rows], **({"fontsize": "small"} if len(rows) > 15 else {})
-    )
     ax.set_ylabel(picture.ylabel)
     if ax.dataLim.x0 < 0:
         ax.axvline(0.0, color=BLACK, linewidth=0.8)
@@ -548,13 +605,28 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
             ax.axvline(picture.baseline, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
         notes.append(baseline)
     _begin_at_zero(ax, right)
-    _label_x(ax, picture.xlabel, notes)
+    if not np.isfinite(known).any():
+        ax.set_xticks([])
+    _label_x(ax, picture.xlabel, notes, _row_labels(ax))
     if occurring.keys() - {""}:
         handles = [occurring[name] for name in names if name in occurring]
         labels = [_part_label(picture.labels, name) for name in names if name in occurring]
-        columns = len(labels) if len("  ".join(labels)) < 60 else 3
-        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
-        ax.legend(handles, labels, **place, frameon=False, fontsize="small")
+        _legend_above(ax, handles, labels)
+
+
+def _legend_above(ax: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """A legend above the axes inside of the figure, over the labels of rows, too, if it is wide."""
+    room, dpi = _width(ax), ax.figure.dpi
+    rows = max(label.get_window_extent().width for label in ax.get_yticklabels()) / dpi
+    look = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2}
+    for columns in range(len(labels), 0, -1):
+        legend = ax.legend(handles, labels, loc="lower right", ncols=columns, **look)
+        width = legend.get_window_extent().width / dpi
+        if width < room - 0.2:
+            break
+    center = width < room - rows - 0.4
+    legend.set_loc("lower center" if center else "lower right")
+    legend.set_bbox_to_anchor((0.5 if center else 1.0, 1.0))
 
 
 def _row_parts(row: StackRow, names: Iterable[str]) -> dict[str, float]:
@@ -577,11 +649,13 @@ def _part_label(labels: Mapping[str, str], name: str) -> str:
 def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
     confidence, now = picture.confidence, float(_number(picture.total))
     colors = _colors(name for name, _ in picture.parts.values())
-    labels, headings = [""], {0: "where the error comes from"}
+    labels, headings = _breakdown_labels(picture), {0: "where the error comes from"}
     at, right, whiskers = 0.0, 0.0, False
-    for label, (name, cell) in [*picture.parts.items(), ("total", ("total", picture.total))]:
-        y, value = len(labels), float(_number(cell))
-        labels.append(label)
+    sight = _SIGHT * now if 0 < now < math.inf else math.inf
+    _begin_rows(ax, labels)
+    causes = [*picture.parts.values(), ("total", picture.total)]
+    for y, (name, cell) in enumerate(causes, start=1):
+        value = float(_number(cell))
         start = 0.0 if name == "total" else at
         if not math.isfinite(value):
             _beside(ax, start, y, _shown(value))
@@ -591,8 +665,7 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
         interval = _interval(cell, confidence)
         if interval is not None and np.isfinite(interval[0]):
             low, high = (start + float(one) for one in interval)
-            _whisker(ax, start + value, y, low, high)
-            end, whiskers = max(end, high), True
+            end, whiskers = max(end, _whisker(ax, start + value, y, low, high, sight)), True
         if name == "total":
             right = max(right, _beside(ax, end, y, _shown(value)))
             continue
@@ -601,12 +674,10 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
         at += value
         _connect(ax, at, y, y + 1)
     if picture.changes:
-        headings[len(labels)] = "what would change it"
-        labels.append("")
+        headings[len(causes) + 1] = "what would change it"
     sight = 2 * max(now if math.isfinite(now) else 0.0, right)
-    for change in picture.changes:
-        right = max(right, _draw_change(ax, len(labels), change, now, confidence, sight))
-        labels.append(f"{change.label} (extrapolated)" if change.extrapolated else change.label)
+    for y, change in enumerate(picture.changes, start=len(causes) + 2):
+        right = max(right, _draw_change(ax, y, change, now, confidence, sight))
     drawn = [change for change in picture.changes if change.after is not None]
     notes = [_meaning(confidence)] if whiskers else []
     if any(_is_unclear(change) for change in drawn):
@@ -622,12 +693,21 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
     elif picture.baseline is not None:
         right = max(right, 1.02 * picture.baseline)
         _draw_baseline(ax, picture.baseline, picture.baseline_label, right)
-    _finish_rows(ax, labels)
     for y, heading in headings.items():
         look = {"fontsize": "small", "fontweight": "bold", "va": "center", "bbox": _box(ax)}
         ax.text(0.005, y, heading, transform=ax.get_yaxis_transform(), **look)
     _begin_at_zero(ax, right)
-    _label_x(ax, picture.xlabel, notes)
+    _label_x(ax, picture.xlabel, notes, _row_labels(ax))
+
+
+def _breakdown_labels(picture: Breakdown) -> list[str]:
+    """The labels of the rows, empty where there is a heading."""
+    labels = ["", *picture.parts, "total"]
+    if picture.changes:
+        labels.append("")
+    for change in picture.changes:
+        labels.append(f"{change.label} (extrapolated)" if change.extrapolated else change.label)
+    return labels
 
 
 def _draw_baseline(ax: Any, at: float, label: str, right: float) -> None:
@@ -671,8 +751,7 @@ def _draw_change(
             low, high = max(now * (1 - change.high), 0.0), now * (1 - change.low)
             ends = np.asarray(low), np.asarray(high)
     if ends is not None and np.isfinite(ends[0]):
-        _whisker(ax, after, y, float(ends[0]), float(ends[1]))
-        end = max(end, min(float(ends[1]), sight))
+        end = max(end, _whisker(ax, after, y, float(ends[0]), float(ends[1]), sight))
     return _beside(ax, end, y, text)
 
 
@@ -686,23 +765,35 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     if not math.isfinite(at):  # the finite steps lead to the end
         at = picture.end - sum(change for *_, change in steps if math.isfinite(change))
         at = at if math.isfinite(at) else 0.0
-    labels: list[str] = []
-    right = 0.0
-    ends = (picture.start_label, "total", picture.start), (picture.end_label, "total", picture.end)
-    for label, part, value in (ends[0], *steps, ends[1]):
-        y, is_step = len(labels), 0 < len(labels) <= len(steps)
-        labels.append(label)
-        text, start = (_signed(value), at) if is_step else (_shown(value), 0.0)
-        if not math.isfinite(value):
-            value = 0.0
-        ax.barh(y, value, left=start, height=0.68, **_area(colors, part))
-        right = max(right, _beside(ax, max(start, start + value), y, text))
-        at += value if is_step else 0.0
-        if y <= len(steps) and math.isfinite(at):
-            _connect(ax, at, y, y + 1)
-    _finish_rows(ax, labels)
+    labels = _waterfall_labels(picture, steps)
+    _begin_rows(ax, labels)
+    right, arrows = 0.0, []
+    bars = [("total", picture.start), *((part, change) for _, part, change in steps)]
+    for y, (part, value) in enumerate([*bars, ("total", picture.end)]):
+        is_step = 0 < y <= len(steps)
+        start = at if is_step else 0.0
+        length = value if math.isfinite(value) else 0.0
+        ax.barh(y, length, left=start, height=0.68, **_area(colors, part))
+        if not is_step:
+            right = max(right, _beside(ax, length, y, _shown(value)))
+            continue
+        arrows.append((start + length, y, "<" if value < 0 else ">"))
+        at += length
+        right = max(right, start, at)
+    for y, x in enumerate([picture.start, *(x for x, *_ in arrows)]):
+        if math.isfinite(x):
+            _connect(ax, x, y, y + 1)
+    for x, y, marker in arrows:
+        look = {"color": BLACK, "markeredgecolor": "white", "markeredgewidth": 0.8}
+        ax.plot(x, y, marker, markersize=8, clip_on=False, **look)
     _begin_at_zero(ax, right)
-    _label_x(ax, picture.xlabel, [picture.note])
+    _label_x(ax, picture.xlabel, [picture.note], labels)
+
+
+def _waterfall_labels(picture: Waterfall, steps: Sequence[tuple[str, str, float]]) -> list[str]:
+    """The labels of the rows, with the changes."""
+    changes = [f"{label} {_signed(change)}" for label, _, change in steps]
+    return [picture.start_label, *changes, picture.end_label]
 
 
 # --- curves --------------------------------------------------------------------------------------
@@ -718,16 +809,23 @@ class _Visible:
     low: FloatArray | None
     high: FloatArray | None
     dashed: npt.NDArray[np.bool_]
+    infinite: FloatArray  # ∞ and -∞ where the value is infinite, 0 elsewhere
+
+    @property
+    def alone(self) -> npt.NDArray[np.bool_]:
+        """Whether a point has no neighbours to which a line leads."""
+        there = np.pad(np.isfinite(self.y), 1)
+        return np.asarray(there[1:-1] & ~there[:-2] & ~there[2:])
 
 
 def _visible(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Visible]:
-    """The lines with their colours; lines that are 0 or unknown everywhere are left out."""
+    """The lines with their colours; those unknown or, of errors, 0 everywhere are left out."""
     colors, cycle = _colors(line.part for line in picture.lines), iter(CYCLE * len(picture.lines))
     shown = []
     for line in picture.lines:
         color = line.color or colors.get(line.part) or next(cycle)
         y = np.broadcast_to(_number(line.y), known.shape)[known]
-        if not np.any(np.isfinite(y) & (y != 0)):
+        if np.isnan(y).all() or (not picture.signed and not np.any(np.nan_to_num(y))):
             continue
         interval = _interval(line.y, picture.confidence, picture.signed)
         if line.low is not None and line.high is not None:
@@ -743,6 +841,7 @@ def _visible(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Visible]:
                 low=None if low is None else np.broadcast_to(low, known.shape)[known],
                 high=None if high is None else np.broadcast_to(high, known.shape)[known],
                 dashed=np.broadcast_to(dashed, known.shape)[known],
+                infinite=np.where(np.isinf(y), y, 0.0),
             )
         )
     return shown
@@ -770,14 +869,20 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
         _limit_axes(ax, x, shown, logx, logy, bottom)
     for axis, log in ((ax.xaxis, logx), (ax.yaxis, logy)):
         (_log_ticks if log else _plain_ticks)(axis)
+    if np.unique(x).size == 1:
+        ax.set_xticks(x[:1], [whole(float(x[0]))], minor=False)
+    if any(one.infinite.any() for one in shown):
+        _draw_infinite(ax, x, shown)
+        notes.append("triangles: infinite")
     _draw_marks(ax, picture.marks)
     missing = "" if known.all() else " (∞ not shown)"
     if any(one.line.points and one.low is not None for one in shown):
         notes.append(_meaning(picture.confidence))
-    later = [one.line for one in shown if one.dashed.any()]
+    later = [one for one in shown if one.dashed.any()]
     if later:
-        how = ["dashed"] * any(not line.points or line.joined for line in later)
-        how += ["open"] * any(line.points for line in later)
+        drawn = [one for one in later if not one.line.points or one.line.joined]
+        how = ["dashed"] * any((one.dashed & ~one.alone).any() for one in drawn)
+        how += ["open"] * any(one.line.points or (one.dashed & one.alone).any() for one in later)
         notes.append(f"{' or '.join(how)}: extrapolated")
     _label_x(ax, picture.xlabel + missing, notes)
     ax.set_ylabel(picture.ylabel)
@@ -792,7 +897,24 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
 
 def _last(one: _Visible) -> float:
     """The last number of a line."""
-    return float(one.y[np.isfinite(one.y)][-1])
+    known = one.y[np.isfinite(one.y)]
+    return float(known[-1]) if known.size else math.inf
+
+
+def _draw_infinite(ax: Any, x: FloatArray, shown: Sequence[_Visible]) -> None:
+    """Triangles side by side at the upper edge of the axes for ∞, at the lower one for -∞."""
+    transforms = require("matplotlib.transforms", "figures")
+    for value, edge, marker in ((np.inf, 1.0, "^"), (-np.inf, 0.0, "v")):
+        ends = np.array([one.infinite == value for one in shown])
+        places = ends.cumsum(axis=0) - (ends.sum(axis=0) + 1) / 2
+        for one, chosen, place in zip(shown, ends, places, strict=True):
+            for k in np.flatnonzero(chosen):
+                shift = transforms.ScaledTranslation(
+                    7 * place[k] / 72, (1 - 2 * edge) * 4 / 72, ax.figure.dpi_scale_trans
+                )
+                look = {"markersize": 6, "color": one.color, "clip_on": False, "zorder": 4}
+                where = ax.get_xaxis_transform() + shift
+                ax.plot(x[k], edge, marker, transform=where, **look)
 
 
 def _above_bottom(shown: list[_Visible]) -> tuple[float, list[_Visible], list[str]]:
@@ -805,7 +927,7 @@ def _above_bottom(shown: list[_Visible]) -> tuple[float, list[_Visible], list[st
     for one, y in zip(shown, gaps, strict=True):
         if np.any(one.y <= 0):
             negative.append(one.line.label)
-        if np.any(y > bottom):
+        if np.any(y > bottom) or one.infinite.any():
             visible.append(replace(one, y=y))
         elif np.any(y > 0):
             tiny.append(one.line.label)
@@ -823,9 +945,11 @@ def _draw_line(ax: Any, x: FloatArray, one: _Visible, bottom: float) -> Any:
     line, color, y, marks = one.line, one.color, one.y, one.dashed
     low = None if one.low is None else np.maximum(one.low, bottom / 2) if bottom else one.low
     width = 2.0 if line.part == "total" else 1.4
+    marker = _MARKERS[line.style % len(_MARKERS)]
+    look = {"color": color, "markersize": 4}
+    drawn = None
     if line.points:
-        style = {"fmt": "o", "markersize": 4, "color": color, "elinewidth": 1.0, "capsize": 2}
-        drawn = None
+        style = look | {"fmt": marker, "elinewidth": 1.0, "capsize": 2}
         for chosen, face in ((~marks, color), (marks, "white")):
             where = chosen & np.isfinite(y)
             if not where.any():
@@ -837,7 +961,7 @@ def _draw_line(ax: Any, x: FloatArray, one: _Visible, bottom: float) -> Any:
                 )
             new = ax.errorbar(x[where], y[where], reach, markerfacecolor=face, **style)
             drawn = drawn or new
-        if not line.joined:
+        if drawn is not None and not line.joined:
             return drawn
     elif low is not None and one.high is not None:
         there = np.isfinite(y)
@@ -847,13 +971,24 @@ def _draw_line(ax: Any, x: FloatArray, one: _Visible, bottom: float) -> Any:
     dashed[1:] |= marks[:-1]
     dashed[:-1] |= marks[1:]
     style = {"color": color, "linewidth": width, "solid_capstyle": "round"}
-    pieces = [(~marks, _DOTS if line.dotted else "-"), (dashed, _DASHES)]
+    solid = _DOTS if line.dotted else _STYLES[line.style % len(_STYLES)]
     handles = [
         ax.plot(x, np.where(chosen, y, np.nan), linestyle=dashes, **style)[0]
-        for chosen, dashes in pieces
-        if chosen.any() and np.isfinite(y[chosen]).any()
+        for chosen, dashes in ((~marks, solid), (dashed, _DASHES))
+        if np.any(chosen & np.isfinite(y) & ~one.alone)
     ]
-    return drawn if line.points else handles[0]
+    lines = require("matplotlib.lines", "figures")
+    if line.points:  # points and the line through them
+        dashes = handles[0].get_linestyle() if handles else "none"
+        return lines.Line2D([], [], marker=marker, linestyle=dashes, linewidth=width, **look)
+    if one.alone.any():
+        for chosen, face in ((~marks, color), (marks, "white")):
+            where = one.alone & chosen
+            if where.any():
+                handles += ax.plot(x[where], y[where], "o", markerfacecolor=face, **look)
+    if handles:
+        return handles[0]
+    return lines.Line2D([], [], marker="^", linestyle="none", **look)
 
 
 def _limit_axes(
@@ -861,7 +996,8 @@ def _limit_axes(
 ) -> None:
     """Axes that end with the curves, and begin at 0 unless they are logarithmic or signed."""
     first, last = float(x.min()), float(x.max())
-    space = 0.03 if any(one.line.points for one in shown) else 0.0
+    marked = any(one.line.points or one.alone.any() or one.infinite.any() for one in shown)
+    space = 0.03 if marked else 0.0
     if last > first:
         if logx:
             factor = (last / first) ** space
@@ -876,7 +1012,7 @@ def _limit_axes(
     ):
         ax.set_ylim(bottom=0.0)
     else:
-        ax.axhline(0.0, color=BLACK, linewidth=0.7)
+        ax.axhline(0.0, color=BLACK, linewidth=0.7, zorder=0.5)
 
 
 def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> None:
@@ -982,13 +1118,13 @@ def _draw_map(picture: Map, ax: Any) -> None:
     bar = ax.figure.colorbar(mesh, ax=ax, label=picture.zlabel, pad=0.02, extend=extend)
     for axis, scale in zip((ax.xaxis, ax.yaxis, bar.ax.yaxis), (*logs, log), strict=True):
         (_log_ticks if scale else _plain_ticks)(axis)
+    texts = _draw_points(ax, picture.points)
     if min(z.shape) > 1 and high > 1.02 * low:
-        _draw_contours(ax, x, y, z, (low, high))
+        _draw_contours(ax, x, y, z, (low, high), texts)
     _draw_marks(ax, picture.marks, color="white", zorder=3)
     for mark in picture.marks:
         if mark.slope is not None:
             _draw_slope(ax, mark, x)
-    _draw_points(ax, picture.points)
     missing = "" if columns.all() else " (∞ not shown)"
     _label_x(ax, picture.xlabel + missing, [picture.note])
     ax.set_ylabel(picture.ylabel + ("" if rows.all() else " (∞ not shown)"))
@@ -1000,9 +1136,14 @@ def _outlined(color: str = "white") -> list[Any]:
 
 
 def _draw_contours(
-    ax: Any, x: FloatArray, y: FloatArray, z: FloatArray, ends: tuple[float, float]
+    ax: Any,
+    x: FloatArray,
+    y: FloatArray,
+    z: FloatArray,
+    ends: tuple[float, float],
+    texts: Sequence[Any],
 ) -> None:
-    """A few contour lines at round numbers, with labels."""
+    """A few contour lines at round numbers, with labels apart from other texts."""
     ticker = require("matplotlib.ticker", "figures")
     low, high = ends
     candidates = [ticker.MaxNLocator(nbins=6)] if high < 10 * low or low <= 0 else []
@@ -1015,14 +1156,20 @@ def _draw_contours(
     lines = ax.contour(x, y, np.ma.masked_invalid(z), levels=levels, **style)
     look = {"fontsize": "x-small", "color": "white", "path_effects": _outlined("#333333")}
     to_axes = ax.transData + ax.transAxes.inverted()
+    boxes = [one.get_window_extent().transformed(ax.transAxes.inverted()) for one in texts]
+    taken = np.array([[box.x0, box.y0, box.x1, box.y1] for box in boxes]).reshape(-1, 4)
+    taken += [-0.09, -0.05, 0.09, 0.05]
     for level, segments in zip(lines.levels, lines.allsegs, strict=True):
-        pieces = [
-            p[np.all(np.abs(to_axes.transform(p) - 0.5) < 0.44, axis=1)] for p in segments if len(p)
-        ]
-        longest = max(pieces, key=len, default=np.empty((0, 2)))
+        free = []
+        for piece in segments:
+            at = to_axes.transform(piece) if len(piece) else np.empty((0, 2))
+            inside = np.all(np.abs(at - 0.5) < 0.44, axis=1)
+            over = (at[:, None] > taken[:, :2]) & (at[:, None] < taken[:, 2:])
+            free.append(piece[inside & ~np.any(over.all(axis=2), axis=1)])
+        longest = max(free, key=len, default=np.empty((0, 2)))
         if len(longest):
-            at = longest[len(longest) // 3]
-            ax.text(*at, f"{level:,.6g}", ha="center", va="center", **look)
+            middle = longest[len(longest) // 3]
+            ax.text(*middle, f"{level:,.6g}", ha="center", va="center", **look)
 
 
 def _draw_slope(ax: Any, mark: Mark, x: FloatArray) -> None:
@@ -1040,8 +1187,9 @@ def _draw_slope(ax: Any, mark: Mark, x: FloatArray) -> None:
     ax.annotate(mark.label, (along[at], y[at]), **place, **look)
 
 
-def _draw_points(ax: Any, points: Sequence[MapPoint]) -> None:
-    """Markers with labels, above and below them in turn, inside of the axes."""
+def _draw_points(ax: Any, points: Sequence[MapPoint]) -> list[Any]:
+    """Markers with labels, above and below them in turn, inside of the axes; return the labels."""
+    texts = []
     for k, point in enumerate(points):
         marker, size = (("o", 7), ("*", 13), ("D", 6))[k % 3]
         style = {"markerfacecolor": "white", "markeredgecolor": BLACK, "clip_on": False}
@@ -1052,4 +1200,5 @@ def _draw_points(ax: Any, points: Sequence[MapPoint]) -> None:
         shift = (-6 if side == "right" else 6, 6 if above else -6)
         look = {"fontsize": "small", "fontweight": "bold", "path_effects": _outlined(), "zorder": 6}
         place = {"ha": side, "va": "bottom" if above else "top", "textcoords": "offset points"}
-        ax.annotate(point.label, (point.x, point.y), xytext=shift, **place, **look)
+        texts.append(ax.annotate(point.label, (point.x, point.y), xytext=shift, **place, **look))
+    return texts

@@ -698,7 +698,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             )
             for name, part in self._columns().items()
         ]
-        heading = "how it is known" if len(self.status) == 1 else "how the total is known"
+        heading = "how it is known" if len(self.status) == 1 else "the total is"
         for name, how in self.status.items():
             column = Column(name=f"{name}_status", form="words", printed=False)
             if name == "total":
@@ -1016,7 +1016,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
         "Ψ₂ᵖ", r"\Psi_2^p", "overlap of two students: fresh data, same features"
     )
 
-    def _content(self) -> Content:
+    def _content(self, coordinates: Mapping[str, Value] | None = None) -> Content:
         terms = [
             Quantity(
                 name=f.name,
@@ -1026,7 +1026,7 @@ class PsiTerms(_ByValue, Shown, Generic[Term]):
             )
             for f in fields(self)
         ]
-        return Content(tables=[quantity_table("terms", terms)])
+        return Content(tables=[quantity_table("terms", terms, coordinates)])
 
     def _picture(self) -> _plots.Bars:
         bars = [
@@ -1182,7 +1182,21 @@ class StoppingTime(_WithTerms):
                 f"{plain(float(np.asarray(error.total)))}; trained to the end at the best "
                 f"{best._name}, {whole(float(np.asarray(best._penalty)))}, it is {plain(total)}."
             )
-        return self._content_with("time", self.time, verdict)
+        content, shape = self._content_with("time", self.time, verdict), error.shape
+        compared = {f"best_{best._name}": best._penalty, "best_ridge_total": best.error.total}
+        if not shape:
+            return replace(content, facts={**content.facts, **compared})
+        (table,) = content.tables
+        columns = [
+            Column(name=name, heading="total at best ridge", printed="total" in name)
+            for name in compared
+        ]
+        cells = [np.broadcast_to(value, shape).ravel().tolist() for value in compared.values()]
+        rows = [
+            [*row, *pair] for row, pair in zip(table.rows, zip(*cells, strict=True), strict=True)
+        ]
+        table = replace(table, columns=[*table.columns, *columns], rows=rows)
+        return replace(content, tables=[table])
 
 
 # --- choices -------------------------------------------------------------------------------------

@@ -31,6 +31,11 @@ def json_result(words: str | list[str], capsys: Capture) -> dict[str, Any]:
     return result
 
 
+def parts_of(words: str | list[str], capsys: Capture) -> dict[str, Any]:
+    """The parts of one error, and its total, in the JSON that a command prints."""
+    return {row["part"]: row["error"] for row in json_result(words, capsys)["parts"]}
+
+
 def csv_rows(words: str | list[str], capsys: Capture) -> list[dict[str, str]]:
     """The rows of CSV that a command prints."""
     assert main([*(words.split() if isinstance(words, str) else words), "--csv"]) == 0

@@ -17,6 +17,11 @@ def predictions() -> FloatArray:
     return Effects().draw((6, 2, 4, 20), np.random.default_rng(0))
 
 
+def named(row: dict[str, str]) -> str:
+    """The part of a row, or the number of members."""
+    return row["part"] or f"K={float(row['n_members']):g}"
+
+
 def test_json_has_the_numbers_of_the_library(tmp_path: Path, capsys: Capture) -> None:
     f, y = predictions(), np.linspace(-1, 1, 20)
     np.save(tmp_path / "f.npy", f)
@@ -30,7 +35,7 @@ def test_json_has_the_numbers_of_the_library(tmp_path: Path, capsys: Capture) ->
         k: v for k, v in own.items() if k != "averaged"
     }
     assert [row["n_members"] for row in result["averaged"]] == [3, "inf"]
-    rows = {row["part"]: row for row in csv_rows(["decompose", *words], capsys)}
+    rows = {named(row): row for row in csv_rows(["decompose", *words], capsys)}
     error = expected.error()
     parts = {
         **error.parts,
@@ -41,7 +46,8 @@ def test_json_has_the_numbers_of_the_library(tmp_path: Path, capsys: Capture) ->
     assert rows.keys() == parts.keys()
     for name, part in parts.items():
         numbers = (part.value, part.standard_error, *part.confidence_interval(0.8))
-        assert tuple(map(float, list(rows[name].values())[1:])) == numbers
+        ends = ("error", "error_standard_error", "error_low", "error_high")
+        assert tuple(float(rows[name][end]) for end in ends) == numbers
 
 
 @pytest.mark.parametrize("measure", ["log", "zero_one"])
@@ -53,7 +59,7 @@ def test_losses_of_classes_are_those_of_the_library(
     y = rng.integers(3, size=20)
     np.savez(tmp_path / "f.npz", predictions=f, y_test=y)
     words = f"decompose {tmp_path / 'f.npz'} --measure {measure}"
-    rows = {row["part"]: float(row["error"]) for row in csv_rows(words, capsys)}
+    rows = {named(row): float(row["error"]) for row in csv_rows(words, capsys)}
     expected = decompose_predictions(f, y_test=y, measure=measure)
     parts = {name: part.value for name, part in expected.error().parts.items()}
     totals = {f"K={K:g}": expected.error(K).total.value for K in (1, np.inf)}
@@ -82,7 +88,7 @@ def test_archive_has_predictions_truth_and_labels(tmp_path: Path, capsys: Captur
     np.savez(tmp_path / "f.npz", predictions=f, truth=y, y_test=y + 1)
     rows = csv_rows(f"decompose {tmp_path / 'f.npz'}", capsys)
     expected = decompose_predictions(f, truth=y, y_test=y + 1)
-    assert [row["part"] for row in rows][-3:] == ["K=1", "K=5", "K=inf"]
+    assert [named(row) for row in rows][-3:] == ["K=1", "K=5", "K=inf"]
     assert float(rows[-2]["error"]) == expected.error(5).total.value
 
 

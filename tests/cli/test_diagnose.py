@@ -98,7 +98,8 @@ def test_target_of_a_classifier_has_classes(
 ) -> None:
     chart = tmp_path / "chart.svg"
     words = f"diagnose {file} --target city --model sklearn.tree.DecisionTreeClassifier --quiet"
-    assert lines(f"{words} --chart {chart}", capsys)[0].startswith("Brier score")
+    text = lines(f"{words} --chart {chart}", capsys)
+    assert any(line.startswith("Brier score") for line in text)
     assert chart.stat().st_size > 0
     inputs = table[["a", "b", "y"]]
     expected = dt.diagnose(DecisionTreeClassifier(), inputs, table["city"], progress=False)

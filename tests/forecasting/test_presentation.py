@@ -143,7 +143,8 @@ def test_plot_is_dashed_where_extrapolated() -> None:
 )
 def test_plot_is_along_any_axis_with_the_peak(settings: dict[str, Any], mark: float | None) -> None:
     ax = forecast().plot(**settings)
-    assert marks(ax).get("P = N") == mark
+    peaks = {text: x for text, x in marks(ax).items() if text.startswith("P = N")}
+    assert peaks == ({} if mark is None else {f"P = N = {mark}": mark})
     name = next((name for name, value in settings.items() if np.ndim(value)), "n_features")
     labels = {"n_features": "P", "ridge": "λ", "ensemble": "K", "n_samples": "N"}
     assert ax.get_xlabel().endswith(labels[name])
@@ -170,11 +171,12 @@ def test_map_marks_the_present_and_the_best_model() -> None:
     f = forecast()
     ax = f.map(60, 1e-4)
     labels = {text.get_text().split(":")[0] for text in ax.texts}
-    assert {"now", "best"} <= labels
+    assert {"now", "best (P → ∞)"} <= labels
     at = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in ax.get_lines()]
     assert any(point == pytest.approx((60, 1e-4)) for point in at)
     infinite = f.map()
     assert any("P = ∞" in text.get_text() for text in infinite.texts)
+    assert any("best (P → ∞)" in text.get_text() for text in infinite.texts)
     smooth = dt.forecast(np.linspace(-1, 1, 40)[:, None], np.arange(40.0), check=False)
     assert smooth.map(20, 0.0).get_ylim()[0] > 0
 

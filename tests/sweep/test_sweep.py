@@ -266,6 +266,18 @@ def test_results_are_shown_and_drawn(tmp_path: Path, monkeypatch: Any) -> None:
     assert json.loads(result.status.to_json())["cells"] == [{"done": 15, "failed": 0, "missing": 0}]
 
 
+def test_curves_of_a_plot_are_distinguishable(tmp_path: Path) -> None:
+    sweep = dt.Sweep(
+        ridge=[0.1, 1.0, 10.0],
+        noise=[0.0, 1.0],
+        **(SMALL | {"ensembles": [1, 2, 5, np.inf]}),
+    )
+    legend = run(sweep, tmp_path / "s").plot().get_legend()
+    looks = {(line.get_color(), line.get_marker()) for line in legend.legend_handles}
+    assert len(looks) == len(legend.get_texts()) == 8
+    assert len({color for color, _ in looks}) == 4
+
+
 def test_rows_of_other_settings_are_not_results(tmp_path: Path) -> None:
     store = tmp_path / "s"
     run(dt.Sweep(**SMALL), store)

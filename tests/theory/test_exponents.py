@@ -310,6 +310,11 @@ def test_frame_has_a_row_for_each_point_and_part() -> None:
     assert [line.split()[-1] for line in lines[2:4]] == ["features", "samples"]
     axes = exponents.plot()
     assert axes.get_xlabel() == "n features"
+    shown = {text.get_text() for text in axes.get_legend().get_texts()}
+    assert shown == {f"{law}by {size}" for law in ("", "law, ") for size in "NPK"}
+    point = dt.exponents(law(1.5, 0.8, n_features=1e3, n_samples=1e6)).plot()
+    rows = [label.get_text() for label in point.get_yticklabels()]
+    assert rows == ["by N", "law, by N", "by P", "law, by P", "by K", "law, by K"]
     path = exponents.along(n_samples=1.0)
     assert path.to_frame()["total"].tolist() == np.asarray(path.total).tolist()
 

@@ -1,6 +1,5 @@
 """The command decompose: the error of any learner by cause, from its predictions."""
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +10,12 @@ import numpy as np
 import typer
 
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
-from doubletrouble.cli._report import Form, Report
+from doubletrouble.cli._report import Display, Form
 from doubletrouble.decomposition import Decomposition, LearnerMeasure
 from doubletrouble.results import check_level
 
 _MEMBERS = AxisValues((1, 5, math.inf))
 _KEYS = ("predictions", "truth", "y_test")
-_COLUMNS = ("part", "error", "error_standard_error", "error_low", "error_high")
 
 
 @grouped
@@ -84,15 +82,8 @@ def decompose(
         raise ValueError(str(refused)) from refused
     averaged = split._averaged_table(_averaged_sizes(split, n_members))
     content = split._content()
-    rows = content.tables[0].records()
-    rows += [{**row, "part": f"K={row['n_members']:g}"} for row in averaged.records()]
-    form.show(
-        Report(
-            columns={name: [row[name] for row in rows] for name in _COLUMNS},
-            content=replace(content, tables=[content.tables[0], averaged]),
-        ),
-        json.loads(split.to_json()) | {averaged.name: averaged.records()},
-    )
+    shown = Display(replace(content, tables=[content.tables[0], averaged]))
+    form.write([shown.content], split._document() | shown._document(), shown._records())
 
 
 def _averaged_sizes(split: Decomposition, n_members: AxisValues) -> list[float]:

@@ -11,7 +11,7 @@ import typer
 
 from doubletrouble.cli._flags import grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, write_chart
-from doubletrouble.cli._report import Form, Report
+from doubletrouble.cli._report import Form
 from doubletrouble.cli._tables import TableFlags
 from doubletrouble.errors import require
 from doubletrouble.results import check_level
@@ -95,9 +95,7 @@ def diagnose(
         result.plot(bars)
         result.learning_curve().plot(curve)
         write_chart(figure, chart)
-    frame = result.to_frame()
-    columns = frame.astype(object).where(frame.notna(), "").to_dict("list")
-    form.show(Report(columns=columns, content=result._content()), json.loads(result.to_json()))
+    form.show(result)
 
 
 # --- learners ------------------------------------------------------------------------------------

@@ -402,6 +402,24 @@ class ProblemGrid:
         return {name: values for name, values in self.axes.items() if len(values) > 1}
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of values along each axis."""
+        return tuple(map(len, self.varying.values()))
+
+    @property
+    def coordinates(self) -> dict[str, Any]:
+        """The parameters with several values, as arrays, and the noise that follows from them."""
+        values = {_column(name): self.values(name) for name in self.varying}
+        return values | ({"noise": self.noise} if isinstance(self.noise, np.ndarray) else {})
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """The parameters with one value, in the order of the columns of a table."""
+        values = {n: as_written(SPECS[n], v)[0] for n, v in self.axes.items() if len(v) == 1}
+        values |= {"noise": self.noise} if isinstance(self.noise, float) else {}
+        return {_column(name): values[name] for name in SPECS if name in values}
+
+    @property
     def problem(self) -> Problem:
         """The problem at all combinations."""
         names = {*SIZES, *declarations(Problem)}
@@ -441,3 +459,7 @@ class ProblemGrid:
         values = self.axes[name]
         shape = [-1 if axis == name else 1 for axis in self.varying]
         return np.reshape(values, shape) if len(values) > 1 else values[0]
+
+
+def _column(flag: str) -> str:
+    return "time" if flag == "times" else flag

@@ -1,6 +1,5 @@
 """The command forecast: the error of random features on a table, before any model is trained."""
 
-import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,11 +10,10 @@ import numpy as np
 import typer
 
 from doubletrouble import glossary
-from doubletrouble._numbers import whole
 from doubletrouble.activations import NAMES
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, write_chart
-from doubletrouble.cli._report import Form, Report
+from doubletrouble.cli._report import Form, at
 from doubletrouble.cli._tables import TableFlags
 from doubletrouble.costs import COSTS
 from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast
@@ -25,13 +23,6 @@ from doubletrouble.tables import listed
 
 _RIDGE, _MEMBERS = AxisValues((DEFAULT_RIDGE,)), AxisValues((1,))
 _SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)  # P of the table, in multiples of the rows
-_SYMBOLS = {
-    "n_features": glossary.RANDOM_FEATURES.symbol,
-    "ridge": glossary.RIDGE.symbol,
-    "n_members": glossary.N_MEMBERS.symbol,
-    "n_samples": glossary.ROWS.symbol,
-}
-"""The settings of a model, in the order of the columns."""
 
 
 @grouped
@@ -142,22 +133,17 @@ def forecast(
     if chart is not None:
         _draw(result, settings, chart, dense=one or (n_features is None and len(terms.shape) == 1))
     constants = {name: value for name, value in settings.items() if not np.ndim(value)}
-    fixed = ", ".join(f"{_SYMBOLS[name]} = {whole(value)}" for name, value in constants.items())
-    errors = [dict.fromkeys(settings) | constants | one for one in terms._tables()[0].records()]
-    heading = f"Squared error at {fixed}" if fixed else "Squared error"
+    heading = f"Squared error at {at(constants)}" if constants else "Squared error"
+    errors = [dict.fromkeys(settings) | constants | row for row in terms._point_table().records()]
     contents = [result._content(), replace(terms._content(), title=heading)]
     contents += [] if advice is None else [advice._content()]
-    report = Report(
-        columns={name: [row[name] for row in errors] for name in errors[0]},
-        content=contents,
-    )
     document = {
         "target": ", ".join(names),
-        "forecast": json.loads(result.to_json()),
+        "forecast": result._document(),
         "errors": errors,
-        "advice": None if advice is None else json.loads(advice.to_json()),
+        "advice": None if advice is None else advice._document(),
     }
-    form.show(report, document)
+    form.write(contents, document, errors)
 
 
 def _grid(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,10 @@ The flags do not need torch, which is imported when training starts.
 """
 
 import inspect
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,9 +22,8 @@ from doubletrouble.cli._flags import (
     was_given,
 )
 from doubletrouble.cli._output import note
-from doubletrouble.cli._report import ERROR, Form, Report
+from doubletrouble.cli._report import Form
 from doubletrouble.data import NAMES, PARITY, SCALINGS, Data, load_data
-from doubletrouble.ensembles import Ensemble, Vote
 from doubletrouble.errors import require
 from doubletrouble.networks import (
     DEFAULTS,
@@ -36,9 +34,6 @@ from doubletrouble.networks import (
     Training,
 )
 from doubletrouble.problems import noise_at
-
-if TYPE_CHECKING:
-    from doubletrouble.networks import LazySplit
 
 DIVERGED = 1
 """Exit code if all networks of an ensemble diverged."""
@@ -261,7 +256,6 @@ def lazy(
     rule = Training(**options | {name: small[name] for name in options if name in small})
     require("torch", "networks")
     from doubletrouble import lazy_curve
-    from doubletrouble.networks import table_row
 
     data = images.load(**{name: small[name] for name in ("n_samples",) if name in small})
     curve = lazy_curve(
@@ -275,22 +269,15 @@ def lazy(
         **asdict(run),
         **asdict(rule),
     )
-    rows = [table_row(run) for run in curve.runs]
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
     parameters = images.parameters(data)
     parameters |= {"n_members": curve.runs[0].n_members, "depth": depth, **asdict(run)}
-    form.show(
-        Report(
-            title="Test error of lazy networks",
-            columns=columns,
-            content=replace(curve._content(), title=""),
-            parameters={**parameters, **asdict(rule), "patience": rule.window},
-        )
-    )
-    if diverged := sum(columns["diverged"]):
-        total = sum(columns["n_members"])
-        note(f"{diverged} of {total} networks diverged; a smaller --learning-rate may help")
-    return DIVERGED if any(map(math.isnan, columns["single_error"])) else 0
+    parameters |= {**asdict(rule), "patience": rule.window}
+    form.show(curve, "Test error of lazy networks", parameters)
+    lost = [int(one.diverged.sum()) for one in curve.runs]
+    sizes = [one.n_members for one in curve.runs]
+    if diverged := sum(lost):
+        note(f"{diverged} of {sum(sizes)} networks diverged; a smaller --learning-rate may help")
+    return DIVERGED if any(a == b for a, b in zip(lost, sizes, strict=True)) else 0
 
 
 @grouped
@@ -353,28 +340,4 @@ def lazy_split(
     result = split(data, store=store, progress=not quiet, **options)
     parameters = images.parameters(data) | options
     parameters |= {"patience": rule.window, "n_noise": result.predictions.shape[1]}
-    form.show(
-        Report(
-            title="Test error of lazy networks",
-            columns=_split_columns(result),
-            parameters=parameters,
-            content=result._content(),
-        )
-    )
-
-
-# --- results -------------------------------------------------------------------------------------
-
-
-def _split_columns(split: "LazySplit") -> dict[str, list[float]]:
-    """Return one row: the parts of the squared error, then the shares misclassified."""
-    row: dict[str, float] = {}
-    error = split.error()
-    for name, part in {**error.parts, "total": error.total}.items():
-        row[f"{ERROR}{name}"] = float(part.value)
-        row[f"{ERROR}{name}_standard_error"] = float(part.standard_error)
-    K = split.predictions.shape[2]
-    for name, scheme in (("single", Ensemble(1)), ("ensemble", Ensemble(K)), ("vote", Vote(K))):
-        row[f"{name}_error"] = float(split.error(scheme, "zero_one").total)
-    row["train_error"] = float(split.train_error.mean())
-    return {name: [value] for name, value in row.items()}
+    form.show(result, "Test error of lazy networks", parameters)

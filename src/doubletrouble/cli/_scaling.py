@@ -1,24 +1,21 @@
 """The command on spectra given by a law: scaling exponents, and the frontier of compute."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
-from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from doubletrouble import glossary, theory
-from doubletrouble._display import Column, Content, Table
 from doubletrouble.advice import scaling_frontier
 from doubletrouble.cli._flags import AxisValues, as_written, declared, grouped, option, was_given
-from doubletrouble.cli._report import ERROR, Form, Report, in_title
+from doubletrouble.cli._report import Form
 from doubletrouble.costs import Cost
 from doubletrouble.parameters import Parameter, declarations
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.spectra import ExponentialLaw, PowerLaw, SpectralLaw, TwoPowerLaw
-from doubletrouble.theory import Exponents, PartExponents
 
 LAWS: dict[str, type[SpectralLaw]] = {
     "power": PowerLaw,
@@ -102,11 +99,6 @@ class _LawFlags:
         """The law itself."""
         return LAWS[self.law](**self.numbers)
 
-    @property
-    def heading(self) -> list[str]:
-        """The law and its numbers."""
-        return [f"law={self.law}", *_words(self.numbers)]
-
 
 @dataclass(frozen=True, kw_only=True)
 class _SizeFlags:
@@ -143,18 +135,6 @@ def _refuse(context: typer.Context, names: Iterable[str], where: str) -> None:
             raise ValueError(f"{name} must be left out {where}, got {context.params[name]}")
 
 
-def _symbol(name: str) -> str:
-    return {**_LAW_SPECS, **_AXES, **_COSTS, **_LIMITS}[name].symbol
-
-
-def _words(values: Mapping[str, Any]) -> list[str]:
-    """Numbers for a heading, with their symbols."""
-    return [
-        f"{_symbol(name)}{'≤' if name in _LIMITS else '='}{in_title(value)}"
-        for name, value in values.items()
-    ]
-
-
 # --- the command ---------------------------------------------------------------------------------
 
 
@@ -186,84 +166,33 @@ def scaling(
     _refuse(context, [f.name for f in fields(sizes)], "with compute")
     if len(data.noise) > 1:
         raise ValueError(f"noise must be one number with compute, got {data.noise}")
-    shown = [name for name in (*_COSTS, *_LIMITS) if was_given(context, name)]
-    _print_frontier(form, data, budget, shown)
+    _print_frontier(form, data, budget)
 
 
 # --- exponents -----------------------------------------------------------------------------------
 
 
 def _print_exponents(form: Form, data: _LawFlags, sizes: _SizeFlags) -> None:
-    """Print the exponents at every combination of sizes, or their table if there is only one."""
+    """Print the exponents at every combination of sizes."""
     axes = {name: getattr(data if name == "noise" else sizes, name) for name in _AXES}
     if sizes.best_ridge:
         del axes["gram_ridge"]
-    written = {name: as_written(_AXES[name], values) for name, values in axes.items()}
-    varying = [name for name in written if len(written[name]) > 1]
-    columns = dict(zip(written, zip(*product(*written.values()), strict=True), strict=True))
-    result = _exponents(data.spectrum, columns, best=sizes.best_ridge)
-    rows: dict[str, Sequence[Any]] = {name: columns[name] for name in varying}
-    if result.regime is not None:
-        rows["regime"] = np.atleast_1d(result.regime).tolist()
-    for prefix, tables in (("", result), ("asymptotic_", result.asymptotic)):
-        rows |= _columns(prefix, tables)
-    fixed = {name: values[0] for name, values in written.items() if name not in varying}
-    words = [*data.heading, *_words(fixed), *(["best ridge"] * sizes.best_ridge)]
-    content = _exponents_table(varying, rows) if varying else result._content()
-    report = Report(title=f"Scaling exponents: {', '.join(words)}", columns=rows, content=content)
-    numbers = {"law": data.law, **data.numbers, **fixed}
-    numbers |= {"gram_ridge": "best"} if sizes.best_ridge else {}
-    form.show(report, Report(parameters=numbers, columns=rows).document)
-
-
-def _exponents(
-    law: SpectralLaw, columns: Mapping[str, Sequence[float]], *, best: bool
-) -> Exponents:
-    """The exponents at the rows of some columns; of one row, numbers."""
-    values = {name: np.squeeze(np.array(column, float)) for name, column in columns.items()}
+    varying = [name for name, values in axes.items() if len(values) > 1]
+    fixed = {n: as_written(_AXES[n], v)[0] for n, v in axes.items() if n not in varying}
+    grids = np.meshgrid(*(axes[name] for name in varying), indexing="ij")
+    values = {**fixed, **dict(zip(varying, grids, strict=True))}
     members = values.pop("n_members")
-    problem = SpectralProblem.from_law(law, **values)
-    return theory.exponents(problem, members, ridge="best" if best else "fixed")
-
-
-def _columns(prefix: str, tables: Exponents | None) -> dict[str, list[float]]:
-    """A column for each part and size."""
-    if tables is None:
-        return {}
-    return {
-        f"{prefix}{f.name}_{direction}": np.atleast_1d(
-            getattr(getattr(tables, direction), f.name)
-        ).tolist()
-        for direction in _DIRECTIONS
-        for f in fields(PartExponents)
-    }
-
-
-def _exponents_table(varying: Sequence[str], rows: Mapping[str, Sequence[Any]]) -> Content:
-    """The exponents of the total, and those of the law."""
-    columns = [Column(name=name, heading=_symbol(name), form="count") for name in varying]
-    for prefix, heading in (("", "by"), ("asymptotic_", "law by")):
-        columns += [
-            Column(name=name, heading=f"{heading} {size}", form="exponent")
-            for direction, size in _DIRECTIONS.items()
-            if (name := f"{prefix}total_{direction}") in rows
-        ]
-    if "regime" in rows:
-        columns.append(Column(name="regime", heading="limited by", form="words"))
-    cells = zip(*(rows[column.name] for column in columns), strict=True)
-    title = "d log(total)/d log(size)"
-    return Content(
-        title=title,
-        tables=[Table(name="rows", columns=columns, rows=list(cells), keys=len(varying))],
-    )
+    problem = SpectralProblem.from_law(data.spectrum, **values)
+    result = theory.exponents(problem, members, ridge="best" if sizes.best_ridge else "fixed")
+    parameters = {"law": data.law, **data.numbers, **fixed}
+    parameters |= {"gram_ridge": "best"} if sizes.best_ridge else {}
+    form.show(result, "Scaling exponents", parameters)
 
 
 # --- the frontier of compute ---------------------------------------------------------------------
 
 
-def _print_frontier(
-    form: Form, data: _LawFlags, budget: _BudgetFlags, shown: Sequence[str]
-) -> None:
+def _print_frontier(form: Form, data: _LawFlags, budget: _BudgetFlags) -> None:
     """Print the best sizes, the error there by cause, and that of one model."""
     (noise,) = data.noise
     given = asdict(budget)
@@ -272,22 +201,5 @@ def _print_frontier(
     cost = Cost(**given)
     problem = SpectralProblem.from_law(data.spectrum, n_features=1.0, n_samples=1.0, noise=noise)
     result = scaling_frontier(problem, list(compute), cost=cost, **limits)
-    parts = (*result.error.parts, "total")
-    (table,) = result._tables()
-    records = table.records()
-    columns = {
-        f"{ERROR}{name}" if name in parts else name: [row[name] for row in records]
-        for name in records[0]
-    }
-    others = {"noise": noise, **given, **limits}
-    words = _words({name: others[name] for name in ("noise", *shown)})
-    report = Report(
-        title=f"Frontier of compute: {', '.join([*data.heading, *words])}",
-        columns=columns,
-        content=result._content(),
-    )
-    numbers = {"law": data.law, **data.numbers, **others}
-    document = Report(parameters=numbers, columns=columns).document
-    if result.asymptotic is not None:
-        document["exponents"] = asdict(result.asymptotic)
-    form.show(report, document)
+    parameters = {"law": data.law, **data.numbers, "noise": noise, **given, **limits}
+    form.show(result, "Frontier of compute", parameters)

@@ -3,15 +3,14 @@
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from doubletrouble._display import Column, Content, Table, as_text, decimal_aligned
-from doubletrouble._numbers import with_error
+from doubletrouble._display import Column, Content, Table, as_text, point_table
 from doubletrouble.cli._app import help_without_command
 from doubletrouble.cli._flags import (
     PROBLEM_SPECS,
@@ -27,13 +26,13 @@ from doubletrouble.cli._flags import (
     option,
 )
 from doubletrouble.cli._output import note, printable, show, show_json
-from doubletrouble.cli._report import Form, Report, heading
+from doubletrouble.cli._report import Display, Form
 from doubletrouble.ensembles import SCHEMES, Ensemble, Scheme
 from doubletrouble.glossary import WHOLE_DIM
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import choice_axis
-from doubletrouble.results import ErrorTerms, Estimate, printed_name
+from doubletrouble.results import ErrorTerms, printed_name
 from doubletrouble.simulation import DTYPES, MODELS, TESTS, Simulation
 from doubletrouble.simulation import simulate as run_simulation
 from doubletrouble.theory import exact_error, gradient_flow
@@ -46,9 +45,6 @@ if TYPE_CHECKING:
 
 _DEFAULT = {name: p.default for name, p in inspect.signature(run_simulation).parameters.items()}
 _CURVES = ("features_per_dim", "ridge")  # a whole curve from the same draws
-_THEORY = ("theory", "z")
-_ERRORS = ("error", "error_standard_error")
-_ORDER = (*_CURVES, "time", "n_members", "scheme", "part", *_ERRORS, *_THEORY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,16 +151,13 @@ def simulate(
         "time": times or (),
     }
     fixed |= {name: values[0] for name, values in keys.items() if len(values) == 1}
-    columns = _simulation_columns(simulation, every, theory=theory)
-    columns = {name: column for name, column in columns.items() if name not in fixed}
-    form.show(
-        Report(
-            title="Simulated test error",
-            parameters=fixed,
-            columns=columns,
-            content=Content(tables=[_simulation_table(columns)]),
-        )
-    )
+    table = _simulation_table(simulation, every, theory=theory)
+    columns = [
+        replace(one, exported=False, printed=False) if one.name in fixed else one
+        for one in table.columns
+    ]
+    content = Content(tables=[replace(table, columns=columns)])
+    form.show(Display(content), "Simulated test error", fixed)
 
 
 def _ensembles(schemes: Sequence[str], grid: ProblemGrid, *, flow: bool) -> list[Scheme]:
@@ -190,32 +183,34 @@ def _drawn(every: Sequence[Scheme]) -> list[Scheme]:
     return list(drawn.values())
 
 
-def _simulation_columns(
-    simulation: Simulation, every: Sequence[Scheme], *, theory: bool
-) -> dict[str, list[Any]]:
+def _simulation_table(simulation: Simulation, every: Sequence[Scheme], *, theory: bool) -> Table:
     """A row for every width, ridge, time, number of members, scheme and part of the error."""
-    problem = simulation.problem
-    times: Any = simulation.times
+    problem, times = simulation.problem, simulation.times
     curves = {name: getattr(problem, name) for name in _CURVES} | {"time": times}
+    varying: dict[str, Any] = {name: v for name, v in curves.items() if np.size(v) > 1}
     shape = np.broadcast_shapes(problem.shape, np.shape(times) if times is not None else ())
-    absent = {"time"} if times is None else set()
-    shown = [name for name in _ORDER if name not in absent and (theory or name not in _THEORY)]
-    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for j, one in enumerate(every):
+    tables = []
+    for one in every:
         error, exact = simulation.error(one), _exact(simulation, one) if theory else None
-        own = {"n_members": one.n_members, "scheme": one.name}
-        for k, (part, estimate) in enumerate({**error.parts, "total": error.total}.items()):
-            numbers = curves | dict(
-                zip(_ERRORS, (estimate.value, estimate.standard_error), strict=True)
-            )
+        for part, estimate in {**error.parts, "total": error.total}.items():
+            columns: list[tuple[Column, Any]] = [
+                (Column(name="n_members", heading="K", form="count"), one.n_members),
+                (Column(name="scheme", form="words"), one.name),
+                (Column(name="part", form="words", printed=False), part),
+                (
+                    Column(name="label", heading="part", form="words", exported=False),
+                    printed_name(part),
+                ),
+                (Column(name="error", heading="simulated"), estimate),
+            ]
             if exact is not None:
                 value = getattr(exact, part)
-                numbers |= {"theory": value, "z": estimate.z_score(value)}
-            for at in np.ndindex(shape):
-                here = {n: _at(v, shape, at) for n, v in numbers.items()}
-                rows[at, j, k] = here | own | {"part": part}
-    columns = {name: [rows[index][name] for index in sorted(rows)] for name in shown}
-    return columns | {"n_members": as_written(SPECS["n_members"], columns["n_members"])}
+                columns += [(Column(name="theory"), value)]
+                columns += [(Column(name="z"), estimate.z_score(value))]
+            tables.append(point_table("errors", shape, varying, columns))
+    rows = [row for rows in zip(*(table.rows for table in tables), strict=True) for row in rows]
+    keys = len(varying) + 4  # up to the part
+    return replace(tables[0], rows=rows, omitted="", keys=keys)
 
 
 def _exact(simulation: Simulation, ensemble: Scheme) -> ErrorTerms[Any]:
@@ -224,42 +219,6 @@ def _exact(simulation: Simulation, ensemble: Scheme) -> ErrorTerms[Any]:
     if simulation.times is not None:
         return gradient_flow(problem, simulation.times, realized)
     return exact_error(problem, realized)
-
-
-def _at(values: Any, shape: tuple[int, ...], at: tuple[int, ...]) -> float | None:
-    return None if values is None else float(np.broadcast_to(values, shape)[at])
-
-
-def _simulation_table(columns: Mapping[str, list[Any]]) -> Table:
-    """The errors with their standard errors; without parts that are 0."""
-    parts = columns["part"]
-    some = {part for part, error in zip(parts, columns["error"], strict=True) if error} | {"total"}
-    shown = {
-        name: [value for value, part in zip(values, parts, strict=True) if part in some]
-        for name, values in columns.items()
-    }
-    spreads = shown["error_standard_error"]
-    leading = [name for name in _ORDER[: _ORDER.index("part")] if name in columns]
-    head = [
-        Column(name=name, heading=heading(name), form="words" if name == "scheme" else "count")
-        for name in leading
-    ]
-    head += [Column(name="part", form="words"), Column(name="simulated")]
-    cells = [shown[name] for name in leading]
-    cells.append([printed_name(part) for part in shown["part"]])
-    cells.append(
-        [
-            Estimate(value=error, standard_error=spread, n_draws=2)
-            for error, spread in zip(shown["error"], spreads, strict=True)
-        ]
-    )
-    if "z" in columns:
-        head += [Column(name=name, form="words") for name in _THEORY]
-        rounded = map(with_error, shown["theory"], spreads)  # as far as the simulated ones
-        cells.append(decimal_aligned([text.partition(" ")[0] for text in rounded]))
-        cells.append(decimal_aligned([f"{z:+.1f}" for z in shown["z"]]))
-    rows = list(zip(*cells, strict=True))
-    return Table(name="rows", columns=head, rows=rows, keys=len(leading) + 1)
 
 
 # --- sweep ---------------------------------------------------------------------------------------
@@ -482,11 +441,7 @@ def _show_results(results: "Sequence[SweepResult]") -> None:
 def _show_table(title: str, columns: Mapping[str, Sequence[Any]]) -> None:
     """Print columns of counts and words."""
     head = [
-        Column(
-            name=name,
-            heading=heading(name),
-            form="words" if any(isinstance(value, str) for value in values) else "count",
-        )
+        Column(name=name, form="words" if isinstance(values[0], str) else "count")
         for name, values in columns.items()
     ]
     rows = list(zip(*columns.values(), strict=True))

@@ -1,18 +1,16 @@
 """Commands of the exact theory: errors by cause, optima, training time, committees and advice."""
 
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from itertools import product
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
 import numpy as np
 import typer
 
 from doubletrouble import activations, theory
-from doubletrouble._display import Column, Shown, Table
+from doubletrouble._display import Column, Content, Shown, Table, point_table
 from doubletrouble.advice import advise_problem
 from doubletrouble.cli._flags import (
     PROBLEM,
@@ -22,7 +20,6 @@ from doubletrouble.cli._flags import (
     AxisValues,
     FlagGroup,
     ProblemGrid,
-    as_written,
     completion,
     declared,
     grid_flags,
@@ -31,7 +28,7 @@ from doubletrouble.cli._flags import (
     option,
 )
 from doubletrouble.cli._output import check_chart, write_chart
-from doubletrouble.cli._report import ERROR, Form, Report, heading
+from doubletrouble.cli._report import Display, Form
 from doubletrouble.conventions import TIME_UNITS, TimeUnit, convert_time
 from doubletrouble.costs import COSTS, most_features
 from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
@@ -40,7 +37,9 @@ from doubletrouble.losses import MEASURES
 from doubletrouble.parameters import Value, declarations, number
 from doubletrouble.problems import USUAL, Member, noise_at
 from doubletrouble.ranges import numbers
-from doubletrouble.results import AnovaTerms, Committee, ErrorTerms, PsiTerms
+from doubletrouble.results import AnovaTerms, ErrorTerms
+
+Terms = TypeVar("Terms", ErrorTerms[Any], AnovaTerms[Any])
 
 # --- the error by cause --------------------------------------------------------------------------
 
@@ -80,7 +79,7 @@ def exact(
         ensemble = Vote(ensemble.n_members)
     error = theory.exact_error(grid.problem, ensemble, cast(Any, measure))
     others = _measured(grid, measure) | ({"vote": "yes"} if vote else {})
-    _show(form, "Test error", grid, _parts(error), error, others)
+    _show(form, "Test error", grid, _at(grid, error), others)
 
 
 @grouped
@@ -90,7 +89,7 @@ def anova(grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "anova")], form: Form
     Only the interactions with the initialization diverge at P = N.
     """
     terms = theory.anova(grid.problem, grid.ensemble)
-    _show(form, "Symmetric split of the test error", grid, _parts(terms), terms)
+    _show(form, "Symmetric split of the test error", grid, _at(grid, terms))
 
 
 @grouped
@@ -105,9 +104,8 @@ def optimum(
     Both 0 (minimum norm) and inf (predict zero) are possible results.
     """
     best = theory.optimal_ridge(grid.problem, grid.ensemble, cast(Any, measure))
-    results = {"ridge": best.ridge} | _parts(best.error)
-    title, others = "Test error at the best ridge", _measured(grid, measure)
-    _show(form, title, grid, results, best, others)
+    best = replace(best, error=_at(grid, best.error))
+    _show(form, "Test error at the best ridge", grid, best, _measured(grid, measure))
 
 
 @grouped
@@ -128,7 +126,8 @@ def training(
     """
     value = theory.training_error(grid.problem, grid.ensemble, mean_loss=mean_loss)
     name = "loss" if mean_loss else "error"
-    _show(form, f"Training {name}", grid, {f"training_{name}": value})
+    numbers = _numbers(grid, {f"training_{name}": value})
+    _show(form, f"Training {name}", grid, numbers)
 
 
 _LABELS = ("features_per_dim", "signal", "noise", "snr", "flips")
@@ -148,8 +147,8 @@ def separability(
     from doubletrouble.convex import separability as threshold  # with scipy.special: 0.1 s
 
     ratio = threshold(grid.problem)
-    results = {"separability": ratio, "threshold": 1 / np.asarray(ratio)}
-    _show(form, "Linear separability", grid, results)
+    numbers = _numbers(grid, {"separability": ratio, "threshold": 1 / np.asarray(ratio)})
+    _show(form, "Linear separability", grid, numbers)
 
 
 @grouped
@@ -166,12 +165,7 @@ def calibration(
     The calibration error is the mean distance of the predicted probability from the actual one.
     """
     result = theory.calibration(grid.problem, grid.ensemble)
-    values = {
-        "slope": result.slope,
-        "calibration_error": result.calibration_error,
-        "score_sd": result.score_sd,
-    }
-    _show(form, "Calibration", grid, values, result)
+    _show(form, "Calibration", grid, replace(result, coordinates=grid.coordinates))
 
 
 @grouped
@@ -182,9 +176,8 @@ def psi(
 
     They are dimensionless, without the powers of signal and noise. Ψ₂ᵖ is not in the paper.
     """
-    result = theory.psi_terms(grid.problem)
-    terms = {f.name: getattr(result, f.name) for f in fields(PsiTerms)}
-    _show(form, "Terms of the theory", grid, terms, result)
+    terms = theory.psi_terms(grid.problem)
+    _show(form, "Terms of the theory", grid, Display(terms._content(grid.coordinates)))
 
 
 def _measured(grid: ProblemGrid, measure: str | None) -> dict[str, str]:
@@ -193,49 +186,27 @@ def _measured(grid: ProblemGrid, measure: str | None) -> dict[str, str]:
     return {"measure": measure or MEASURES[0]} if classes else {}
 
 
-def _parts(error: ErrorTerms[Any] | AnovaTerms[Any]) -> dict[str, Value]:
-    """The columns of an error by cause."""
-    return {
-        f"{ERROR}{name}": value for name, value in (error.parts | {"total": error.total}).items()
-    }
+def _at(grid: ProblemGrid, error: Terms) -> Terms:
+    """An error with the parameters that are given, in place of those that follow from them."""
+    return replace(error, coordinates=grid.coordinates)
+
+
+def _numbers(grid: ProblemGrid, numbers: Mapping[str, Value]) -> Display:
+    """Numbers of every combination of parameters."""
+    columns = [(Column(name=name), value) for name, value in numbers.items()]
+    table = point_table("points", grid.shape, grid.coordinates, columns)
+    return Display(Content(tables=[table]))
 
 
 def _show(
     form: Form,
     title: str,
     grid: ProblemGrid,
-    results: Mapping[str, Value],
-    result: Shown | None = None,
+    result: Shown,
     others: Mapping[str, str] | None = None,
 ) -> None:
-    """Print a row for each combination of parameters, or the result if there is only one."""
-    varying = grid.varying
-    shape = tuple(map(len, varying.values()))
-    exact = {name: as_written(SPECS[name], values) for name, values in grid.axes.items()}
-    combinations = list(product(*(exact[name] for name in varying)))
-    columns = {_column(n): [row[k] for row in combinations] for k, n in enumerate(varying)}
-    fixed = {name: values[0] for name, values in exact.items() if name not in varying}
-    if isinstance(grid.noise, float):
-        fixed["noise"] = grid.noise
-    elif grid.noise is not None:
-        columns["noise"] = np.broadcast_to(grid.noise, shape).ravel().tolist()
-    for name, values in results.items():
-        columns[name] = np.broadcast_to(values, shape).ravel().tolist()
-    fixed = {_column(name): fixed[name] for name in SPECS if name in fixed}
-    names = {**grid.names, **(others or {})}
-    form.show(
-        Report(
-            title=title,
-            parameters={**fixed, **names},
-            columns=columns,
-            content=() if varying or result is None else result._content(),
-            keys=len(columns) - len(results),
-        )
-    )
-
-
-def _column(name: str) -> str:
-    return "time" if name == "times" else name
+    """Print a result under the parameters that are the same for every row."""
+    form.show(result, title, {**grid.constants, **grid.names, **(others or {})})
 
 
 # --- training time -------------------------------------------------------------------------------
@@ -273,7 +244,7 @@ def flow(
         time = convert_time(time, cast(TimeUnit, time_unit), "flow", **sizes)
     error = theory.gradient_flow(grid.problem, time, grid.ensemble)
     others = {"time_unit": time_unit} if time_unit else {}
-    _show(form, "Test error along gradient flow", grid, _parts(error), error, others)
+    _show(form, "Test error along gradient flow", grid, _at(grid, error), others)
 
 
 @grouped
@@ -290,15 +261,13 @@ def stopping(
     the end.
     """
     best = theory.best_stopping_time(grid.problem, grid.ensemble)
-    time, ridge = best.time, best.optimal_ridge
+    best = replace(best, error=_at(grid, best.error))
     if time_unit:
         sizes = _time_sizes(grid, time_unit)
-        time = convert_time(time, "flow", cast(TimeUnit, time_unit), **sizes)
+        time = convert_time(best.time, "flow", cast(TimeUnit, time_unit), **sizes)
         best = replace(best, time=time)
-    results = {"time": time} | _parts(best.error)
-    results |= {"best_ridge": ridge.ridge, "best_ridge_total": ridge.error.total}
     others = {"time_unit": time_unit} if time_unit else {}
-    _show(form, "Test error at the best time to stop", grid, results, best, others)
+    _show(form, "Test error at the best time to stop", grid, best, others)
 
 
 def _time_sizes(grid: ProblemGrid, time_unit: str) -> dict[str, Any]:
@@ -379,47 +348,8 @@ def committee(
         members, sharing=_sharing(sharing), weights=_weights(weights), **powers
     )
     names = {"snr": snr, "sharing": sharing, "weights": weights}
-    columns = _member_columns(members, result)
-    matrix = Table(
-        name="members",
-        title="Members: weight, and mean product of the errors of every two",
-        columns=[
-            Column(name=name, heading=_member_heading(name), form=_member_form(name))
-            for name in columns
-        ],
-        rows=list(zip(*columns.values(), strict=True)),
-    )
-    content = replace(result._content(), tables=[result.error._part_table(), matrix])
-    form.show(
-        Report(
-            title="Test error of a committee",
-            parameters=powers | {name: value for name, value in names.items() if value is not None},
-            columns=columns | {n: [v] * len(members) for n, v in _parts(result.error).items()},
-            content=content,
-        )
-    )
-
-
-def _member_columns(members: Sequence[Member], result: Committee) -> dict[str, list[Any]]:
-    """A row for each member: its parameters, its weight, and its error with every other."""
-    columns: dict[str, list[Any]] = {"member": [*range(1, len(members) + 1)]}
-    columns |= {f.name: [getattr(one, f.name) for one in members] for f in fields(Member)}
-    columns["weight"] = result.weights.tolist()
-    return columns | {
-        f"pair_error_{k}": row for k, row in enumerate(result.pair_errors.tolist(), start=1)
-    }
-
-
-def _member_heading(name: str) -> str:
-    if name.startswith("pair_error_"):
-        return f"with {name.removeprefix('pair_error_')}"
-    return heading(name) if name in (*RATIOS, "ridge", "activation") else name
-
-
-def _member_form(name: str) -> Any:
-    if name == "activation":
-        return "words"
-    return "count" if name in ("member", *RATIOS, "ridge") else "number"
+    parameters = {**powers, **names, "members": [asdict(one) for one in members]}
+    form.show(result, "Test error of a committee", parameters)
 
 
 def _member(text: str) -> Member:
@@ -493,14 +423,19 @@ def activation(
     """
     names = activations.NAMES if name is None else (name,)
     chosen = [activations.activation(one) for one in names]
-    columns: dict[str, list[Any]] = {
-        "activation": [one.name for one in chosen],
-        "mean": [one.mean for one in chosen],
-        "linear": [one.linear for one in chosen],
-        "nonlinear": [one.nonlinear for one in chosen],
-        "closed_form": [closed_form(one) is not None for one in chosen],
-    }
-    form.show(Report(title="Gaussian moments", columns=columns))
+    columns = [
+        Column(name="activation", form="words"),
+        Column(name="mean", heading="μ₀"),
+        Column(name="linear", heading="μ₁"),
+        Column(name="nonlinear", heading="μ⋆"),
+        Column(name="closed_form", form="words"),
+    ]
+    rows = [
+        [one.name, one.mean, one.linear, one.nonlinear, closed_form(one) is not None]
+        for one in chosen
+    ]
+    table = Table(name="activations", columns=columns, rows=rows)
+    form.show(Display(Content(title="Gaussian moments", tables=[table])))
 
 
 # --- advice --------------------------------------------------------------------------------------
@@ -564,8 +499,4 @@ def advise(
     advice = advise_problem(grid.problem, grid.ensemble, **options)
     if chart is not None:
         write_chart(advice.plot().figure, chart)
-    (table,) = advice._tables()
-    rows = table.records()
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
-    document = json.loads(advice.to_json())
-    form.show(Report(columns=columns, content=advice._content()), document)
+    form.show(advice)

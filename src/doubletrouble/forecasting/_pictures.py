@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._numbers import level, plain
+from doubletrouble._numbers import level, plain, whole
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import ErrorTerms, Estimate
@@ -69,6 +69,9 @@ def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.
     terms = f.error(features, ridges[:, None], K, N)
     totals = np.asarray(terms.total.value)
     row, column = np.unravel_index(int(np.argmin(totals)), totals.shape)
+    endless = column == len(features) - 1 and bool(
+        f._total(math.inf, ridges[row], K, N) <= totals[row, column]
+    )
     outside = [
         name for name, is_outside in (("P = ∞", math.isinf(P)), ("λ = 0", not lam)) if is_outside
     ]
@@ -80,7 +83,9 @@ def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.
             label=f"now{where}: {plain(float(f._total(P, lam, K, N)))}",
         ),
         _plots.MapPoint(
-            x=features[column], y=ridges[row], label=f"best: {plain(totals[row, column])}"
+            x=features[column],
+            y=ridges[row],
+            label=f"best{' (P → ∞)' * endless}: {plain(totals[row, column])}",
         ),
     ]
     return replace(_map(terms), points=points, marks=[_peak(N)])
@@ -93,7 +98,7 @@ def _features(f: Forecast, count: int, *others: float) -> FloatArray:
 
 
 def _peak(x: float) -> _plots.Mark:
-    return _plots.Mark(label="P = N", x=x)
+    return _plots.Mark(label=f"P = N = {whole(x)}", x=x)
 
 
 def _marks(f: Forecast, name: str, settings: Mapping[str, Any]) -> list[_plots.Mark]:

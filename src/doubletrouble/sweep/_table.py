@@ -23,7 +23,7 @@ import numpy as np
 
 from doubletrouble._display import Column, Table, settings_text, strict_json
 from doubletrouble._numbers import whole
-from doubletrouble._plots import Curve, Curves
+from doubletrouble._plots import CYCLE, Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
 from doubletrouble.parameters import Value, declarations
@@ -284,15 +284,28 @@ def curves(
         )
     x = np.array(sorted(numbers[along]))
     lines = []
-    for (name, *values), found in totals.items():
+    for ((name, *values), found), look in zip(totals.items(), _looks(list(totals)), strict=True):
         given = [f"{_heading(k)} = {_word(v)}" for k, v in zip(others, values, strict=True)]
         known = [found.get(value) for value in x]
         y = np.array([math.nan if one is None else float(one) for one in known])
         error = np.array([0.0 if one is None else float(one.standard_error) for one in known])
         label = ", ".join([*([name] if len(ensembles) > 1 else []), *given])
         total = Estimate(value=y, standard_error=error, n_draws=2)
-        lines.append(Curve(label=label, y=total, points=True, joined=True))
+        lines.append(Curve(label=label, y=total, points=True, joined=True, **look))
     return Curves(x=x, xlabel=_heading(along), lines=lines, ylabel="test error")
+
+
+def _looks(curves: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Colours by the variable with the most values, markers and dashes by all others."""
+    values = [list(dict.fromkeys(column)) for column in zip(*curves, strict=True)]
+    first = max(range(len(values)), key=lambda k: len(values[k]))
+    others = list(dict.fromkeys((*one[:first], *one[first + 1 :]) for one in curves))
+    looks = []
+    for one in curves:
+        turn, color = divmod(values[first].index(one[first]), len(CYCLE))
+        style = others.index((*one[:first], *one[first + 1 :])) + turn * len(others)
+        looks.append({"color": CYCLE[color], "style": style})
+    return looks
 
 
 def _word(value: Any) -> str:

@@ -235,11 +235,12 @@ class Exponents(Shown):
         label = "d log(part)/d log(size)"
         if not self.shape:
             bars = [
-                _plots.Bar(label=f"{name} by {size}", value=getattr(source, name), part=name)
-                for direction, size in _SIZES.items()
-                for source in [getattr(self, direction)]
-                for name in _NAMES
+                _plots.Bar(label=f"{prefix}by {size}", value=getattr(source, name).total, part=part)
+                for name, size in _SIZES.items()
+                for prefix, source, part in (("", self, "total"), ("law, ", self.asymptotic, ""))
+                if source is not None
             ]
+            label = label.replace("part", "total")
             return _plots.Bars(rows=bars, xlabel=label, signed=True)
         if len(self.shape) > 1:
             raise ValueError(f"plot must be of at most one axis, got shape {self.shape}")
