@@ -35,13 +35,7 @@ from doubletrouble.diagnosis._design import (
 )
 from doubletrouble.diagnosis._extrapolation import Extrapolation, RowMultipliers
 from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
-from doubletrouble.diagnosis._measurements import (
-    Alternative,
-    Loss,
-    Measurements,
-    log_loss,
-    totals,
-)
+from doubletrouble.diagnosis._measurements import Alternative, Loss, Measurements, log_loss, totals
 from doubletrouble.diagnosis._result import CONFIDENCE, OPTIONS, Diagnosis
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import check_level

@@ -31,13 +31,7 @@ from doubletrouble.decomposition import (
     run_fits,
     take_rows,
 )
-from doubletrouble.diagnosis._design import (
-    N_BLOCKS,
-    Blocks,
-    WindowDesign,
-    WindowFit,
-    deal,
-)
+from doubletrouble.diagnosis._design import N_BLOCKS, Blocks, WindowDesign, WindowFit, deal
 from doubletrouble.errors import FitError, require
 from doubletrouble.parameters import FloatArray
 from doubletrouble.runs import Cell, ProgressBar, digest
