@@ -533,7 +533,9 @@ def _notes(
         )
     if lost := [rung for rung in RUNGS if rung not in design.rungs]:
         reason = next(iter(fitted.failures.values()))
-        notes.append(f"Fits on {_percent(lost)} of the rows failed and are left out: {reason}")
+        notes.append(
+            f"Fits on {_percent(lost)} of the rows failed and are left out: {reason.rstrip('.')}."
+        )
     if extrapolation.withheld:
         notes.append(
             "The error on all rows may differ from that on 90% of them, where it is measured: "

@@ -93,8 +93,8 @@ class BlockedRows:
             copies = self.n_samples - len({row.tobytes() for row in np.ascontiguousarray(X)})
             if copies:
                 notes.append(
-                    f"{copies} of {self.n_samples} rows repeat the inputs of another one: if these "
-                    "belong together, the error on new rows is larger; give groups."
+                    f"{copies:,} of {self.n_samples:,} rows repeat the inputs of another one: if "
+                    "these belong together, the error on new rows is larger; give groups."
                 )
         if self.groups is None and np.ptp(errors) > 0:
             from scipy.stats import rankdata

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble import _plots, glossary
+from doubletrouble import glossary
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.data import Data, as_data
 from doubletrouble.decomposition import (
@@ -131,10 +131,7 @@ class LazySplit(Shown):
             facts={**content.facts, "settings": settings},
         )
 
-    def _tables(self) -> tuple[Table, ...]:
-        return (*self.squared._tables(), self._classification())
-
-    def _picture(self) -> _plots.Bars:
+    def _picture(self) -> Any:
         return self.squared._picture()
 
 
