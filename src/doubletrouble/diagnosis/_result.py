@@ -41,13 +41,7 @@ from doubletrouble.options import (
     less,
 )
 from doubletrouble.parameters import FloatArray, Numeric, number
-from doubletrouble.results import (
-    EXTRAPOLATED,
-    ErrorTerms,
-    Estimate,
-    PosteriorDraws,
-    RowErrors,
-)
+from doubletrouble.results import EXTRAPOLATED, ErrorTerms, Estimate, PosteriorDraws, RowErrors
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
 NO_SEED, REST, GIVEN = "seeds have no effect", "total less the others", "given"
