@@ -77,12 +77,11 @@ _DARKEST, _LIGHTEST = 0.0, 0.67  # of these colours, for lines: a contrast of 2.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bar:
-    """A horizontal bar; without a value, the label with a note."""
+    """A horizontal bar."""
 
     label: str
-    value: Cell | None
+    value: Cell
     part: str = ""  # the part of the error that determines colour and hatch
-    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -154,11 +153,10 @@ class Breakdown:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mark:
-    """A vertical line at x, or the line y = slope · x of a map, with a label."""
+    """A vertical line with a label."""
 
     label: str
     x: float | None = None
-    slope: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -213,10 +211,7 @@ class CurveFamily:
     levels_label: str = ""
     extrapolated: npt.NDArray[np.bool_] | None = None  # (rows, columns)
     marks: Sequence[Mark] = ()
-    note: str = ""
     confidence: float | None = None
-    logx: bool | None = None
-    logy: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -253,7 +248,6 @@ class Waterfall:
     end_label: str
     end: float
     xlabel: str
-    note: str = ""
 
 
 Picture: TypeAlias = Bars | Stack | Breakdown | Curves | CurveFamily | Map | Waterfall
@@ -305,7 +299,7 @@ def _size(picture: Picture) -> tuple[float, float]:
     """Width and height of a new figure, in inches."""
     match picture:
         case Bars(rows=rows):
-            height = _row_height(6.0, [(row.label, row.note) for row in rows])
+            height = _row_height(6.0, [(row.label, "") for row in rows])
             return 6.0, 0.9 + height * max(len(rows), 3)
         case Stack(rows=rows):
             height = _row_height(6.8, [(row.label, row.note) for row in rows])
@@ -517,9 +511,6 @@ def _draw_bars(picture: Bars, ax: Any) -> None:
     whiskers, right = False, 0.0
     _begin_rows(ax, [row.label for row in picture.rows])
     for y, row in enumerate(picture.rows):
-        if row.value is None:
-            _aside(ax, y, row.note)
-            continue
         value = float(_number(row.value))
         if not math.isfinite(value):
             _beside(ax, 0.0, y, _shown(value))
@@ -757,14 +748,8 @@ def _draw_change(
 
 def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     colors = _colors(part for _, part, _ in picture.steps)
-    least = _ROUNDING * max(
-        [n for n in (picture.start, picture.end) if math.isfinite(n)], default=0.0
-    )
-    steps = [step for step in picture.steps if abs(step[2]) > least]
-    at = picture.start
-    if not math.isfinite(at):  # the finite steps lead to the end
-        at = picture.end - sum(change for *_, change in steps if math.isfinite(change))
-        at = at if math.isfinite(at) else 0.0
+    least = _ROUNDING * max(picture.start, picture.end)
+    steps, at = [step for step in picture.steps if abs(step[2]) > least], picture.start
     labels = _waterfall_labels(picture, steps)
     _begin_rows(ax, labels)
     right, arrows = 0.0, []
@@ -772,22 +757,20 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     for y, (part, value) in enumerate([*bars, ("total", picture.end)]):
         is_step = 0 < y <= len(steps)
         start = at if is_step else 0.0
-        length = value if math.isfinite(value) else 0.0
-        ax.barh(y, length, left=start, height=0.68, **_area(colors, part))
+        ax.barh(y, value, left=start, height=0.68, **_area(colors, part))
         if not is_step:
-            right = max(right, _beside(ax, length, y, _shown(value)))
+            right = max(right, _beside(ax, value, y, _shown(value)))
             continue
-        arrows.append((start + length, y, "<" if value < 0 else ">"))
-        at += length
+        at += value
+        arrows.append((at, y, "<" if value < 0 else ">"))
         right = max(right, start, at)
     for y, x in enumerate([picture.start, *(x for x, *_ in arrows)]):
-        if math.isfinite(x):
-            _connect(ax, x, y, y + 1)
+        _connect(ax, x, y, y + 1)
     for x, y, marker in arrows:
         look = {"color": BLACK, "markeredgecolor": "white", "markeredgewidth": 0.8}
         ax.plot(x, y, marker, markersize=8, clip_on=False, **look)
     _begin_at_zero(ax, right)
-    _label_x(ax, picture.xlabel, [picture.note], labels)
+    _label_x(ax, picture.xlabel, [], labels)
 
 
 def _waterfall_labels(picture: Waterfall, steps: Sequence[tuple[str, str, float]]) -> list[str]:
@@ -1072,7 +1055,7 @@ def _draw_family(picture: CurveFamily, ax: Any) -> None:
         )
         for row in range(rows)
     ]
-    common = ("x", "xlabel", "ylabel", "marks", "note", "confidence", "logx", "logy")
+    common = ("x", "xlabel", "ylabel", "marks", "confidence")
     curves = Curves(lines=lines, **{name: getattr(picture, name) for name in common})
     _draw_curves(curves, ax, by_end=False)
     if bar:
@@ -1122,9 +1105,6 @@ def _draw_map(picture: Map, ax: Any) -> None:
     if min(z.shape) > 1 and high > 1.02 * low:
         _draw_contours(ax, x, y, z, (low, high), texts)
     _draw_marks(ax, picture.marks, color="white", zorder=3)
-    for mark in picture.marks:
-        if mark.slope is not None:
-            _draw_slope(ax, mark, x)
     missing = "" if columns.all() else " (∞ not shown)"
     _label_x(ax, picture.xlabel + missing, [picture.note])
     ax.set_ylabel(picture.ylabel + ("" if rows.all() else " (∞ not shown)"))
@@ -1170,21 +1150,6 @@ def _draw_contours(
         if len(longest):
             middle = longest[len(longest) // 3]
             ax.text(*middle, f"{level:,.6g}", ha="center", va="center", **look)
-
-
-def _draw_slope(ax: Any, mark: Mark, x: FloatArray) -> None:
-    """The line y = slope · x in sight, with its label near the lower end."""
-    bottom, top = ax.get_ylim()
-    along = (np.geomspace if x.min() > 0 else np.linspace)(x.min(), x.max(), 201)
-    y = (mark.slope or 0.0) * along
-    seen = np.flatnonzero((y >= bottom) & (y <= top))
-    if not seen.size:
-        return
-    ax.plot(along[seen], y[seen], color="white", linewidth=0.9, linestyle=_GUIDE)
-    at = seen[len(seen) // 8]
-    place = {"xytext": (12, -2), "textcoords": "offset points", "ha": "left", "va": "top"}
-    look = {"fontsize": "small", "path_effects": _outlined()}
-    ax.annotate(mark.label, (along[at], y[at]), **place, **look)
 
 
 def _draw_points(ax: Any, points: Sequence[MapPoint]) -> list[Any]:

@@ -698,7 +698,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             )
             for name, part in self._columns().items()
         ]
-        heading = "how it is known" if len(self.status) == 1 else "how the total is known"
+        heading = "how it is known" if len(self.status) == 1 else "the total is"
         for name, how in self.status.items():
             column = Column(name=f"{name}_status", form="words", printed=False)
             if name == "total":

@@ -89,9 +89,7 @@ def test_csv_has_the_errors_of_one_run(capsys: Capture) -> None:
 
 def test_table_has_a_row_for_every_width_and_laziness(capsys: Capture) -> None:
     text = lines(f"lazy {SMALL} --width 2,30 --laziness 10,inf --n-members 3", capsys)
-    heads = ["laziness", "width", "one", "network", "±", "sd", "mean", "vote", "training"]
-    heads += ["steps", "stopped"]
-    start = [line.split() for line in text].index(heads)
+    start = next(k for k, line in enumerate(text) if line.startswith("laziness"))
     rows = [line.split() for line in text[start + 1 : start + 5]]
     assert [row[:2] for row in rows] == [["10", "2"], ["10", "30"], ["∞", "2"], ["∞", "30"]]
     assert all("max_steps" in row for row in (rows[0], rows[2]))

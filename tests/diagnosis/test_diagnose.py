@@ -174,16 +174,6 @@ def test_error_at_a_measured_size_is_the_measurement(tree: Diagnosis) -> None:
     assert error.sampling.value == pytest.approx(tree.measured.sampling[4].mean, rel=0.05)
 
 
-def test_known_noise_is_split_off_the_bias() -> None:
-    X, y = rows()
-    error = dt.diagnose(DummyRegressor(), X, y, noise=0.5, **quiet).error()
-    assert error.bayes.value == 0.25
-    assert error.bias.value >= 0
-    unknown = dt.diagnose(DummyRegressor(), X, y, **quiet).error()
-    assert unknown.bias.value == pytest.approx(error.bias.value + 0.25, rel=0.05)
-    not_identified(unknown, "bayes", "noise")
-
-
 def test_labels_without_noise_have_a_curve_that_falls_further() -> None:
     from sklearn.datasets import load_digits
     from sklearn.neighbors import KNeighborsClassifier
@@ -887,14 +877,17 @@ def test_every_printed_error_has_its_status(tree: Diagnosis) -> None:
     assert tree.error(n_samples=[10, 95]).status["total"] == ("measured", "measured, interpolated")
 
 
-def test_known_noise_is_split_off_the_bias_alone() -> None:
-    X, y = rows()
-    model = DecisionTreeRegressor(max_features=1)
-    without, known = (dt.diagnose(model, X, y, noise=tau, **quiet) for tau in (None, 0.5))
+@pytest.mark.parametrize("model", [DecisionTreeRegressor(max_features=1), DummyRegressor()])
+def test_known_noise_is_split_off_the_bias_alone(model: Any) -> None:
+    without, known = (dt.diagnose(model, *rows(), noise=tau, **quiet) for tau in (None, 0.5))
     for part in ("initialization", "sampling"):  # equal but for draws above the total
         values = [float(getattr(d.error(), part)) for d in (known, without)]
         assert values[0] == pytest.approx(values[1], rel=0.05)
-    assert float(known.error().bayes) == pytest.approx(0.25)
+    bias, both = known.error().bias.value, without.error().bias.value
+    assert known.error().bayes.value == 0.25
+    assert bias >= 0
+    assert both == pytest.approx(bias + 0.25, rel=0.05)
+    not_identified(without.error(), "bayes", "noise")
     known.learning_curve().plot()
 
 

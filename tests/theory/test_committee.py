@@ -162,7 +162,7 @@ def test_text_has_the_error_and_that_of_every_member() -> None:
     assert ["2", "0.500", plain(errors[1, 1])] in [line.split() for line in text.splitlines()]
     frame = result.to_frame().query("table == 'members'")
     np.testing.assert_array_equal(frame[["error_with_1", "error_with_2"]], errors)
-    assert f"Averaged, the error is {plain(result.error.total)}; member 1 alone" in " ".join(
+    assert f"Averaged, the error is {plain(float(result.error.total))}; member 1 alone" in " ".join(
         text.split()
     )
     noisy = dt.committee([dt.Problem(test_noise=0.5)] * 30)

@@ -43,15 +43,14 @@ class RepeatPlan(Shown):
 
     def _content(self) -> Content:
         rows = [
-            [name, printed_name(name), float(part), part.standard_error, self.standard_errors[name]]
+            [name, printed_name(name), part, self.standard_errors[name]]
             for name, part in self.parts.items()
         ]
         columns = (
             Column(name="part", form="words", printed=False),
             Column(name="label", heading="part", form="words", exported=False),
-            Column(name="error"),
-            Column(name="standard_error", heading="standard error now"),
-            Column(name="planned_standard_error", heading="with the plan"),
+            Column(name="error", heading="error ± s.e. now"),
+            Column(name="planned_standard_error", heading="s.e. with the plan"),
         )
         sizes = {name: getattr(self, name) for name in ("n_data", "n_init", "n_noise", "n_fits")}
         return Content(

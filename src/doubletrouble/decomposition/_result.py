@@ -259,9 +259,17 @@ class Decomposition(Shown):
 
     def _content(self) -> Content:
         label = MEASURE_LABELS[self.measure]
+        parts = replace(self.error()._part_table(), confidence=self.confidence)
+        tables = [parts, self._averaged_table()]
+        if self.measure == "squared":
+            effects = self.anova()._part_table()
+            exported = [replace(column, printed=False) for column in effects.columns]
+            tables.insert(
+                1, replace(effects, name="anova", columns=exported, confidence=self.confidence)
+            )
         return Content(
             title=f"{label.capitalize()} ± standard error\n{_sizes(self.design)}",
-            tables=[self._part_table(self.error(), "parts"), self._averaged_table()],
+            tables=[table for table in tables if table.rows],
             notes=self.notes,
             verdict=self._verdict(),
             facts={
@@ -270,17 +278,6 @@ class Decomposition(Shown):
                 "confidence": self.confidence,
             },
         )
-
-    def _tables(self) -> tuple[Table, ...]:
-        """Those printed, and the main effects and interactions."""
-        tables = [self._part_table(self.error(), "parts"), self._averaged_table()]
-        if self.measure == "squared":
-            tables.insert(1, self._part_table(self.anova(), "anova"))
-        return tuple(table for table in tables if table.rows)
-
-    def _part_table(self, error: ErrorTerms[Estimate] | AnovaTerms[Estimate], name: str) -> Table:
-        """The parts, with their intervals where they are exported."""
-        return replace(error._part_table(), name=name, confidence=self.confidence)
 
     def _averaged_table(self, sizes: Sequence[float] | None = None) -> Table:
         """The error of K averaged members, for some K or for those that are printed."""
@@ -320,19 +317,14 @@ class Decomposition(Shown):
             return f"{text} Averaging over seeds does not reduce it."
         return f"{text} Averaging over infinitely many seeds removes {percent(gain)} of the error."
 
-    def _picture(self) -> _plots.Bars:
-        error = self.error()
-        bars = [
-            _plots.Bar(label=error._label(name), value=part, part=name)
-            for name, part in error._columns().items()
-        ]
+    def _picture(self) -> Any:
+        picture = self.error()._picture()
+        rows = list(picture.rows)
         for K, total in self._averaged().items():
             what = self._averages(K)
             label = f"mean of {whole(K)} seeds{f' ({what})' if what else ''}"
-            bars.append(_plots.Bar(label=label, value=total))
-        return _plots.Bars(
-            rows=bars, xlabel=MEASURE_LABELS[self.measure], confidence=self.confidence
-        )
+            rows.append(_plots.Bar(label=label, value=total))
+        return replace(picture, rows=rows, confidence=self.confidence)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
@@ -144,16 +145,10 @@ class LearnerComparison(Shown):
             Column(name="printed_skill", heading=first._skill_name, form="words", exported=False),
             *(Column(name=name, heading=error._label(name), alone=True) for name in error.parts),
         ]
-        rows = [
-            [
-                name,
-                one.error().total,
-                one.skill,
-                skill_text(float(one.skill)),
-                *one.error().parts.values(),
-            ]
-            for name, one in self.diagnoses.items()
-        ]
+        rows: list[list[Any]] = []
+        for name, one in self.diagnoses.items():
+            own, skill = one.error(), one.skill
+            rows.append([name, own.total, skill, skill_text(float(skill)), *own.parts.values()])
         return Table(name="learners", columns=columns, rows=rows, confidence=first.confidence)
 
     def _difference_table(self) -> Table:
@@ -174,18 +169,15 @@ class LearnerComparison(Shown):
 
     def _content(self) -> Content:
         first = self[self.reference]
-        leads = {
-            name: against_mean(
-                one.error().total,
-                self.baseline,
-                name=first._baseline_name,
-                confidence=first.confidence,
-            )[0]
-            for name, one in self.diagnoses.items()
-        }
-        lines = [f"Predicting {first._baseline_name}: {plain(self.baseline)}."]
+        kind, confidence = first._baseline_name, first.confidence
+        leads = []
+        for name, one in self.diagnoses.items():
+            total = one.error().total
+            lead, _ = against_mean(total, self.baseline, name=kind, confidence=confidence)
+            leads += [f"{name}: {lead}"] if lead else []
+        lines = [f"Predicting {kind}: {plain(self.baseline)}."]
         if first.floor is None:
-            bound = self.largest_noise.confidence_interval(first.confidence).high
+            bound = self.largest_noise.confidence_interval(confidence).high
             lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
         notes: dict[str, list[str]] = {}
         for name, one in self.diagnoses.items():
@@ -193,8 +185,8 @@ class LearnerComparison(Shown):
                 notes.setdefault(note, []).append(name)
         return Content(
             title=f"{first.error().label.capitalize()}, trained on all {first.n_samples:,} rows "
-            f"({level(first.confidence)} intervals)",
-            lead="\n".join(f"{name}: {lead}" for name, lead in leads.items() if lead),
+            f"({level(confidence)} intervals)",
+            lead="\n".join(leads),
             tables=[self._learner_table(), self._difference_table()],
             lines=lines,
             notes=[f"{', '.join(names)}: {note}" for note, names in notes.items()],
@@ -202,7 +194,7 @@ class LearnerComparison(Shown):
             facts={
                 "reference": self.reference,
                 "n_samples": first.n_samples,
-                "confidence": first.confidence,
+                "confidence": confidence,
                 "baseline": self.baseline,
             },
         )

@@ -52,20 +52,14 @@ class LearningCurve(Shown):
             columns[name] = replace(columns[name], printed=bool(np.any(part.value)))
         return replace(table, name="learning_curve", columns=[*columns.values()], omitted="")
 
-    @property
-    def _notes(self) -> list[str]:
-        """The sizes at which sampling is known otherwise than the total."""
-        sizes = self.n_samples.tolist()
-        law = [n for n, how in zip(sizes, self.error.status["sampling"], strict=True) if how == LAW]
-        if not law:
-            return []
-        return [f"Sampling is by the overlap law at {law[0]:,.0f} to {law[-1]:,.0f} rows."]
-
     def _content(self) -> Content:
+        how = self.error.status["sampling"]
+        law = [n for n, one in zip(self.n_samples.tolist(), how, strict=True) if one == LAW]
+        sizes = " to ".join(f"{n:,.0f}" for n in law[:1] + law[-1:])
         return Content(
             title=f"{self.error.label.capitalize()} by the number of training rows",
             tables=[self._table()],
-            notes=self._notes,
+            notes=[f"Sampling is by the overlap law at {sizes} rows."] if law else [],
             verdict=self.verdict,
             facts={"confidence": self.confidence, "withheld": self.withheld},
         )

@@ -35,13 +35,7 @@ from doubletrouble.diagnosis._design import (
 )
 from doubletrouble.diagnosis._extrapolation import Extrapolation, RowMultipliers
 from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
-from doubletrouble.diagnosis._measurements import (
-    Alternative,
-    Loss,
-    Measurements,
-    log_loss,
-    totals,
-)
+from doubletrouble.diagnosis._measurements import Alternative, Loss, Measurements, log_loss, totals
 from doubletrouble.diagnosis._result import CONFIDENCE, OPTIONS, Diagnosis
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
 from doubletrouble.results import check_level
@@ -533,7 +527,9 @@ def _notes(
         )
     if lost := [rung for rung in RUNGS if rung not in design.rungs]:
         reason = next(iter(fitted.failures.values()))
-        notes.append(f"Fits on {_percent(lost)} of the rows failed and are left out: {reason}")
+        notes.append(
+            f"Fits on {_percent(lost)} of the rows failed and are left out: {reason.rstrip('.')}."
+        )
     if extrapolation.withheld:
         notes.append(
             "The error on all rows may differ from that on 90% of them, where it is measured: "

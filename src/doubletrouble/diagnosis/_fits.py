@@ -31,13 +31,7 @@ from doubletrouble.decomposition import (
     run_fits,
     take_rows,
 )
-from doubletrouble.diagnosis._design import (
-    N_BLOCKS,
-    Blocks,
-    WindowDesign,
-    WindowFit,
-    deal,
-)
+from doubletrouble.diagnosis._design import N_BLOCKS, Blocks, WindowDesign, WindowFit, deal
 from doubletrouble.errors import FitError, require
 from doubletrouble.parameters import FloatArray
 from doubletrouble.runs import Cell, ProgressBar, digest
@@ -93,8 +87,8 @@ class BlockedRows:
             copies = self.n_samples - len({row.tobytes() for row in np.ascontiguousarray(X)})
             if copies:
                 notes.append(
-                    f"{copies} of {self.n_samples} rows repeat the inputs of another one: if these "
-                    "belong together, the error on new rows is larger; give groups."
+                    f"{copies:,} of {self.n_samples:,} rows repeat the inputs of another one: if "
+                    "these belong together, the error on new rows is larger; give groups."
                 )
         if self.groups is None and np.ptp(errors) > 0:
             from scipy.stats import rankdata

@@ -41,13 +41,7 @@ from doubletrouble.options import (
     less,
 )
 from doubletrouble.parameters import FloatArray, Numeric, number
-from doubletrouble.results import (
-    EXTRAPOLATED,
-    ErrorTerms,
-    Estimate,
-    PosteriorDraws,
-    RowErrors,
-)
+from doubletrouble.results import EXTRAPOLATED, ErrorTerms, Estimate, PosteriorDraws, RowErrors
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
 NO_SEED, REST, GIVEN = "seeds have no effect", "total less the others", "given"
@@ -114,7 +108,7 @@ class Diagnosis(Shown):
     def _estimate(self, draws: FloatArray) -> Estimate:
         return Estimate._of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
 
-    def _label_of(self, measure: LearnerMeasure) -> str:
+    def _label_of(self, measure: LearnerMeasure = "squared") -> str:
         """The name of the error."""
         is_brier = measure == "squared" and self.classes is not None
         return MEASURE_LABELS["brier" if is_brier else measure]
@@ -147,8 +141,8 @@ class Diagnosis(Shown):
             The number of training rows, up to 100 times those at hand; None for all. Beyond all
             rows the error is extrapolated.
         measure : {"squared", "log", "zero_one"}, default: "squared"
-            "squared" is the squared error, of classes the Brier score. Logarithmic and 0/1 loss of
-            a classifier are given as a whole.
+            "squared" is the squared error, of classes the Brier score. Cross-entropy and error
+            rate of a classifier are given as a whole.
 
         Returns
         -------
@@ -194,24 +188,19 @@ class Diagnosis(Shown):
             raise ValueError(f"n_samples beyond {self.n_samples} is withheld: {self.withheld}")
         return shares
 
-    def _parts(self, x: float) -> dict[str, FloatArray]:
-        """Draws of the parts with x times the rows."""
+    def _parts(self, x: float, K: float) -> dict[str, FloatArray]:
+        """Draws of the parts of K averaged seeds with x times the rows."""
         total, seeds, sets = self.extrapolation.parts(x)
         bias = total - seeds - sets - (self.floor or 0.0)
         bias = np.where(np.abs(bias) < _ROUNDING * total, 0.0, bias)
-        return {"initialization": seeds, "sampling": sets, "bias": bias}
+        return {"initialization": seeds / K, "sampling": sets, "bias": bias}
 
     def _averaged(self, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
-        drawn = [self._parts(float(x)) for x in sizes.ravel()]
-        parts = {}
+        drawn = [self._parts(float(x), K) for x in sizes.ravel()]
+        parts: dict[str, Any] = {}
         for name in ("initialization", "sampling", "bias"):
             values = np.stack([one[name] for one in drawn], axis=-1)
-            if name == "initialization":
-                values = values / K
-            parts[name] = self._estimate(values.reshape(len(values), *sizes.shape))
-        return self._terms(parts, sizes)
-
-    def _terms(self, parts: dict[str, Any], sizes: FloatArray) -> ErrorTerms[Estimate]:
+            parts[name] = self._estimate(values.reshape(N_DRAWS, *sizes.shape))
         missing, includes = {"noise": _NO_NOISE, "bayes": _NO_NOISE}, dict(_INCLUDES)
         if self.floor is not None:
             del missing["bayes"], includes["bias"]
@@ -222,14 +211,13 @@ class Diagnosis(Shown):
             parts["bayes"] = Estimate(
                 value=exact, standard_error=0.0 * exact, n_draws=N_DRAWS, sources=(draws,)
             )
-        status = self._status(sizes, parts)
         return ErrorTerms(
             **parts,
             reasons=missing,
             includes=includes,
-            status=status,
+            status=self._status(sizes, parts),
             coordinates=self._coordinates(sizes),
-            label=self._label_of("squared"),
+            label=self._label_of(),
         )
 
     def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
@@ -281,16 +269,12 @@ class Diagnosis(Shown):
         """The error of a bag as a whole: its causes are not identified."""
         if np.any(sizes != 1.0):
             raise ValueError("n_samples must be left out for a bag: it is measured at all rows")
-        total = self._total_now * self._bag_ratio(K)
-        return self._of_total(total)
+        return self._of_total(self._total_now * self._bag_ratio(K))
 
     def _of_total(self, draws: FloatArray) -> ErrorTerms[Estimate]:
         """An error measured as a whole, in pairs with that of this learner."""
         return ErrorTerms._of_total(
-            self._estimate(draws),
-            _NO_CAUSES,
-            status={"total": PAIRED},
-            label=self._label_of("squared"),
+            self._estimate(draws), _NO_CAUSES, status={"total": PAIRED}, label=self._label_of()
         )
 
     def _total_of_measure(
@@ -308,11 +292,10 @@ class Diagnosis(Shown):
         reason = f"measure={measure!r} is measured as a whole; decompose splits it by cause"
         draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
-        status = self._status(sizes, ())
         return ErrorTerms._of_total(
             total,
             reason,
-            status=status,
+            status=self._status(sizes, ()),
             coordinates=self._coordinates(sizes),
             label=self._label_of(measure),
         )
@@ -400,11 +383,8 @@ class Diagnosis(Shown):
             "" if measure == "squared" else f"measure={measure!r} is measured for one fit alone"
         )
         for name, other in self.alternatives.items():
-            error = (
-                None
-                if alone
-                else self._of_total(self._total_now * self._measured_ratio(other.total))
-            )
+            total = None if alone else self._total_now * self._measured_ratio(other.total)
+            error = None if total is None else self._of_total(total)
             yield self._option(name, error, present, PAIRED, reason=alone)
         more: dict[str, Any] = {
             "cost": {"fits": _MEMBERS / K, "data": 1.0},
@@ -515,7 +495,7 @@ class Diagnosis(Shown):
             includes=now.includes,
             index=self.index,
             reasons=missing,
-            label=self._label_of("squared"),
+            label=self._label_of(),
         )
 
     # --- shown ---
@@ -549,9 +529,8 @@ class Diagnosis(Shown):
         return self._verdict(self.advise())
 
     def _verdict(self, advice: Advice) -> str:
-        if not float(self.error().total) > 0:
-            return self._diagnosed()
-        return f"{self._diagnosed(advice.choice)} {advice.verdict}"
+        text = self._diagnosed(advice.choice)
+        return f"{text} {advice.verdict}" if advice.now.total > 0 else text
 
     def _diagnosed(self, change: Option | None = None) -> str:
         """Overfitting, underfitting or noise, with the share of the part that shows it.

@@ -97,9 +97,6 @@ class ForecastChecks(Shown, Mapping[str, ForecastCheck]):
     def __getitem__(self, name: str) -> ForecastCheck:
         return by_name("check", self._checks, name)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._checks
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._checks)
 

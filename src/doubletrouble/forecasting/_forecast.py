@@ -27,10 +27,7 @@ from doubletrouble.forecasting._checks import (
 )
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy
-from doubletrouble.forecasting._result import (
-    GIVEN_KERNEL,
-    Forecast,
-)
+from doubletrouble.forecasting._result import GIVEN_KERNEL, Forecast
 from doubletrouble.forecasting._ridge_functions import (
     DataRows,
     Eigenbasis,

@@ -44,11 +44,7 @@ import numpy.typing as npt
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.forecasting._ridge_functions import (
-    LeaveOneOut,
-    RidgeFunctions,
-    RidgeTable,
-)
+from doubletrouble.forecasting._ridge_functions import LeaveOneOut, RidgeFunctions, RidgeTable
 from doubletrouble.parameters import FloatArray
 
 _SLOPE_BETWEEN = (1.05, 1.25)  # multiples of g_min, of the power law of z

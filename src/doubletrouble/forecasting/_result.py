@@ -33,14 +33,7 @@ from doubletrouble.forecasting._ridge_functions import (
 )
 from doubletrouble.forecasting._uncertainty import LabelNoise, RowDeviations
 from doubletrouble.options import Advice, Option, against_mean
-from doubletrouble.parameters import (
-    FloatArray,
-    Numeric,
-    Value,
-    checked,
-    common_shape,
-    number,
-)
+from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape, number
 from doubletrouble.results import (
     EXTRAPOLATED,
     ConfidenceInterval,

@@ -54,7 +54,6 @@ _PRINTED = {  # the headings of columns
     "ensemble_error": "mean",
     "vote_error": "vote",
     "train_error": "training",
-    "median_steps": "steps",
 }
 _COLUMNS = {"max_steps": "most_steps"}  # the column max_steps counts networks with that status
 
@@ -380,12 +379,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The rows as a table."""
     columns: list[tuple[Column, Any]] = [
         (
-            Column(
-                name=name,
-                heading=_PRINTED.get(name),
-                form="count" if name == "median_steps" else "number",
-                printed=name in _PRINTED,
-            ),
+            Column(name=name, heading=_PRINTED.get(name), printed=name in _PRINTED),
             [row[name] for row in rows],
         )
         for name in rows[0]

@@ -74,13 +74,12 @@ class LazyRun(Shown):
         settings: Mapping[str, Any],
     ) -> LazyRun:
         """Combine the outcomes of the members."""
+        names = ("train_error", "train_loss", "displacement", "steps")
+        numbers = {name: np.array([getattr(o, name) for o in outcomes]) for name in names}
         return cls(
+            **numbers,
             predictions=np.stack([o.scores for o in outcomes]),
             y_test=y_test,
-            train_error=np.array([o.train_error for o in outcomes]),
-            train_loss=np.array([o.train_loss for o in outcomes]),
-            displacement=np.array([o.displacement for o in outcomes]),
-            steps=np.array([o.steps for o in outcomes], dtype=np.int64),
             status=tuple(o.status for o in outcomes),
             width=width,
             laziness=laziness,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble import _plots, glossary
+from doubletrouble import glossary
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.data import Data, as_data
 from doubletrouble.decomposition import (
@@ -99,22 +99,6 @@ class LazySplit(Shown):
         points = np.zeros((0, len(self.y_test)))
         return zero_one_terms(Estimate._of_draws(Statistic(table=table, points=points, key=key)))
 
-    def _classification(self) -> Table:
-        """The shares of test points misclassified by one network, by the mean and by a vote."""
-        K = self.predictions.shape[2]
-        schemes = {"one network": Ensemble(1), f"mean of {K}": Ensemble(K), f"vote of {K}": Vote(K)}
-        return Table(
-            name="misclassified",
-            title="Test points misclassified",
-            columns=(Column(name="error_of", heading="by", form="words"), Column(name="error")),
-            rows=[
-                [name, self.error(scheme, "zero_one").total]
-                for name, scheme in schemes.items()
-                if name == "one network" or K > 1
-            ],
-            confidence=self.squared.confidence,
-        )
-
     def _content(self) -> Content:
         content = self.squared._content()
         notes, loss = list(content.notes), self.settings.get("loss", "squared")
@@ -123,18 +107,25 @@ class LazySplit(Shown):
                 f"loss {loss!r} does not fit scores to ±1: squared errors may be large; see the "
                 "test points misclassified"
             )
+        K = self.predictions.shape[2]
+        schemes = {"one network": Ensemble(1), f"mean of {K}": Ensemble(K), f"vote of {K}": Vote(K)}
+        rows = [[name, self.error(one, "zero_one").total] for name, one in schemes.items()]
+        misclassified = Table(
+            name="misclassified",
+            title="Test points misclassified",
+            columns=(Column(name="error_of", heading="by", form="words"), Column(name="error")),
+            rows=rows if K > 1 else rows[:1],
+            confidence=self.squared.confidence,
+        )
         settings = {**self.settings, "train_error": float(self.train_error.mean())}
         return replace(
             content,
-            tables=[*content.tables, self._classification()],
+            tables=[*content.tables, misclassified],
             notes=notes,
             facts={**content.facts, "settings": settings},
         )
 
-    def _tables(self) -> tuple[Table, ...]:
-        return (*self.squared._tables(), self._classification())
-
-    def _picture(self) -> _plots.Bars:
+    def _picture(self) -> Any:
         return self.squared._picture()
 
 

@@ -34,7 +34,7 @@ from doubletrouble.parameters import (
     refuse,
     shown,
 )
-from doubletrouble.problems import Member, Problem
+from doubletrouble.problems import USUAL, Member, Problem
 from doubletrouble.results import (
     AnovaTerms,
     ErrorTerms,
@@ -210,8 +210,9 @@ class Simulation(Shown):
 
         Parameters
         ----------
-        ensemble : float or array_like or Scheme, default: 1
-            The number of models K, or one of the ensembles drawn, as requested.
+        ensemble : float or array_like or Scheme or Vote, default: 1
+            The number of models K, a vote of classifiers, or one of the ensembles drawn, as
+            requested.
 
         Returns
         -------
@@ -225,6 +226,8 @@ class Simulation(Shown):
         TypeError
             If `ensemble` is neither a number nor a scheme.
         """
+        if isinstance(ensemble, Vote) and self.problem.task == "classification":
+            return ensemble
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         if has_all_samples(scheme):
             return scheme
@@ -351,7 +354,7 @@ class Simulation(Shown):
         for name, value in self._parameters().items():
             if np.ndim(value):
                 at[symbols[name]] = f"{len(np.unique(value))} values"
-            elif name in _ALWAYS or value != getattr(_USUAL, name):
+            elif name in _ALWAYS or value != USUAL[name]:
                 at[symbols.get(name, name)] = value
         if self.times is not None:
             at["time"] = f"{self.times.size} values"
@@ -410,9 +413,6 @@ class Simulation(Shown):
             name: self.estimate(np.array(np.broadcast_to(value, (count, *points))))
             for name, value in parts.items()
         }
-
-
-_USUAL = Problem()
 
 
 def _against(error: ErrorTerms[Estimate], theory: Any) -> Any:
@@ -705,28 +705,6 @@ class ConvexSimulation(Simulation):
             name: self.estimate(np.array(np.broadcast_to(value, shape)))
             for name, value in every.items()
         }
-
-    def realized(self, ensemble: EnsembleLike = 1) -> Scheme:
-        """The ensemble at the sizes realized, to compare with theory.
-
-        Parameters
-        ----------
-        ensemble : float or array_like or Scheme or Vote, default: 1
-            The number of models K, a vote, or one of the ensembles drawn, as requested.
-
-        Returns
-        -------
-        Scheme
-            The ensemble with rounded sizes.
-
-        Raises
-        ------
-        ValueError
-            If the ensemble was not drawn.
-        TypeError
-            If `ensemble` is neither a number nor a scheme.
-        """
-        return ensemble if isinstance(ensemble, Vote) else super().realized(ensemble)
 
     def _vote_error(self, vote: Vote, measure: str | None) -> ErrorTerms[Estimate]:
         """The rate of a majority, counted at points held out."""

@@ -20,7 +20,7 @@ from typing import Any, Self
 from doubletrouble import _plots, glossary
 from doubletrouble._display import ROWS, Column, Content, Shown, Table
 from doubletrouble.ensembles import Ensemble
-from doubletrouble.errors import StoreError
+from doubletrouble.errors import StoreError, require
 from doubletrouble.losses import TASKS, LossLike, Task
 from doubletrouble.parameters import declarations, documented, parameter, whole_number
 from doubletrouble.problems import Problem
@@ -736,7 +736,8 @@ class SweepResult(Shown):
         MissingExtraError
             If pandas is not installed.
         """
-        return _table.to_frame(self._outcomes())
+        frames = list(_table.frames(self._outcomes()))
+        return require("pandas", "tables").concat(frames, ignore_index=True)
 
     def export(self, path: str | Path) -> Path:
         """Write the rows to a file.
@@ -760,7 +761,7 @@ class SweepResult(Shown):
         MissingExtraError
             If pandas, or pyarrow for .csv and .parquet, is not installed.
         """
-        return _table.export(self._outcomes(), path)
+        return _table.write(lambda: _table.frames(self._outcomes()), path)
 
     def _outcomes(self) -> Iterator[tuple[Cell, CellOutcome]]:
         cells = {cell.key: cell for cell in self.sweep.cells()}

@@ -94,21 +94,10 @@ class _StoredCell:
         return repr([*requested, drawn, shapes, amplitudes, settings])
 
 
-def to_frame(outcomes: Outcomes) -> Any:
-    """The table as a pandas DataFrame."""
-    frames = list(_frames(outcomes))
-    return require("pandas", "tables").concat(frames, ignore_index=True)
-
-
-def export(outcomes: Outcomes, path: str | Path) -> Path:
-    """Write the table to a .csv, .parquet or .json file."""
-    return write(lambda: _frames(outcomes), path)
-
-
 # --- the rows ---
 
 
-def _frames(outcomes: Outcomes) -> Iterator[Any]:
+def frames(outcomes: Outcomes) -> Iterator[Any]:
     """The table in parts; the first is empty, and has the columns."""
     pandas = require("pandas", "tables")
     yield pandas.DataFrame({name: [] for name in COLUMNS}).astype(COLUMNS)
