@@ -40,7 +40,9 @@ def test_total_is_the_weighted_sum_of_pair_errors() -> None:
     lines = [line.split() for line in str(run).splitlines()]
     assert ["total", *str(run.error().total).split()] in lines
     assert ["2", "0.333", *str(errors[1, 1]).split()] in lines
-    first, second, *_ = json.loads(run.to_json())["members"]
+    content = json.loads(run.to_json())
+    assert content["settings"] == [str(A), str(B), str(A)]
+    first, second, *_ = content["members"]
     assert second["error_with_1"] == first["error_with_2"] == np.asarray(errors.value)[0, 1]
     labels = [tick.get_text() for tick in run.plot().get_yticklabels()]
     assert labels == ["member 1", "member 2", "member 3", "mean of all"]

@@ -857,10 +857,10 @@ class CommitteeSimulation(Shown):
     def _content(self) -> Content:
         count = len(self.members)
         at = settings_text({"D": self.dim, "F": self.signal, "τ": self.noise})
-        names = ("dim", "model", "seed", "n_data", "signal", "noise", "members")
+        names = ("dim", "model", "seed", "n_data", "signal", "noise")
         return replace(
             committee_content(self.error(), np.full(count, 1 / count), self.pair_errors),
             title=f"Simulated squared error ± standard error: {_MODELS[self.model]}, "
             f"{self.n_data} draws\n{at}",
-            facts={name: getattr(self, name) for name in names},
+            facts={**{name: getattr(self, name) for name in names}, "settings": self.members},
         )
