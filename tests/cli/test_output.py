@@ -55,14 +55,13 @@ def test_wide_tables_continue_below_with_their_parameters(capsys: Capture) -> No
     text = lines(WIDE, capsys)
     assert max(map(len, text)) <= 80
     assert "The least total is" in text[-2]
-    assert text[-3] == "16 points"
-    rows = [line.split() for line in text[:-3] if re.match(r" *[\d…]", line)]
-    panels = len(rows) // 13
+    rows = [line.split() for line in text if re.match(r" *\d", line) and "=" not in line]
+    panels = len(rows) // 16
     assert panels > 1
-    for k in (*range(6), *range(7, 13)):
-        starts = [tuple(rows[k + 13 * panel][:4]) for panel in range(panels)]
+    for k in range(16):
+        starts = [tuple(rows[k + 16 * panel][:4]) for panel in range(panels)]
         assert len(set(starts)) == 1
-    assert sum(len(rows[13 * panel]) - 4 for panel in range(panels)) == 8
+    assert sum(len(rows[16 * panel]) - 4 for panel in range(panels)) == 8
 
 
 def test_columns_are_aligned_in_every_encoding(printed: Callable[[str, str], str]) -> None:

@@ -49,13 +49,15 @@ class Form:
     def show(
         self, result: Shown, title: str = "", parameters: Mapping[str, Any] | None = None
     ) -> None:
-        """Print a result under a title with the parameters of the command."""
+        """Print a result, with all of its rows, under a title with the parameters."""
         content = result._content()
+        tables = [replace(table, omitted="") for table in content.tables]
         if parameters is not None:
             title = f"{title}: {at(parameters)}"
         title = "\n".join(filter(None, (title, content.title)))
         given = {} if parameters is None else {"parameters": parameters}
-        self.write([replace(content, title=title)], given | result._document(), result._records())
+        content = replace(content, title=title, tables=tables)
+        self.write([content], given | result._document(), result._records())
 
     def write(
         self,

@@ -337,8 +337,8 @@ def committee(
     """Print the exact test error of different members averaged with weights, split by cause.
 
     A member is written as "P/D=2 N/D=1 ridge=1e-3 activation=relu". A row for each member has its
-    weight w, and E (f⋆ - f_a)(f⋆ - f_b), the average product of its error and that of every member:
-    its own squared error is on the diagonal.
+    weight and its own squared error; in JSON and CSV also E (f⋆ - f_a)(f⋆ - f_b), the average
+    product of its error and that of every member.
     """
     members = [_member(text) for text in member]
     if snr is not None and noise_is_replaced(context):
