@@ -281,22 +281,16 @@ class Decomposition(Shown):
 
     def _averaged_table(self, sizes: Sequence[float] | None = None) -> Table:
         """The error of K averaged members, for some K or for those that are printed."""
-        totals = self._averaged()
-        if sizes is not None:
-            totals = {K: self.error(K).total for K in sizes}
-        columns = [
-            Column(name="n_members", heading="K", form="count"),
-            Column(name="error"),
-        ]
-        rows: list[list[Any]] = [[K, total] for K, total in totals.items()]
-        if self.measure != "squared":
-            columns.insert(1, Column(name="averaged", form="words"))
-            rows = [[K, self._averages(K), total] for K, total in rows]
+        totals = self._averaged() if sizes is None else {K: self.error(K).total for K in sizes}
         return Table(
             name="averaged",
             title="Averaged over K seeds",
-            columns=columns,
-            rows=rows,
+            columns=(
+                Column(name="n_members", heading="K", form="count"),
+                Column(name="averaged", form="words", exported=self.measure != "squared"),
+                Column(name="error"),
+            ),
+            rows=[[K, self._averages(K), total] for K, total in totals.items()],
             confidence=self.confidence,
         )
 
