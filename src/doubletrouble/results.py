@@ -77,7 +77,7 @@ _CAUSES = {  # in sentences
     "initialization": "variance over initializations",
     "sampling": "variance over training samples",
     "resampling": "variance over resampled members",
-    "bayes": "the noise of test labels, which no model removes",
+    "bayes": "the noise floor of test labels",
 }
 
 EXTRAPOLATED = "extrapolated"

@@ -84,14 +84,14 @@ class Forecast(Shown):
     >>> y = np.tanh(X[:, 0]) + 0.3 * rng.standard_normal(100)
     >>> f = dt.forecast(X, y, check=False)
     >>> print(f.error(n_features=50, ridge=0.01))
-    part            error              share
-    noise           0.0068  ± 0.0029    6%
-    initialization  0.00176 ± 0.00023   2%
+    part                 error ± s.e.  share
+    noise           0.0068  ± 0.0029      6%
+    initialization  0.00176 ± 0.00023     2%
     sampling        0.0010  ± 0.0032    0.9%
-    bias            0.013   ± 0.041    12%
-    noise floor     0.086   ± 0.036    79%
+    bias            0.013   ± 0.041      12%
+    noise floor     0.086   ± 0.036      79%
     total           0.108   ± 0.019
-    79% of the error is noise floor.
+    79% of the error is the noise floor of test labels.
     """
 
     dim: float  # D in λ N/D, the ridge on the Gram matrix

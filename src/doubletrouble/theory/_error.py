@@ -123,7 +123,7 @@ def exact_error(
     bias            0.201     23%
     noise floor     0          0%
     total           0.872
-    62% of the error is noise.
+    62% of the error is variance by noise in the training labels.
     >>> round(dt.exact_error(problem, dt.Divide(10)).total, 6)
     0.881721
     >>> classes = dt.Problem(task="classification", loss="hinge", ridge=1e-4, flips=0.1)
