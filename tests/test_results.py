@@ -234,7 +234,7 @@ def test_text_of_an_optimum_has_its_value_and_error() -> None:
     assert f"{stop.time:.3g}" in last
     assert f"{stop.optimal_ridge.error.total:.3g}" in last
     curve = str(dt.optimal_ridge(dt.Problem(noise=[0.5, 1.0])))
-    assert "ridge" in " ".join(curve.splitlines()[:2]).split()
+    assert curve.split()[:2] == ["λ", "τ"]
 
 
 def test_unidentified_parts_are_none_with_a_reason() -> None:

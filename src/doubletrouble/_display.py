@@ -45,6 +45,17 @@ ROWS = 12
 """Rows of a printed table: longer ones show their first and last rows."""
 
 _ENDS = ("_low", "_high")
+SYMBOLS = {
+    "features_per_dim": "P/D",
+    "samples_per_dim": "N/D",
+    "n_features": "P",
+    "n_samples": "N",
+    "n_members": "K",
+    "ridge": "λ",
+    "problem_noise": "τ",
+}
+"""Parameters where they are printed; others have their names."""
+
 _LONGEST = 30  # columns of a word that is not broken
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
@@ -135,7 +146,11 @@ def point_table(
     """A row for each point of arrays: the numbers that vary, and those of the columns."""
     count = math.prod(shape)
     varying = dict(coordinates) or ({"point": np.arange(count).reshape(shape)} if shape else {})
-    cells = [(Column(name=k, form="count"), value) for k, value in varying.items()] + [*columns]
+    cells = [
+        (Column(name=k, heading=SYMBOLS.get(k), form="count"), value)
+        for k, value in varying.items()
+    ]
+    cells += columns
     return Table(
         name=name,
         columns=[column for column, _ in cells],

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
-from doubletrouble._display import UNBROKEN, Column, Content, Shown, Table, settings_text
+from doubletrouble._display import SYMBOLS, UNBROKEN, Column, Content, Shown, Table, settings_text
 from doubletrouble._numbers import level, percent, plain, whole
 from doubletrouble.parameters import Value
 from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
@@ -40,15 +40,6 @@ EXACT, WITHHELD = "exact", "withheld"
 
 _NEAR_PEAK = 0.1  # relative distance of P from N
 _EQUAL = 1e-10  # relative difference of equal errors
-_SYMBOLS = {  # where they are printed
-    "features_per_dim": "P/D",
-    "samples_per_dim": "N/D",
-    "n_features": "P",
-    "n_samples": "N",
-    "n_members": "K",
-    "ridge": "λ",
-    "gram_ridge": "gram_ridge",
-}
 _NAMED = {FEATURES, MODELS, MANY, TEN, BAG, DATA, MORE_DATA}  # which state their setting
 
 
@@ -315,7 +306,7 @@ class Advice(Shown):
 
 def _legend(advice: Advice) -> list[str]:
     """What the symbols stand for, and which options are at the peak of double descent."""
-    known = {_SYMBOLS[name] for name in advice.now.setting if name in _SYMBOLS}
+    known = {SYMBOLS.get(name, name) for name in advice.now.setting if name in SYMBOLS}
     if not any(symbol.startswith("P") for symbol in known):
         return []
     letters = ["P: features", "N: training samples", "D: input dimensions", "K: models", "λ: ridge"]
@@ -448,7 +439,7 @@ def _bar(option: Option, *, new_group: bool = False) -> Any:
 
 def _in_words(setting: Mapping[str, Any]) -> str:
     """Sizes and ridge with their symbols; the scheme is in the name of the option."""
-    shown = {_SYMBOLS[name]: value for name, value in setting.items() if name != "scheme"}
+    shown = {SYMBOLS.get(name, name): value for name, value in setting.items() if name != "scheme"}
     return settings_text(shown).replace(UNBROKEN, " ")
 
 

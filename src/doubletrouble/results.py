@@ -18,6 +18,7 @@ import numpy.typing as npt
 from doubletrouble import _plots
 from doubletrouble._display import (
     ROWS,
+    SYMBOLS,
     Column,
     Content,
     Quantity,
@@ -733,7 +734,8 @@ class _Terms(_ByValue, Shown, Generic[Term]):
                 return ""
             k = int(np.nanargmin(values))
             where = [
-                f"{name.replace('_', ' ')} = {whole(float(np.broadcast_to(v, shape).flat[k]))}"
+                f"{SYMBOLS.get(name, name.replace('_', ' '))} = "
+                f"{whole(float(np.broadcast_to(v, shape).flat[k]))}"
                 for name, v in self._coordinates().items()
             ]
             place = ", ".join(where) or f"point {k}"
