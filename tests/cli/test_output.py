@@ -54,7 +54,7 @@ def test_tables_fit_a_terminal(capsys: Capture) -> None:
 def test_wide_tables_continue_below_with_their_parameters(capsys: Capture) -> None:
     text = lines(WIDE, capsys)
     assert max(map(len, text)) <= 80
-    assert "The least total is" in text[-2]
+    assert "The least total is" in " ".join(text[-2:])
     rows = [line.split() for line in text if re.match(r" *\d", line) and "=" not in line]
     panels = len(rows) // 16
     assert panels > 1
