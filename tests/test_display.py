@@ -218,7 +218,7 @@ def numbers(column: Column, cell: Any, table: Table) -> list[tuple[float, float]
             return [(scale * value, tolerance)]
         wide = max(0.051 * scale * (high - low) / 2, 5.1e-3 * scale * max(-low, high), least)
         return [(scale * x, max(wide, tolerance)) for x in (value, low, high)]
-    if column.alone or column.form != "number":
+    if column.without_error or column.form != "number":
         return [(scale * value, tolerance)]
     error = float(cell.standard_error)
     return [(value, max(tolerance, 0.051 * error)), (error, 0.051 * error)]

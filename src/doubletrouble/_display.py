@@ -89,7 +89,7 @@ class Column:
     printed: bool = True
     exported: bool = True  # to frames and JSON
     interval: bool = False  # estimates are printed with their interval, not their standard error
-    alone: bool = False  # estimates are printed without either
+    without_error: bool = False  # estimates are printed without either
 
     @property
     def title(self) -> str:
@@ -418,8 +418,8 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
         return [_Printed(column.title, list(map(_multiples, cells)), False)]
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)
     split = uncertain and column.interval and confidence is not None
-    alone = split or column.alone
-    texts = ["" if cell is None else _text(cell, form, alone=alone) for cell in cells]
+    bare = split or column.without_error
+    texts = ["" if cell is None else _text(cell, form, without_error=bare) for cell in cells]
     if split and form == "number":
         texts = [_digits(text, cell, confidence) for text, cell in zip(texts, cells, strict=True)]
     printed = [_Printed(column.title, decimal_aligned(texts), True)]
@@ -437,8 +437,8 @@ def _digits(text: str, cell: Any, confidence: float | None) -> str:
     return text if math.isnan(low) else within(_number(cell), low, high)
 
 
-def _text(cell: Any, form: Form, *, alone: bool) -> str:
-    """One cell; `alone` is without its standard error."""
+def _text(cell: Any, form: Form, *, without_error: bool) -> str:
+    """One cell, with its standard error or without."""
     value = _number(cell)
     if form == "share":
         return percent(value)
@@ -448,7 +448,7 @@ def _text(cell: Any, form: Form, *, alone: bool) -> str:
         return whole(value)
     if form == "exponent":
         return power(value)
-    if isinstance(cell, Uncertain) and not alone:
+    if isinstance(cell, Uncertain) and not without_error:
         return with_error(value, float(cell.standard_error))
     return plain(value)
 
@@ -803,7 +803,7 @@ def _interval_bars(
     cells: Sequence[Any], column: Column, confidence: float | None
 ) -> list[str] | None:
     """Every interval of a column as a line with a dot at its estimate, on one scale from 0."""
-    drawn = column.form != "share" and not column.alone
+    drawn = column.form != "share" and not column.without_error
     if not drawn or not any(isinstance(cell, Uncertain) for cell in cells):
         return None
     ends = []

@@ -381,7 +381,7 @@ def _table(
     columns = (
         Column(name="option", form="words", printed=False),
         Column(name="described", heading="option", form="words", exported=False),
-        Column(name="error", alone=True),  # the gains are what is compared
+        Column(name="error", without_error=True),  # the gains are what is compared
         Column(name="gain", form="gain", interval=True),
         Column(name="cost", form="multiples"),
         Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),

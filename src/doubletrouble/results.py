@@ -693,7 +693,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
                     name=name,
                     heading=self._label(name),
                     interval=confidence is not None and name == "total",
-                    alone=name != "total",
+                    without_error=name != "total",
                 ),
                 part,
             )

@@ -143,7 +143,10 @@ class LearnerComparison(Shown):
             Column(name="error", interval=True),
             Column(name="skill", printed=False),
             Column(name="printed_skill", heading=first._skill_name, form="words", exported=False),
-            *(Column(name=name, heading=error._label(name), alone=True) for name in error.parts),
+            *(
+                Column(name=name, heading=error._label(name), without_error=True)
+                for name in error.parts
+            ),
         ]
         rows: list[list[Any]] = []
         for name, one in self.diagnoses.items():
@@ -157,7 +160,10 @@ class LearnerComparison(Shown):
         columns = [
             Column(name="learner", form="words"),
             Column(name="error", heading="difference", interval=True),
-            *(Column(name=name, heading=parts._label(name), alone=True) for name in parts.parts),
+            *(
+                Column(name=name, heading=parts._label(name), without_error=True)
+                for name in parts.parts
+            ),
         ]
         return Table(
             name="differences",
