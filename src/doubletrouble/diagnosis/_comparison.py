@@ -152,7 +152,14 @@ class LearnerComparison(Shown):
         for name, one in self.diagnoses.items():
             own, skill = one.error(), one.skill
             rows.append([name, own.total, skill, skill_text(float(skill)), *own.parts.values()])
-        return Table(name="learners", columns=columns, rows=rows, confidence=first.confidence)
+        return Table(
+            name="learners",
+            columns=columns,
+            rows=rows,
+            confidence=first.confidence,
+            causes=[one.error().parts for one in self.diagnoses.values()],
+            labels={name: error._label(name) for name in error.parts},
+        )
 
     def _difference_table(self) -> Table:
         differences = {name: self.difference(name) for name in list(self.diagnoses)[1:]}
