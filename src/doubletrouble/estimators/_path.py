@@ -47,7 +47,7 @@ class RidgePath(Shown):
     >>> y = x[:, 0] + 0.1 * rng.standard_normal(80)
     >>> path = dt.RandomFeaturesRidge(60, random_state=0).ridge_path(x, y, ridges=[0, 1e-3, 1])
     >>> print(path)
-    ridge  leave-one-out error
+        λ  leave-one-out error
     0                   0.153
     0.001               0.0233
     1                   0.536
