@@ -199,5 +199,5 @@ def test_live_figures_are_drawn_and_the_search_has_results(browser: Browser, add
         page = context.new_page()
         page.goto(f"{address}index.html", wait_until="networkidle")
         page.frame_locator("figure.live iframe").locator("svg path").first.wait_for()
-        page.locator(".md-search__input").fill("bagging")
+        page.locator(".md-search__input").press_sequentially("bagging")
         page.locator(".md-search-result__item a").first.wait_for()
