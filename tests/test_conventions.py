@@ -199,6 +199,15 @@ def test_times_have_the_shape_of_all_arguments(time_unit: TimeUnit) -> None:
         assert np.asarray(many)[1, 0] == one
 
 
+def test_a_conversion_of_ridges_needs_the_features_where_they_enter() -> None:
+    sizes = {"n_samples": 300, "dim": 100}
+    assert dt.convert_ridge(1.0, "paper", "gram", **sizes) == 3.0
+    with pytest.raises(ValueError, match=r"^n_features must be given for the unit 'sklearn'"):
+        dt.convert_ridge(1.0, "paper", "sklearn", **sizes)
+    with pytest.raises(ValueError, match=r"^n_features must be finite for the unit 'per_dim'"):
+        dt.convert_ridge(1.0, "per_dim", "gram", n_features=math.inf, **sizes)
+
+
 def test_arguments_of_a_conversion_of_time_are_validated() -> None:
     unknown: Any = "epochs"
     with pytest.raises(ValueError, match=r"^target must"):

@@ -283,6 +283,35 @@ def test_errors_of_other_points_do_not_subtract() -> None:
         _ = run.error() - dt.exact_error(dt.Problem(features_per_dim=[0.31, 1.0], ridge=0.1))
 
 
+def test_errors_of_other_measures_axes_or_shapes_do_not_subtract() -> None:
+    classes = dt.Problem(task="classification", flips=0.1, ridge=0.1)
+    with pytest.raises(ValueError, match=r"^errors must be of the same measure, got error"):
+        _ = dt.exact_error(classes) - dt.exact_error(classes, measure="squared")
+    by_ridge = dt.exact_error(dt.Problem(ridge=[0.1, 1.0]))
+    with pytest.raises(ValueError, match=r"^errors must vary by the same parameter .* ridge and n"):
+        _ = by_ridge - dt.exact_error(dt.Problem(noise=[0.1, 1.0]))
+    with pytest.raises(ValueError, match=r"^errors must have shapes that broadcast, got \(2,\)"):
+        _ = by_ridge - dt.exact_error(dt.Problem(ridge=[0.1, 1.0, 2.0]))
+    across = by_ridge - dt.exact_error(dt.Problem(noise=[[0.1], [1.0], [2.0]]))
+    assert (across.shape, sorted(across.coordinates)) == ((3, 2), ["noise", "ridge"])
+    assert (by_ridge - dt.exact_error(dt.Problem())).shape == (2,)
+
+
+def test_parts_and_estimates_must_be_numbers() -> None:
+    wrong: Any = [1.0, 2.0]
+    with pytest.raises(TypeError, match=r"^noise must be a number, .* got \[1.0, 2.0\]"):
+        dt.ErrorTerms(noise=wrong)
+    with pytest.raises(ValueError, match=r"^bias must broadcast with noise"):
+        dt.ErrorTerms(noise=np.ones(3), bias=np.ones(2))
+    text: Any = "a"
+    with pytest.raises(TypeError, match=r"^value must be a number"):
+        dt.Estimate(value=text, standard_error=0.1, n_draws=3)
+    with pytest.raises(TypeError, match=r"^standard_error must be a number"):
+        dt.Estimate(value=1.0, standard_error=text, n_draws=3)
+    ones = np.ones((2, 3))
+    assert dt.Estimate(value=ones, standard_error=ones, n_draws=3).shape == (2, 3)
+
+
 def test_differences_of_the_same_draws_are_paired() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=20, n_data=6, n_init=2)
     other = dt.simulate(dt.Problem(ridge=0.1), dim=20, n_data=6, n_init=2, seed=1)

@@ -28,7 +28,7 @@ da/dt = Φᵀ (y - Φ a/√P)/√P - δ a, where t of the isotropic problem corr
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -48,9 +48,9 @@ def convert_ridge(
     source: RidgeUnit,
     target: RidgeUnit,
     *,
-    n_features: Numeric,
     n_samples: Numeric,
     dim: Numeric,
+    n_features: Numeric | None = None,
 ) -> Value:
     """Convert a ridge from one convention to another.
 
@@ -62,12 +62,13 @@ def convert_ridge(
         The conventions of the argument and of the result. "paper" is λ relative to the mean loss
         (the `ridge` of a `Problem`), "sklearn" alpha = N P λ/D, "gram" δ = N λ/D (the `gram_ridge`
         of a `SpectralProblem`) and "per_dim" alpha/D.
-    n_features : float or array_like
-        Random features P, in [1e-50, 1e50] or inf; finite for "sklearn" and "per_dim".
     n_samples : float or array_like
         Training samples N, in [1e-50, 1e50].
     dim : float or array_like
         Input dimensions D, in [1e-50, 1e50].
+    n_features : float or array_like or None, default: None
+        Random features P, in [1e-50, 1e50] or inf; needed for "sklearn" and "per_dim" alone, and
+        finite there.
 
     Returns
     -------
@@ -77,7 +78,8 @@ def convert_ridge(
     Raises
     ------
     ValueError
-        For an unknown convention, a number outside its domain, or shapes that do not broadcast.
+        For an unknown convention, a number outside its domain, shapes that do not broadcast, or
+        "sklearn" or "per_dim" without finite `n_features`.
     TypeError
         If an argument is not a number or an array of numbers.
 
@@ -88,18 +90,15 @@ def convert_ridge(
     0.004
     >>> dt.convert_ridge(1.0, "sklearn", "paper", n_features=400, n_samples=200, dim=200)
     0.0025
-    >>> dt.convert_ridge(1.0, "sklearn", "gram", n_features=400, n_samples=200, dim=200)
-    0.0025
+    >>> dt.convert_ridge(0.1, "paper", "gram", n_samples=400, dim=200)
+    0.2
     """
     _check_units(source, target, RIDGE_UNITS)
     ridge = checked("value", value, glossary.RIDGE)
-    P = checked("n_features", n_features, glossary.N_FEATURES)
     N = checked("n_samples", n_samples, glossary.N_SAMPLES)
     D = checked("dim", dim, glossary.DIM)
+    P = _features(n_features, {source, target} & {"sklearn", "per_dim"})
     shape = common_shape({"value": ridge, "n_features": P, "n_samples": N, "dim": D})
-    for unit in (source, target):
-        if unit in ("sklearn", "per_dim"):
-            refuse("n_features", P, np.isinf(P), f"finite for the {unit} convention")
     units = {"paper": 1.0, "gram": N / D, "sklearn": (N / D) * P, "per_dim": (N / D) * (P / D)}
     return _converted(ridge, units, source, target, shape)
 
@@ -156,13 +155,7 @@ def convert_time(
     time = checked("value", value, glossary.TIME)
     N = checked("n_samples", n_samples, glossary.N_SAMPLES)
     D = checked("dim", dim, glossary.DIM)
-    P: Value = 1.0
-    if n_features is not None:
-        P = checked("n_features", n_features, glossary.N_FEATURES)
-    if "gram" in (source, target):
-        if n_features is None:
-            raise ValueError("n_features must be given for the unit 'gram', got None")
-        refuse("n_features", P, np.isinf(P), "finite to be converted to or from 'gram'")
+    P = _features(n_features, {source, target} & {"gram"})
     shape = common_shape({"value": time, "n_features": P, "n_samples": N, "dim": D})
     units = {
         "flow": 1.0,
@@ -173,6 +166,19 @@ def convert_time(
         "gram": P / D,
     }
     return _converted(time, units, source, target, shape)
+
+
+def _features(n_features: Numeric | None, units: Collection[str]) -> Value:
+    """The number of features, which some units need; 1 where it is not given."""
+    for unit in sorted(units):
+        if n_features is None:
+            raise ValueError(f"n_features must be given for the unit {unit!r}, got None")
+    if n_features is None:
+        return 1.0
+    P = checked("n_features", n_features, glossary.N_FEATURES)
+    for unit in sorted(units):
+        refuse("n_features", P, np.isinf(P), f"finite for the unit {unit!r}")
+    return P
 
 
 def _check_units(source: str, target: str, known: tuple[str, ...]) -> None:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -29,7 +30,7 @@ from doubletrouble._display import (
 )
 from doubletrouble._numbers import percent, plain, whole, with_error
 from doubletrouble.errors import import_name, is_available
-from doubletrouble.parameters import FloatArray, Value, whole_number
+from doubletrouble.parameters import FloatArray, Value, common_shape, shown, whole_number
 
 _RESULTS = {
     "advice": "FrontierExponents MarginalValue ScalingFrontier",
@@ -227,6 +228,8 @@ class Estimate(_ByValue):
     ------
     ValueError
         If `standard_error` is negative, or `n_draws` is not a whole number of at least 1.
+    TypeError
+        If `value` or `standard_error` is not a number or an array of numbers.
 
     Examples
     --------
@@ -243,6 +246,10 @@ class Estimate(_ByValue):
     mean_square: float | None = field(default=None, repr=False, compare=False)  # of a variance
 
     def __post_init__(self) -> None:
+        for name in ("value", "standard_error"):
+            if (kind := np.asarray(number := getattr(self, name)).dtype.kind) not in "biuf":
+                got = repr(number) if kind == "U" else type(number).__name__
+                raise TypeError(f"{name} must be a number or an array of numbers, got {got}")
         if not np.all(np.asarray(self.standard_error) >= 0):
             raise ValueError(f"standard_error must be in [0, inf], got {self.standard_error!r}")
         whole_number("n_draws", self.n_draws, 1)
@@ -453,6 +460,11 @@ class Estimate(_ByValue):
             texts, formatter={"all": str}, separator=", ", threshold=ROWS, edgeitems=3
         )
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the arrays; () for a number."""
+        return np.shape(self.value)
+
     def __getitem__(self, index: Any) -> Estimate:
         """Some of the points of an array of estimates."""
         if not np.ndim(self.value):
@@ -539,6 +551,19 @@ class _Terms(_ByValue, Shown, Generic[Term]):
     is_difference: bool = field(default=False, repr=False, compare=False)  # of two errors
     label: str = field(default="squared error", repr=False, compare=False)  # the name of the error
 
+    def __post_init__(self) -> None:
+        arrays = {}
+        for name in self.names():
+            part = getattr(self, name)
+            if part is None or isinstance(part, float):
+                continue
+            if not isinstance(part, int | np.ndarray | np.number | Estimate):
+                raise TypeError(
+                    f"{name} must be a number, an array, an Estimate or None, got {shown(part)}"
+                )
+            arrays[name] = np.shape(part.value if isinstance(part, Estimate) else part)
+        common_shape(arrays)
+
     @classmethod
     def _of_total(cls, total: Term, reason: str, **about: Any) -> Self:
         """The total alone; `reason` is why its parts are not identified."""
@@ -546,6 +571,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         return cls(separate_total=total, reasons=reasons, **about)
 
     @classmethod
+    @cache
     def names(cls) -> tuple[str, ...]:
         """Return the names of all parts.
 
@@ -576,6 +602,11 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         """The difference of two errors, part by part; estimates of the same draws are paired."""
         if not isinstance(other, _Terms) or self.names() != other.names():
             return NotImplemented
+        if self.label != other.label:
+            raise ValueError(
+                f"errors must be of the same measure, got {self.label} and {other.label}"
+            )
+        coordinates = self._common_coordinates(other)
         parts: dict[str, Any] = {}
         reasons = {**other.reasons, **self.reasons}
         total: Any = self.total
@@ -597,13 +628,34 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         terms: Self = kind(
             **parts,
             reasons=reasons,
-            coordinates=common_coordinates("errors", self.coordinates, other.coordinates),
+            coordinates=coordinates,
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
             is_difference=True,
             label=self.label,
         )
         return terms
+
+    def _common_coordinates(self, other: _Terms[Any]) -> dict[str, Value]:
+        """The parameters of both errors; ValueError for points that are not the same ones."""
+        shapes = self.shape, other.shape
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise ValueError(
+                f"errors must have shapes that broadcast, got {shapes[0]} and {shapes[1]}"
+            ) from None
+        a, b = self.coordinates, other.coordinates
+        coordinates = common_coordinates("errors", a, b)
+        for axis in range(-min(map(len, shapes)), 0):
+            if min(shape[axis] for shape in shapes) > 1:
+                mine, theirs = ({k for k in c if _length(c[k], axis) > 1} for c in (a, b))
+                if mine and theirs and not mine & theirs:
+                    raise ValueError(
+                        "errors must vary by the same parameter along each axis, got "
+                        f"{', '.join(sorted(mine))} and {', '.join(sorted(theirs))}"
+                    )
+        return coordinates
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -821,6 +873,12 @@ def _broadcast(part: Value | Estimate, shape: tuple[int, ...]) -> FloatArray | E
     if isinstance(part, Estimate):
         return part if np.shape(part.value) == shape else part + np.zeros(shape)
     return np.broadcast_to(part, shape)
+
+
+def _length(values: Value, axis: int) -> int:
+    """The length of an array along an axis counted from the last one."""
+    shape = np.shape(values)
+    return shape[axis] if len(shape) >= -axis else 1
 
 
 def common_coordinates(

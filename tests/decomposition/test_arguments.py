@@ -186,3 +186,14 @@ def flipped(rng: np.random.Generator, n: int) -> Any:
 def test_labels_and_noise_of_classes_are_checked(model: Any, data: Any, name: str) -> None:
     message = message_of(dt.decompose, model, data, task="classification", **FEW)
     assert message.startswith(f"{name} must")
+
+
+def test_wrong_models_and_pools_are_named_first() -> None:
+    X, y = np.zeros((20, 2)), np.arange(20.0)
+    for rows in (0, 1):
+        with pytest.raises(ValueError, match=f"^X must have 2 or more rows, got {rows}"):
+            dt.decompose(Ridge(), X[:rows], y[:rows])
+    with pytest.raises(TypeError, match=r"^model must be"):
+        dt.decompose(X, y, Ridge(), n_samples=5)
+    with pytest.raises(TypeError, match=r"^X must be rows or a source, got the class"):
+        dt.decompose(Ridge(), dt.GeneratorSource)

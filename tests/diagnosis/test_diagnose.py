@@ -214,7 +214,7 @@ def test_no_draw_is_below_the_given_noise() -> None:
 
 
 def test_noise_above_the_error_is_reported() -> None:
-    d = dt.diagnose(DummyRegressor(), *rows(), noise=5.0, **quiet)
+    d = dt.diagnose(DummyRegressor(), *rows(), noise=1.8, **quiet)
     assert d.error().bias.value < 0
     assert any("noise" in note for note in d.notes)
     ax = d.learning_curve().plot()  # no curve where the bias is below 0
@@ -797,7 +797,7 @@ def test_learners_of_mappings_are_named() -> None:
         assert message.startswith("alternatives must ")
         assert ", got " in message
         models = {"first": Ridge(), **wrong}
-        assert message_of(dt.compare, models, X, y).startswith("models must ")
+        assert message_of(dt.compare, models, X, y).startswith("models")
 
 
 @pytest.mark.parametrize("kind", ["datetime64", "timedelta", "period", "date"])
@@ -929,3 +929,16 @@ def test_results_as_tables_and_figures(tree: Diagnosis) -> None:
     assert curve.plot().get_xlabel() == "training rows"
     assert tree.plot().get_xlabel() == curve.error.label == "squared error"
     assert tree.by_row().plot().get_ylabel() == "row"
+
+
+def test_noise_beyond_the_labels_is_refused() -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60.0)
+    with pytest.raises(ValueError, match=r"^noise must be at most the standard deviation of y, 17"):
+        dt.diagnose(LinearRegression(), X, y, noise=100.0)
+
+
+def test_a_wrong_model_of_a_comparison_is_named() -> None:
+    X, y = np.zeros((60, 2)), np.arange(60.0)
+    models: Any = {"a": LinearRegression(), "b": "x"}
+    with pytest.raises(TypeError, match=r"^models\['b'\] must be"):
+        dt.compare(models, X, y)

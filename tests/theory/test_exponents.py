@@ -326,3 +326,10 @@ def test_bad_arguments_are_named() -> None:
         dt.exponents(law(1.5, 0.8, n_features=9, n_samples=9), dt.Divide(2))
     with pytest.raises(ValueError, match="loss must be squared"):
         dt.exponents(dt.Problem(loss="huber"))
+
+
+@pytest.mark.parametrize("activation", ["abs", "cos"])
+def test_exponents_at_the_best_ridge_of_activations_without_a_linear_part(activation: str) -> None:
+    slopes = dt.exponents(dt.Problem(activation=activation, noise=0.5), 2, ridge="best")
+    assert slopes.by_n_samples.sampling == -np.inf  # the part is 0
+    assert np.isfinite(slopes.by_n_samples.total)

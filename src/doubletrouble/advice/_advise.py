@@ -169,7 +169,8 @@ def best_allocation(
     Returns
     -------
     Option
-        The error by cause, and `setting`: features, samples, models and ridge by name. Its
+        The error by cause, and `setting`: the numbers of features, samples and models, and the
+        ridge, by the names of the arguments. Its
         `problem` and `ensemble` are those of `exact_error`.
 
     Raises

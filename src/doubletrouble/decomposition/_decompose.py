@@ -26,6 +26,7 @@ from doubletrouble.decomposition._fitting import (
     FitIndex,
     Fits,
     FitWarning,
+    Learner,
     TaskName,
     forget_training,
     listed_failures,
@@ -211,6 +212,7 @@ def decompose(
     check_option("errors", errors, ErrorsName)
     check_option("measure", measure, LearnerMeasure)
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
+    Learner.of(model)  # a wrong model is named before wrong rows
     source = _source(X, y, n_samples=n_samples, noise=noise, groups=groups, n_test=n_test)
     if n_data is None:
         source, n_data = source._with_default_sets(seed)
@@ -299,6 +301,8 @@ def _source(X: Any, y: Any, **options: Any) -> DataSource:
             if value is not None:
                 raise ValueError(f"{name} must be left out with a source, got {shown(value)}")
         return X
+    if isinstance(X, type):
+        raise TypeError(f"X must be rows or a source, got the class {X.__name__}")
     if callable(X):
         given = getattr(X, "__name__", type(X).__name__)
         raise TypeError(

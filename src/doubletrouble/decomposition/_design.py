@@ -10,7 +10,7 @@ _REQUIREMENTS = {
     "data": "2 or more data sets, got 1",
     "crossed": "the same initializations for every data set, got fresh ones (crossed=False)",
     "target": "truth or y_test, got neither",
-    "both": "both truth and y_test",
+    "both": "labels of the test points with and without noise (truth and y_test)",
 }
 
 

@@ -519,6 +519,8 @@ class PoolSource:
     def __post_init__(self) -> None:
         X = as_inputs("X", self.X)
         count = X.shape[0]
+        if count < 2:
+            raise ValueError(f"X must have 2 or more rows, got {count}")
         y = as_labels("y", self.y, count)
         repeated: Any = self.repeated
         if getattr(repeated, "shape", None) == y.shape:  # one more measurement, not a list of them

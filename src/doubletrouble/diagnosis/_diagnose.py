@@ -44,6 +44,7 @@ from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_
 _FEWEST_RUNGS = 3
 _LAW_OFF = 0.1  # relative
 _ROUNDING = 1e-10  # differences of predictions below it do not count
+_MOST_NOISE = 2.0  # times the spread of the labels, whose noise is part of it
 
 
 def diagnose(
@@ -330,17 +331,21 @@ class _Learners:
         check_option("task", task, TaskName)
         check_level("confidence", confidence)
         seed = whole_number("seed", seed, 0, MOST_SEEDS)
-        argument = "model" if len(models) == 1 else "models"
-        learners = {key: Learner.of(model, argument) for key, model in models.items()}
+        names = {key: "model" if len(models) == 1 else f"models[{key!r}]" for key in models}
+        learners = {key: Learner.of(model, names[key]) for key, model in models.items()}
         first = next(iter(learners.values()))
         classification = bool(first.is_classifier) if task == "auto" else task == "classification"
         for key, learner in learners.items():
-            which = argument if len(models) == 1 else f"models[{key!r}]"
-            _check_kind(which, learner, classification, is_auto=task == "auto")
+            _check_kind(names[key], learner, classification, is_auto=task == "auto")
         variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
         if variance and classification:
             raise ValueError(f"noise must be 0 or left out for classes, got {noise!r}")
         table = BlockedRows.of(X, y, classification=classification, groups=groups, cv=cv, seed=seed)
+        spread = math.sqrt(table.baseline / table.target.shape[1])
+        if noise is not None and noise > _MOST_NOISE * spread:
+            raise ValueError(
+                f"noise must be at most the standard deviation of y, {spread:.3g}, got {noise!r}"
+            )
         return cls(
             table=table,
             learners=learners,

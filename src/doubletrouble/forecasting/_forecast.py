@@ -311,7 +311,7 @@ def _label_noise(
     return LabelNoise(
         estimate=math.sqrt(variance / outputs),
         upper=math.sqrt((bound if given is None else variance) / outputs),
-        given=given is not None,
+        given=given is not None and given**2 * outputs <= bound,
         n_samples=len(loo.row_errors),
     )
 
@@ -411,7 +411,9 @@ def _feature_draws(inputs: FloatArray, sigma: Activation, *, center: bool) -> Fe
 def _labels(y: npt.ArrayLike) -> FloatArray:
     """Labels (n, T), finite and not constant."""
     labels = _numbers("y", y)
-    if labels.ndim not in (1, 2) or not labels.size:
+    if not labels.size:
+        raise ValueError(f"y must have rows, got shape {labels.shape}")
+    if labels.ndim not in (1, 2):
         raise ValueError(f"y must have shape (n,) or (n, T), got {labels.shape}")
     labels = labels.reshape(len(labels), -1)
     spreads = np.ptp(labels, axis=0)

@@ -231,7 +231,7 @@ class LazyRun(Shown):
         missing = {
             "noise": "noise needs 2 or more draws of label noise, got 1: see lazy_split",
             "sampling": "sampling needs 2 or more data sets, got 1: see lazy_split",
-            "bayes": f"{NOISE_FLOOR} needs both truth and y_test",
+            "bayes": f"{NOISE_FLOOR} needs labels with and without noise",
         }
         groups = grouped(self.predictions, K)
         n_groups, _, n_test = groups.shape

@@ -414,9 +414,12 @@ def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, 
                     np.isinf(at.n_members), one, parts["initialization"]
                 )
             parts["total"] = total
-            logs.append({part: np.log(parts[part]) for part in (*_PARTS, "total")})
+            with np.errstate(divide="ignore"):  # of a part that is 0
+                logs.append({part: np.log(parts[part]) for part in (*_PARTS, "total")})
         for part, value in logs[0].items():
-            slope = (value - logs[1][part]) / (2 * _STEP)
+            absent = np.isneginf(value) & np.isneginf(logs[1][part])
+            with np.errstate(invalid="ignore"):
+                slope = np.where(absent, -np.inf, (value - logs[1][part]) / (2 * _STEP))
             results[f"{part}_{direction}"] = slope.reshape(shape)
     return results
 
