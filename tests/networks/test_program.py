@@ -97,12 +97,13 @@ def test_unscaled_bias_is_a_different_network() -> None:
 @pytest.mark.parametrize(
     ("size", "laziness"),
     full_beyond_cases(
-        [(1, 1.0), (6, 30.0), (50, 1.0)], itertools.product((1, 6, 20, 50), (1.0, 30.0))
+        [(1, 1.0), (7, 30.0), (50, 1.0)], itertools.product((1, 7, 21, 50), (1.0, 30.0))
     ),
 )
 def test_stochastic_gradient_descent_agrees_with_literal_networks(
     size: int, laziness: float
 ) -> None:
+    # minibatches of odd size: labels that cancel leave preactivations of 0, where ReLU has a kink
     data = DATA[0]
     training = Training(
         loss="logistic", optimizer="sgd", learning_rate=0.05, batch_size=size, max_steps=STEPS

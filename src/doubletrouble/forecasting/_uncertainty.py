@@ -35,12 +35,12 @@ class LabelNoise(Shown):
 
     estimate: float
     upper: float
-    given: bool  # by the user
+    given: bool  # by the user; the bound where more is given
     n_samples: int  # rows that determine it
 
     @property
     def interval(self) -> ConfidenceInterval:
-        """[0, upper], or the given value twice."""
+        """[0, upper], or the fixed value twice."""
         return ConfidenceInterval(self.estimate if self.given else 0.0, self.upper)
 
     def _content(self) -> Content:
@@ -59,7 +59,7 @@ class LabelNoise(Shown):
         """The estimate and its bound, as text."""
         text = f"Label noise: standard deviation {plain(self.estimate)}"
         if self.given:
-            return f"{text}, as given."
+            return f"{text}, fixed beforehand."
         return (
             f"{text}, at most {plain(self.upper)}; it may also be structure too fine for "
             f"{self.n_samples:,} rows, or not in the span of the features."
