@@ -379,7 +379,7 @@ def test_bound_on_the_noise_holds(sigma: float) -> None:
 def test_known_noise_is_used() -> None:
     x, y = draw(150, np.random.default_rng(0))
     known, unknown = forecast_of(x, y, noise=NOISE, check=False), forecast_of(x, y, check=False)
-    assert known.noise.given
+    assert known.noise.given == NOISE
     assert known.noise.interval == (NOISE, NOISE)
     assert known.notes == ()
     error = known.error(100, 1e-2)

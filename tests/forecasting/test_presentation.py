@@ -61,8 +61,15 @@ def test_check_of_other_methods_does_not_fail() -> None:
 def test_noise_that_is_given_has_no_bounds() -> None:
     x, y = draw(120, np.random.default_rng(0))
     noise = forecast_of(x, y, noise=0.25, check=False).noise
-    assert noise.verdict == "Label noise: standard deviation 0.250, fixed beforehand."
+    assert noise.verdict == "Label noise: standard deviation 0.250, as given."
     assert json.loads(noise.to_json())["noise"][1] == {"bound": "low", "value": 0.25}
+
+
+def test_noise_that_is_given_above_its_bound_is_the_bound() -> None:
+    x, y = draw(120, np.random.default_rng(0))
+    noise = forecast_of(x, y, noise=100.0, check=False).noise
+    assert noise.estimate == noise.upper < 100.0
+    assert "the largest that these rows allow; 100 was given" in noise.verdict
 
 
 def test_extrapolated_points_are_marked() -> None:

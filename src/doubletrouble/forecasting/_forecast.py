@@ -311,7 +311,7 @@ def _label_noise(
     return LabelNoise(
         estimate=math.sqrt(variance / outputs),
         upper=math.sqrt((bound if given is None else variance) / outputs),
-        given=given is not None,
+        given=given,
         n_samples=len(loo.row_errors),
     )
 

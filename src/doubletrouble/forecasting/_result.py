@@ -295,7 +295,7 @@ class Forecast(Shown):
         error, energy = error + growth * scale, energy + growth
         h, floor = own.sampling, own.error / (1 + own.sampling)  # floor: bias² + σ²
         noise = np.full_like(floor, self.noise.estimate**2 * self.n_outputs)
-        if not self.noise.given:
+        if self.noise.given is None:
             noise = np.minimum(noise, floor)
         bias = floor - noise  # negative by chance where the noise is given
         diverges = np.isinf(variance)
@@ -326,7 +326,8 @@ class Forecast(Shown):
     @cached_property
     def _unknown_noise(self) -> FloatArray:
         """Deviations of the noise variance for each draw: it may be anything in [0, bound]."""
-        largest = 0.0 if self.noise.given else self.noise.upper**2 * self.n_outputs
+        known = self.noise.given is not None
+        largest = 0.0 if known else self.noise.upper**2 * self.n_outputs
         share = np.random.default_rng((self.seed, _NOISE)).random(self._deviations.count)
         return np.asarray(largest * (share - share.mean()))
 

@@ -15,6 +15,8 @@ from doubletrouble.forecasting._ridge_functions import DataRows, LeaveOneOut
 from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.results import ConfidenceInterval
 
+_ROUNDING = 1e-12  # relative difference of equal numbers
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LabelNoise(Shown):
@@ -35,13 +37,13 @@ class LabelNoise(Shown):
 
     estimate: float
     upper: float
-    given: bool  # by the user; the bound where more is given
+    given: float | None  # by the user; the estimate is the bound where it is less
     n_samples: int  # rows that determine it
 
     @property
     def interval(self) -> ConfidenceInterval:
-        """[0, upper], or the fixed value twice."""
-        return ConfidenceInterval(self.estimate if self.given else 0.0, self.upper)
+        """[0, upper]; of a given noise, the estimate twice."""
+        return ConfidenceInterval(0.0 if self.given is None else self.estimate, self.upper)
 
     def _content(self) -> Content:
         low, high = self.interval
@@ -58,8 +60,10 @@ class LabelNoise(Shown):
     def verdict(self) -> str:
         """The estimate and its bound, as text."""
         text = f"Label noise: standard deviation {plain(self.estimate)}"
-        if self.given:
-            return f"{text}, fixed beforehand."
+        if self.given is not None and self.given > self.upper * (1 + _ROUNDING):
+            return f"{text}, the largest that these rows allow; {plain(self.given)} was given."
+        if self.given is not None:
+            return f"{text}, as given."
         return (
             f"{text}, at most {plain(self.upper)}; it may also be structure too fine for "
             f"{self.n_samples:,} rows, or not in the span of the features."
