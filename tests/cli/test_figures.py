@@ -24,7 +24,7 @@ def test_files_of_a_figure_are_written_and_listed(
     assert [Path(file).suffix for file in result["files"]] == [".png", ".pdf", ".svg", ".csv"]
     assert all(Path(file).stat().st_size > 0 for file in result["files"])
     header, *rows = (tmp_path / "decomposition.csv").read_text().splitlines()
-    assert header.startswith("ridge,P_over_N")
+    assert header.startswith("ridge,features_per_sample")
     assert [row.split(",")[:2] for row in rows] == [["0.5", "0.5"], ["0.5", "2.0"]]
 
     spec = FIGURES["decomposition"]

@@ -17,7 +17,7 @@ def voters() -> CommitteeWeights:
 
 
 def test_member_at_the_threshold_has_weight_zero(voters: CommitteeWeights) -> None:
-    at = int(np.flatnonzero(voters.widths == 1.0)[0])
+    at = int(np.flatnonzero(voters.ratios == 1.0)[0])
     for weights in voters.by_snr.values():
         assert weights[at] == 0
         assert weights.sum() == pytest.approx(1.0)
@@ -42,7 +42,7 @@ def test_best_weights_are_better_than_equal_weights_and_the_best_member(
     assert equal[-1] > 1.2 * single[-1]  # clean labels
     middle = int(np.argmin(np.abs(voters.gain.lines[0].x - 1)))
     assert equal[middle] < 0.9 * single[middle]
-    team = [Member(features_per_dim=w, samples_per_dim=1.0, ridge=1e-3) for w in voters.widths]
+    team = [Member(features_per_dim=w, samples_per_dim=1.0, ridge=1e-3) for w in voters.ratios]
     result = errors(team, np.array([1.0, 10.0]))
     np.testing.assert_allclose(result["optimal"], [0.7332, 0.3460], atol=6e-5)
     np.testing.assert_allclose(result["equal"], [0.8994, 0.4971], atol=6e-5)

@@ -82,7 +82,7 @@ def test_larger_penalty_smooths_peak_and_kink(panels: Panels) -> None:
 
 def test_table_holds_every_point_once(panels: Panels) -> None:
     columns, rows = table(panels)
-    assert columns == ("ridge", "P_over_N", *CAUSES, "total")
+    assert columns == ("ridge", "features_per_sample", *CAUSES, "total")
     assert len(rows) == len({row[:2] for row in rows}) == sum(len(p.x) for p in panels)
     assert rows[0][2:] == tuple(float(line.y[0]) for line in panels[0].lines)
 

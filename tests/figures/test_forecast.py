@@ -79,7 +79,7 @@ def test_table_and_legend_have_forecasts_and_fitted_models(
     columns, rows = table(panels)
     count = sum(len(curve.ratio) + 3 for panel in panels for curve in panel.curves)
     assert len(rows) == count
-    assert {row[columns.index("K")] for row in rows} == {1.0, math.inf}
+    assert {row[columns.index("n_members")] for row in rows} == {1.0, math.inf}
     texts = [text.get_text() for text in FIGURE.plot(panels).legends[0].get_texts()]
     assert {HELD_OUT, EXTRAPOLATED} <= set(texts)
 

@@ -67,7 +67,7 @@ def test_marked_thresholds_are_on_the_curves_and_have_the_stored_values() -> Non
     assert data.samples_per_feature[-1] == pytest.approx(2.0)  # half of the labels flipped
     assert np.all(np.diff(data.samples_per_feature, axis=0) < 0)
     columns, rows = _separability.table(data)
-    assert len(rows) == 4 * (len(data.widths) + 1) + data.samples_per_feature.size
+    assert len(rows) == 4 * (len(data.features_per_dim) + 1) + data.samples_per_feature.size
     assert {len(row) for row in rows} == {len(columns)}
 
 

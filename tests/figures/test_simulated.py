@@ -161,7 +161,7 @@ def test_two_sizes_remove_the_deviation_of_finite_ones(seed: int) -> None:
 def test_table_has_theory_and_simulation_in_one_row() -> None:
     panel = term_by_term_data(ratios=[0.5, 1.0], **CURVE)
     columns, rows = table([panel])
-    assert columns[0] == "P_over_N"
+    assert columns[0] == "features_per_sample"
     assert len(rows) == 2 + 3
     assert len({len(row) for row in rows}) == 1
     simulated_column = columns.index("simulated_psi1")

@@ -56,7 +56,7 @@ def anova_data(settings: AnovaSettings) -> Panel:
     ratio, problem = along_ratios(settings.problem, settings.ratios)
     terms = anova(problem)
     lines = tuple(Line(name, ratio, np.asarray(getattr(terms, name))) for name in _STROKES)
-    return Panel(axis="P_over_N", problem=problem, lines=lines)
+    return Panel(axis="features_per_sample", problem=problem, lines=lines)
 
 
 def draw(axes: "drawing.Axes", data: Panel, names: tuple[str, ...]) -> None:

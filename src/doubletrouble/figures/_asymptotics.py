@@ -23,7 +23,7 @@ from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, psi_terms
 
-FAR, NEAR = "P_over_N", "P_over_N_minus_1"
+FAR, NEAR = "features_per_sample", "features_per_sample_minus_1"
 _WINDOWS = {FAR: (100.0, 1e4), NEAR: (0.1, 1.0)}  # where slopes are fitted
 _AXES = {
     FAR: (drawing.RATIO, "Distance from the limit"),

@@ -111,8 +111,8 @@ def bagging_data(settings: BaggingSettings) -> Bagging:
         lines[BEST] = np.asarray(optimal_ridge(along, n_members).error.total)
         panels.append(
             Panel(
-                axis="PK_over_N",
-                keys={"SNR": snr},
+                axis="total_features_per_sample",
+                keys={"snr": snr},
                 problem=along,
                 lines=tuple(Line(name, ratio * n_members, y) for name, y in lines.items()),
                 points=tuple(

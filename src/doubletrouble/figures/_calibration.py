@@ -26,11 +26,11 @@ class CalibrationSettings(ClassSettings):
     """The settings of the figure."""
 
     features_per_dim: float = setting(4.0, glossary.FEATURES_PER_DIM)
-    ridge: float = setting(1e-3, glossary.RIDGE, "L2 penalty of panel (a)")
+    ridge: float = setting(1e-3, glossary.RIDGE, "ridge of panel (a)")
     flips: float = setting(0.1, glossary.FLIPS)
     loss: str = setting("logistic", "ℓ", "loss")
     n_members: Sequence[float] = setting((1, 5, np.inf), glossary.N_MEMBERS)
-    ridge_range: GridBounds = setting((1e-4, 1.0, 81), "λ", f"L2 penalty: {RANGE}")
+    ridge_range: GridBounds = setting((1e-4, 1.0, 81), "λ", f"ridge: {RANGE}")
 
 
 def calibration_data(settings: CalibrationSettings) -> tuple[Panel, Panel]:
@@ -97,10 +97,10 @@ def plot(panels: tuple[Panel, Panel]) -> "drawing.Figure":
         draw_reliability(left, reliability)
         draw_slopes(right, slopes)
         drawing.letters([left, right])
-        width = drawing.scientific(reliability.ratio)
+        ratio = drawing.scientific(reliability.ratio)
         constants = drawing.constants_title(reliability, ridge=False, snr=False)
         loss = drawing.loss_label(str(reliability.problem.loss))
-        title = rf"{loss},$\quad$$P/N={width}$,$\quad${constants}"
+        title = rf"{loss},$\quad$$P/N={ratio}$,$\quad${constants}"
         drawing.figure_legend(figure, title=title, panels=[left])
     return figure
 

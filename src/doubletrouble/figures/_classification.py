@@ -43,7 +43,7 @@ from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
 
-ERROR = "Misclassification rate"
+ERROR = "Error rate"
 SEPARABLE = r"$N=N^{\!\star}$"
 _STACKED = ("bias", "sampling", "initialization", "noise")  # from below
 
@@ -58,7 +58,7 @@ class ClassificationSettings(SimulationSettings, ClassSettings):
 
 
 def classification_data(settings: ClassificationSettings) -> Panel:
-    """Return the misclassification rate of one and of infinitely many models, for each loss.
+    """Return the error rate of one and of infinitely many models, for each loss.
 
     >>> small = ClassificationSettings(
     ...     ratio_range=(1, 1, 1), simulated_ratios=(1, 1, 1), dim=10, n_data=2
@@ -82,11 +82,13 @@ def classification_data(settings: ClassificationSettings) -> Panel:
         )
         lines += [*panel.lines, error_line(ratios, problem, math.inf)]
         points += panel.points
-    return Panel(axis="P_over_N", problem=problem, lines=tuple(lines), points=tuple(points))
+    return Panel(
+        axis="features_per_sample", problem=problem, lines=tuple(lines), points=tuple(points)
+    )
 
 
 def error_line(x: FloatArray, problem: Problem, n_members: float) -> Line:
-    """The misclassification rate of K models along `x`."""
+    """The error rate of K models along `x`."""
     label = f"{problem.loss!s}_K{n_members:g}"
     return Line(label, x, np.asarray(exact_error(problem, n_members).total), n_members=n_members)
 
@@ -129,7 +131,7 @@ FIGURE = FigureSpec(
     name="classification",
     title="Double descent of classification",
     caption=(
-        "The misclassification rate of random features fitted with three losses to clean labels of "
+        "The error rate of random features fitted with three losses to clean labels of "
         "two classes: one model (thick) and an average of infinitely many (thin). The squared loss "
         "has its peak at P = N. The hinge loss (support vector machine) and the logistic loss have "
         "a smaller one at P = 0.40 N, which tends to 0.384 N as the penalty vanishes: there the "
@@ -139,7 +141,7 @@ FIGURE = FigureSpec(
         "size, with bars of two standard errors."
     ),
     alt=(
-        "Misclassification rate against features per sample P/N, logarithmic axis. For one model "
+        "Error rate against features per sample P/N, logarithmic axis. For one model "
         "the squared loss peaks at 0.43 at P = N; hinge and logistic loss peak at 0.38 and 0.37 "
         "near P/N = 0.4, and are below 0.30 at P = N. With infinitely many models all three fall "
         "from 0.22 to 0.18 without a peak. Simulated points lie on the lines."
@@ -167,7 +169,7 @@ class CausesSettings(ClassSettings):
 
 
 def causes_data(settings: CausesSettings) -> tuple[Panel, ...]:
-    """Return the causes of the misclassification rate for each number of members.
+    """Return the causes of the error rate for each number of members.
 
     >>> one, ten = causes_data(CausesSettings(ratio_range=(0.5, 0.5, 1)))
     >>> [(line.label, round(float(line.y[0]), 3)) for line in one.lines[:3]]
@@ -175,7 +177,7 @@ def causes_data(settings: CausesSettings) -> tuple[Panel, ...]:
     """
     ratios = log_grid(settings.ratio_range, "ratio_range")
     return tuple(
-        parts_along(settings.problem, Ensemble(k), ratios, {"K": k})
+        parts_along(settings.problem, Ensemble(k), ratios, {"n_members": k})
         for k in number_list("n_members", settings.n_members)
     )
 
@@ -220,7 +222,7 @@ CAUSES_FIGURE = FigureSpec(
     name="classification-causes",
     title="The causes of misclassification",
     caption=(
-        "The misclassification rate of random features with the logistic loss, 10 % of the "
+        "The error rate of random features with the logistic loss, 10 % of the "
         "training labels flipped, by cause: what remains of it when the scores are averaged over "
         "the label noise, then over the features (initialization), then over the samples. The "
         "average over all three has no error: for a linear teacher the bias of the sign is zero, "
@@ -232,7 +234,7 @@ CAUSES_FIGURE = FigureSpec(
         "smaller error. The split depends on the order of the averages."
     ),
     alt=(
-        "Two stacked area charts of the misclassification rate against features per sample P/N, "
+        "Two stacked area charts of the error rate against features per sample P/N, "
         "for one model and for ten. Sampling is 0.22 to 0.18 in both. For one model initialization "
         "adds 0.17 near the threshold P/N = 0.43 and falls to zero for many features, noise adds "
         "0.01 to 0.07; the total peaks near 0.40. For ten models initialization adds 0.05 there, "

@@ -34,7 +34,7 @@ GAINS = {"equal": "Equal weights", "single": "Best member", "optimal": "Best wei
 class CommitteeWeights:
     """The best weights against P/N, a line for each F/τ or each ridge."""
 
-    widths: FloatArray
+    ratios: FloatArray
     by_snr: Mapping[float, FloatArray]  # at the first ridge
     by_ridge: Mapping[float, FloatArray]  # at the first F/τ
     gain: Panel  # test errors along F/τ, at the ridge of the gain
@@ -68,8 +68,10 @@ def committee_data(settings: CommitteeSettings) -> CommitteeWeights:
     shared = {name: getattr(settings, name) for name in ("samples_per_dim", "activation")}
 
     def members_at(ridge: float) -> list[Member]:
-        widths = sizes * settings.samples_per_dim
-        return [Member(features_per_dim=float(w), ridge=ridge, **shared) for w in widths]
+        features_per_dim = sizes * settings.samples_per_dim
+        return [
+            Member(features_per_dim=float(size), ridge=ridge, **shared) for size in features_per_dim
+        ]
 
     def weights(ridge: float, snr: float) -> FloatArray:
         return committee(members_at(ridge), weights="optimal", noise=noise_at(snr, 1.0)).weights
@@ -77,11 +79,11 @@ def committee_data(settings: CommitteeSettings) -> CommitteeWeights:
     along = log_grid(settings.snr_range, "snr_range")
     members = members_at(settings.gain_ridge)
     return CommitteeWeights(
-        widths=sizes,
+        ratios=sizes,
         by_snr={snr: weights(ridges[0], snr) for snr in snrs},
         by_ridge={ridge: weights(ridge, snrs[0]) for ridge in ridges},
         gain=Panel(
-            axis="SNR",
+            axis="snr",
             problem=Problem(ridge=settings.gain_ridge, noise=1 / along, **shared),
             lines=tuple(Line(k, along, y) for k, y in errors(members, along).items()),
             points=_simulated(members, np.array(snrs), settings),
@@ -176,22 +178,22 @@ def _measured(
 def table(data: CommitteeWeights) -> PanelTable:
     """Return the numbers drawn: weights of every member, then errors along F/τ."""
     weights = {
-        "P_over_N": data.widths,
-        **{f"weight_at_SNR_{snr:g}": line for snr, line in data.by_snr.items()},
+        "features_per_sample": data.ratios,
+        **{f"weight_at_snr_{snr:g}": line for snr, line in data.by_snr.items()},
         **{f"weight_at_ridge_{ridge:g}": line for ridge, line in data.by_ridge.items()},
     }
     return PanelTable.stack(weights, *data.gain.blocks)
 
 
 def draw_weights(
-    axes: "drawing.Axes", widths: FloatArray, lines: Mapping[float, FloatArray], title: str
+    axes: "drawing.Axes", ratios: FloatArray, lines: Mapping[float, FloatArray], title: str
 ) -> None:
     """Draw weights against P/N on the given axes; ticks on the zero line are the members."""
     axes.axhline(0.0, color="#000000", linewidth=0.8, zorder=1)
     for (value, weights), stroke in zip(lines.items(), drawing.strokes(), strict=False):
-        axes.plot(widths, weights, label=f"${drawing.scientific(value)}$", **stroke.line)
-    axes.vlines(widths, -0.012, 0.012, color="#000000", linewidth=0.8, zorder=1)
-    drawing.log_axes(axes, widths, ylabel="Best weight", room=1.1)
+        axes.plot(ratios, weights, label=f"${drawing.scientific(value)}$", **stroke.line)
+    axes.vlines(ratios, -0.012, 0.012, color="#000000", linewidth=0.8, zorder=1)
+    drawing.log_axes(axes, ratios, ylabel="Best weight", room=1.1)
     axes.set_yscale("linear")
     drawing.threshold(axes)
     axes.legend(
@@ -212,8 +214,8 @@ def plot(data: CommitteeWeights) -> "drawing.Figure":
     """Draw the figure."""
     with drawing.new_figure(height=3.2) as figure:
         row = figure.subplots(1, 3, width_ratios=(1, 1, 1.03))
-        draw_weights(row[0], data.widths, data.by_snr, r"$F/\tau$")
-        draw_weights(row[1], data.widths, data.by_ridge, r"$\lambda$")
+        draw_weights(row[0], data.ratios, data.by_snr, r"$F/\tau$")
+        draw_weights(row[1], data.ratios, data.by_ridge, r"$\lambda$")
         draw_gain(row[2], data.gain)
         row[1].sharey(row[0])
         row[1].set_ylabel("")

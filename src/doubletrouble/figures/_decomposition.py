@@ -72,7 +72,9 @@ def parts_along(problem: Problem, ensemble: Scheme, ratios: Numeric | None, keys
     ratio, along = along_ratios(problem, ratios)
     error = exact_error(along, ensemble)
     lines = (Line(name, ratio, np.asarray(getattr(error, name))) for name in (*CAUSES, "total"))
-    return Panel(axis="P_over_N", keys=keys, problem=along, lines=tuple(lines), ensemble=ensemble)
+    return Panel(
+        axis="features_per_sample", keys=keys, problem=along, lines=tuple(lines), ensemble=ensemble
+    )
 
 
 def draw(axes: "drawing.Axes", panel: Panel) -> None:
@@ -181,7 +183,7 @@ def parts_by_members(settings: MultipleSettings) -> tuple[Panel, ...]:
     10.0
     """
     return tuple(
-        parts_along(settings.problem, Ensemble(k), settings.ratios, {"K": k})
+        parts_along(settings.problem, Ensemble(k), settings.ratios, {"n_members": k})
         for k in number_list("n_members", settings.n_members)
     )
 

@@ -68,8 +68,8 @@ def divide_and_conquer_data(settings: DivideSettings) -> tuple[DividedPanel, ...
         kernel = errors(replace(along, features_per_dim=np.inf), n_members)
         panels.append(
             DividedPanel(
-                axis="P_over_N",
-                keys={"SNR": snr, "K": n_members},
+                axis="features_per_sample",
+                keys={"snr": snr, "n_members": n_members},
                 problem=along,
                 lines=tuple(Line(k, ratio, y) for k, y in errors(along, n_members).items()),
                 ensemble=Ensemble(n_members),

@@ -78,8 +78,8 @@ def table(data: RidgeMap) -> PanelTable:
     """Return the numbers drawn: a row for each F/τ and P/N."""
     return PanelTable.stack(
         {
-            "SNR": data.snrs[:, None],
-            "P_over_N": data.ratios,
+            "snr": data.snrs[:, None],
+            "features_per_sample": data.ratios,
             "Kinf_small_ridge": data.ensemble,
             "K1_best_ridge": data.single,
         }

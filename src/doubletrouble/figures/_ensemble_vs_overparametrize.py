@@ -72,13 +72,13 @@ def ensemble_vs_overparametrize_data(settings: OverparametrizeSettings) -> tuple
     grid = np.unique(np.append(10.0 ** np.linspace(-1, 2, 601), [0.5, 1.0, 5.0, 10.0]))
     ratio = axis_values("samples_per_dim", grid if samples is None else samples, "samples_per_dim")
     panels = []
-    for width in number_list("features_per_dim", settings.features_per_dim):
-        along = replace(settings.problem, features_per_dim=width, samples_per_dim=ratio)
+    for features_per_dim in number_list("features_per_dim", settings.features_per_dim):
+        along = replace(settings.problem, features_per_dim=features_per_dim, samples_per_dim=ratio)
         curves = errors(along, n_members)
         panels.append(
             Panel(
-                axis="N_over_D",
-                keys={"P_over_D": width, "K": n_members},
+                axis="samples_per_dim",
+                keys={"features_per_dim": features_per_dim, "n_members": n_members},
                 problem=along,
                 lines=tuple(Line(label, ratio, y) for label, y in curves.items()),
                 ensemble=Ensemble(n_members),
@@ -97,12 +97,12 @@ def errors(problem: Problem, n_members: float) -> dict[str, FloatArray]:
 def draw(axes: "drawing.Axes", panel: Panel) -> None:
     """Draw one panel on the given axes."""
     drawing.log_axes(axes, panel.x, xlabel="Samples per dimension, $N/D$")
-    width, k = panel.constant("features_per_dim"), panel.n_members
-    drawing.threshold(axes, width, "$N=P$  ", align="right")
-    drawing.threshold(axes, k * width, f"  $N={k:g}P$", align="left")
+    features_per_dim, k = panel.constant("features_per_dim"), panel.n_members
+    drawing.threshold(axes, features_per_dim, "$N=P$  ", align="right")
+    drawing.threshold(axes, k * features_per_dim, f"  $N={k:g}P$", align="left")
     labels = {name: text.format(k=f"{k:g}") for name, text in _LABELS.items()}
     drawing.curves(axes, panel, drawing.labelled(labels))
-    drawing.corner(axes, f"$P/D={drawing.scientific(width)}$")
+    drawing.corner(axes, f"$P/D={drawing.scientific(features_per_dim)}$")
 
 
 def plot(panels: Sequence[Panel]) -> "drawing.Figure":

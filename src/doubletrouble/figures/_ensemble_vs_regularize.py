@@ -3,7 +3,7 @@ r"""Ensembling against the best penalty: the test error along λ, and at the bes
 [dascoli2020] Sec. 5. The best λ is computed exactly (`optimal_ridge`), not on a grid of values.
 
 **Differs from the paper.** Its text has P/D = 2 along λ and 50 values to choose λ from; the
-authors' files have P/D = 1.5 and 51 values. Both widths are drawn here.
+authors' files have P/D = 1.5 and 51 values. Both values of P/D are drawn here.
 """
 
 import math
@@ -71,17 +71,24 @@ def ensemble_vs_regularize_data(settings: RegularizeSettings) -> Comparison:
     )
     along = []
     members = number_list("n_members", settings.n_members)
-    for width in number_list("features_per_dim", settings.features_per_dim):
-        there = replace(problem, features_per_dim=width, ridge=grid)
+    for features_per_dim in number_list("features_per_dim", settings.features_per_dim):
+        there = replace(problem, features_per_dim=features_per_dim, ridge=grid)
         lines = error_lines(grid, there, members)
-        along.append(Panel(axis="ridge", keys={"P_over_D": width}, problem=there, lines=lines))
+        along.append(
+            Panel(
+                axis="ridge",
+                keys={"features_per_dim": features_per_dim},
+                problem=there,
+                lines=lines,
+            )
+        )
     ratio, problem = along_ratios(problem, settings.ratios)
     best = optimal_ridge(problem)
     many = exact_error(problem, math.inf).total
     curves = (Line(BEST, ratio, np.asarray(best.error.total)), Line(MANY, ratio, np.asarray(many)))
     return Comparison(
         along=tuple(along),
-        optimal=Panel(axis="P_over_N", problem=problem, lines=curves),
+        optimal=Panel(axis="features_per_sample", problem=problem, lines=curves),
         best_ridge=np.asarray(best.ridge),
     )
 
@@ -90,7 +97,7 @@ def table(data: Comparison) -> PanelTable:
     """Return the numbers drawn: rows along λ, then rows along P/N; NaN for the other axis."""
     best, many = data.optimal.lines
     optimal = {
-        "P_over_D": best.x * data.optimal.constant("samples_per_dim"),
+        "features_per_dim": best.x * data.optimal.constant("samples_per_dim"),
         "best_ridge": data.best_ridge,
         BEST: best.y,
         MANY: many.y,
@@ -180,9 +187,9 @@ FIGURE = FigureSpec(
         "(a, b) The test error against the penalty λ for averages of K models; arrows mark the "
         "least error of each curve. The more models, the smaller the best penalty: members of an "
         "ensemble should be under-regularized, and infinitely many need no penalty here.\n"
-        "(c) A single model with the best penalty at each width has no peak at P = N. At this "
+        "(c) A single model with the best penalty at each P/N has no peak at P = N. At this "
         "signal-to-noise ratio its error is higher than that of infinitely many models with a "
-        "small penalty, at every width. The paper states that this is always so; the figure “When "
+        "small penalty, at every P/N. The paper states that this is always so; the figure “When "
         "to average, and when to regularize” shows where it is not."
     ),
     alt=(

@@ -173,7 +173,7 @@ def table(data: Equivalences) -> PanelTable:
     """Return the numbers drawn: members of the planes and paths, simulations, the linear curve."""
     members = [
         {
-            "P_over_N": one.ratio,
+            "features_per_sample": one.ratio,
             "fraction": one.fraction,
             "ridge": one.ridge,
             "effective_ridge": one.effective,

@@ -203,11 +203,11 @@ def table(panels: Sequence[ForecastPanel]) -> PanelTable:
     blocks: list[dict[str, Any]] = []
     for number, panel in enumerate(panels, start=1):
         for curve in panel.curves:
-            keys = {"data_set": number, "N": curve.n_samples, "K": curve.n_members}
+            keys = {"data_set": number, "n_samples": curve.n_samples, "n_members": curve.n_members}
             blocks.append(
                 {
                     **keys,
-                    "P_over_n": curve.ratio,
+                    "features_per_sample": curve.ratio,
                     "forecast": curve.total,
                     "forecast_error": curve.standard_error,
                     "extrapolated": curve.extrapolated,
@@ -216,7 +216,7 @@ def table(panels: Sequence[ForecastPanel]) -> PanelTable:
             blocks.append(
                 {
                     **keys,
-                    "P_over_n": curve.held_out_ratio,
+                    "features_per_sample": curve.held_out_ratio,
                     "forecast": curve.forecast,
                     "forecast_error": curve.forecast_error,
                     "held_out": curve.held_out,

@@ -53,32 +53,39 @@ def hinge_data(settings: HingeSettings) -> tuple[Panel, Panel]:
     >>> [round(float(line.y[0]), 4) for line in many.lines], difference.lines[0].y.round(5).tolist()
     ([0.3029, 0.3048], [0.00036, -0.00039])
     """
-    widths = log_grid(settings.features_per_dim_range, "features_per_dim_range")
+    features_per_dim = log_grid(settings.features_per_dim_range, "features_per_dim_range")
     members = np.array(number_list("n_members", settings.n_members))
     limits, differences = [], []
     for loss in settings.losses:
-        problem, width = replace(settings.problem, loss=loss), settings.member_features_per_dim
-        many = least_error(problem, widths, np.inf)
-        kernel = np.broadcast_to(least_error(problem, np.inf, 1), widths.shape)
-        limits += [Line(loss, widths, many), Line(loss + KERNEL, widths, kernel)]
-        several = least_error(problem, width, members)
-        differences.append(Line(loss, members, several - least_error(problem, width * members, 1)))
+        problem, of_member = replace(settings.problem, loss=loss), settings.member_features_per_dim
+        many = least_error(problem, features_per_dim, np.inf)
+        kernel = np.broadcast_to(least_error(problem, np.inf, 1), features_per_dim.shape)
+        limits += [
+            Line(loss, features_per_dim, many),
+            Line(loss + KERNEL, features_per_dim, kernel),
+        ]
+        several = least_error(problem, of_member, members)
+        differences.append(
+            Line(loss, members, several - least_error(problem, of_member * members, 1))
+        )
     problem = settings.problem
     return (
         Panel(
-            axis="P_over_D", problem=replace(problem, features_per_dim=widths), lines=tuple(limits)
+            axis="features_per_dim",
+            problem=replace(problem, features_per_dim=features_per_dim),
+            lines=tuple(limits),
         ),
         Panel(
-            axis="K",
+            axis="n_members",
             problem=replace(problem, features_per_dim=settings.member_features_per_dim),
             lines=tuple(differences),
         ),
     )
 
 
-def least_error(problem: Problem, width: Numeric, n_members: Numeric) -> FloatArray:
-    """The misclassification rate of K models of a width at their best ridge."""
-    best = optimal_ridge(replace(problem, features_per_dim=width), n_members)
+def least_error(problem: Problem, features_per_dim: Numeric, n_members: Numeric) -> FloatArray:
+    """The error rate of K models with this P/D at their best ridge."""
+    best = optimal_ridge(replace(problem, features_per_dim=features_per_dim), n_members)
     return np.asarray(best.error.total)
 
 
@@ -104,8 +111,10 @@ def draw_differences(axes: "drawing.Axes", panel: Panel) -> None:
     for line, stroke in zip(panel.lines, drawing.labelled(labels).values(), strict=True):
         axes.plot(line.x, line.y, **stroke.line, label=stroke.label)
     axes.set_title("$K$ models of $P$, minus one of $KP$", loc="right")
-    width = panel.constant("features_per_dim")
-    axes.text(0.96, 0.95, f"$P/D={width:g}$", transform=axes.transAxes, ha="right", va="top")
+    features_per_dim = panel.constant("features_per_dim")
+    axes.text(
+        0.96, 0.95, f"$P/D={features_per_dim:g}$", transform=axes.transAxes, ha="right", va="top"
+    )
 
 
 def plot(panels: tuple[Panel, Panel]) -> "drawing.Figure":
@@ -124,11 +133,11 @@ FIGURE = FigureSpec(
     name="hinge-ensemble",
     title="Averaged support vector machines and the kernel machine",
     caption=(
-        "Misclassification rates with 20 % of the training labels flipped; every model and every "
-        "ensemble has its best penalty. (a) Infinitely many averaged models against the width of "
-        "each (thick), and one model with infinitely many features, the kernel limit (thin). With "
-        "the squared and the logistic loss the ensemble is as good as the kernel from P = D/2 on, "
-        "and never better. With the hinge loss it is better from P = D/3 on: 0.3029 at P = 2D "
+        "Error rates with 20 % of the training labels flipped; every model and every ensemble has "
+        "its best penalty. (a) Infinitely many averaged models against the features per dimension "
+        "of each (thick), and one model with infinitely many features, the kernel limit (thin). "
+        "With the squared and the logistic loss the ensemble is as good as the kernel from P = D/2 "
+        "on, and never better. With the hinge loss it is better from P = D/3 on: 0.3029 at P = 2D "
         "against 0.3048 for the kernel machine.\n"
         "(b) K models of P = 2D features minus one model of K P features. With the squared loss "
         "the difference is never negative; with the hinge loss it is from K = 6 on. Averaging "
@@ -136,7 +145,7 @@ FIGURE = FigureSpec(
         "errors in a thousand test points."
     ),
     alt=(
-        "Left: misclassification rate of infinitely many models against features per dimension, "
+        "Left: error rate of infinitely many models against features per dimension, "
         "between 0.302 and 0.307. Those of squared and logistic loss fall to their kernel limits, "
         "0.3047 and "
         "0.3050, and stay there. The hinge loss falls below its kernel limit of 0.3048 to 0.3029 "

@@ -54,7 +54,7 @@ def huber_data(settings: HuberSettings) -> tuple[Panel, ...]:
     errors = {loss: exact_error(replace(problem, loss=loss)) for loss in settings.losses}
     return tuple(
         Panel(
-            axis="P_over_N",
+            axis="features_per_sample",
             keys={"part": index},
             problem=problem,
             lines=tuple(

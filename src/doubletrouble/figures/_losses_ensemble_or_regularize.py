@@ -1,6 +1,6 @@
 r"""Infinitely many averaged classifiers against one with the best penalty, for several losses.
 
-The map of `_ensemble_or_regularize_map` for the misclassification rate, over P/N and the share of
+The map of `_ensemble_or_regularize_map` for the error rate, over P/N and the share of
 flipped labels.
 """
 
@@ -29,7 +29,7 @@ _GAINS_AT, _LOSSES_AT = (0.05, 0.15), 25.0  # p (alternating) and P/N of the lab
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LossMap:
-    """Misclassification rates over P/N (columns) and flips (rows), for one loss."""
+    """Error rates over P/N (columns) and flips (rows), for one loss."""
 
     problem: Problem
     ratios: FloatArray
@@ -90,7 +90,7 @@ def table(maps: Sequence[LossMap]) -> PanelTable:
             {
                 "loss": index,
                 "flips": data.flips[:, None],
-                "P_over_N": data.ratios,
+                "features_per_sample": data.ratios,
                 "Kinf_small_ridge": data.ensemble,
                 "K1_best_ridge": data.single,
             }
@@ -146,7 +146,7 @@ FIGURE = FigureSpec(
     name="losses-ensemble-or-regularize",
     title="When to average classifiers, and when to regularize",
     caption=(
-        "The misclassification rate of infinitely many averaged models at a small penalty (the "
+        "The error rate of infinitely many averaged models at a small penalty (the "
         "ensemble), relative to that of a single model with its best penalty, for three losses, "
         "over the number of features and the share of flipped training labels. In the hatched "
         "region to the right of the thick line the single model is better.\n"

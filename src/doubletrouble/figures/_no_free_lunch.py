@@ -151,8 +151,8 @@ def table(data: NoFreeLunch) -> PanelTable:
     maps = [
         {
             "best_ridge": float(best),
-            "KP_over_N": one.totals,
-            "K": one.n_members[:, None],
+            "total_features_per_sample": one.totals,
+            "n_members": one.n_members[:, None],
             "ratio": one.ratio,
         }
         for best, one in ((True, data.best), (False, data.fixed))
@@ -161,7 +161,7 @@ def table(data: NoFreeLunch) -> PanelTable:
         {
             "best_ridge": float(best),
             "spectrum": np.arange(len(ratio))[:, None],
-            "K": data.spectra.n_members,
+            "n_members": data.spectra.n_members,
             "ratio": ratio,
         }
         for best, ratio in ((True, data.spectra.best), (False, data.spectra.fixed))

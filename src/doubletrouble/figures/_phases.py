@@ -80,9 +80,9 @@ def phases_data(settings: PhaseSettings) -> Phases:
 
 def table(data: Phases) -> PanelTable:
     """Return the numbers drawn: the parts for each N and P of each map."""
-    axes = {"P": data.sizes[:, None], "N": data.sizes}
+    axes = {"n_features": data.sizes[:, None], "n_samples": data.sizes}
     return PanelTable.stack(
-        *({"noise_sd": m.noise, "K": m.n_members, **axes, **m.parts} for m in data.maps)
+        *({"noise_sd": m.noise, "n_members": m.n_members, **axes, **m.parts} for m in data.maps)
     )
 
 

@@ -107,7 +107,7 @@ def table(data: Sequence[PeakPanel]) -> PanelTable:
             {
                 "power_law": float(panel.data != "isotropic"),
                 "best_ridge": float(panel.best_ridge),
-                "P_over_N": panel.lines[0].x,
+                "features_per_sample": panel.lines[0].x,
                 **{line.label: line.y for line in panel.lines},
             }
             for panel in data

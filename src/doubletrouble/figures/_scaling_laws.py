@@ -94,9 +94,11 @@ def table(data: Sequence[Path]) -> PanelTable:
     rows, marks = [], []
     for path in data:
         keys = {"best_ridge": float(path.best_ridge), "power": path.power}
-        rows.append({**keys, "P": path.features, **{line.label: line.y for line in path.lines}})
+        rows.append(
+            {**keys, "n_features": path.features, **{line.label: line.y for line in path.lines}}
+        )
         slopes = {f"exponent_{name}": value for name, value in path.asymptotic.items()}
-        marks.append({**keys, "P": path.marked, **slopes})
+        marks.append({**keys, "n_features": path.marked, **slopes})
     return PanelTable.stack(*rows, *marks)
 
 

@@ -32,7 +32,7 @@ class SeparabilityMap:
     marked: tuple[float, ...]  # P/N⋆ of each curve at `samples_per_dim`
     samples_per_dim: float
     activation: str  # of the map
-    widths: FloatArray
+    features_per_dim: FloatArray
     flips: FloatArray
     samples_per_feature: FloatArray
 
@@ -57,7 +57,7 @@ def separability_data(settings: SeparabilitySettings) -> SeparabilityMap:
     >>> separability_data(small).samples_per_feature.round(3).tolist()
     [[2.833, 3.883], [2.0, 2.0]]
     """
-    widths = log_grid(settings.features_per_dim_range, "features_per_dim_range")
+    features_per_dim = log_grid(settings.features_per_dim_range, "features_per_dim_range")
     low, high, count = settings.flip_range
     shares = np.linspace(low, high, int(count))
     curves, marked = [], []
@@ -67,24 +67,24 @@ def separability_data(settings: SeparabilitySettings) -> SeparabilityMap:
                 task="classification",
                 activation=name,
                 flips=flips,
-                features_per_dim=widths,
+                features_per_dim=features_per_dim,
                 samples_per_dim=settings.samples_per_dim,
             )
-            most = widths * np.asarray(separability(problem))  # N⋆/D
-            curves.append(Line(f"{name}_flips{flips:g}", most, widths / most))
+            most = features_per_dim * np.asarray(separability(problem))  # N⋆/D
+            curves.append(Line(f"{name}_flips{flips:g}", most, features_per_dim / most))
             marked.append(float(threshold_ratio(problem)))
     first = Problem(
         task="classification",
         activation=settings.activations[0],
         flips=shares[:, None],
-        features_per_dim=widths,
+        features_per_dim=features_per_dim,
     )
     return SeparabilityMap(
         curves=tuple(curves),
         marked=tuple(marked),
         samples_per_dim=settings.samples_per_dim,
         activation=settings.activations[0],
-        widths=widths,
+        features_per_dim=features_per_dim,
         flips=shares,
         samples_per_feature=np.asarray(separability(first)),
     )
@@ -95,9 +95,9 @@ def table(data: SeparabilityMap) -> PanelTable:
     blocks = []
     for index, (line, ratio) in enumerate(zip(data.curves, data.marked, strict=True)):
         x, y = np.append(line.x, data.samples_per_dim), np.append(line.y, ratio)
-        blocks.append({"curve": index, "N_over_D": x, "P_over_N": y})
+        blocks.append({"curve": index, "samples_per_dim": x, "features_per_sample": y})
     plane = {
-        "P_over_D": data.widths,
+        "features_per_dim": data.features_per_dim,
         "flips": data.flips[:, None],
         "samples_per_feature": data.samples_per_feature,
     }
@@ -135,7 +135,7 @@ def draw_curves(axes: "drawing.Axes", data: SeparabilityMap) -> None:
 
 def draw_map(axes: "drawing.Axes", data: SeparabilityMap) -> None:
     """Draw the map on the given axes."""
-    x, y, z = data.widths, data.flips, data.samples_per_feature
+    x, y, z = data.features_per_dim, data.flips, data.samples_per_feature
     axes.contourf(x, y, z, levels=LEVELS, colors=_COLORS, extend="both", zorder=0)
     axes.contour(x, y, z, levels=LEVELS, colors=drawing.INK, linewidths=0.7, zorder=1)
     at = int(np.argmin(np.abs(np.log(x / _LABELS_AT))))

@@ -46,7 +46,7 @@ class TwoSizes:
 
     @property
     def problem(self) -> Problem:
-        """The problem as realized, with every width."""
+        """The problem as realized, with every P/D."""
         return self.whole.problem
 
     def points(self, theory: Line, quantity: Callable[[Simulation], Estimate]) -> Points:
@@ -71,8 +71,7 @@ def two_sizes(
             f"got {dim!r}"
         )
     counts = np.unique(np.maximum(1, np.round(np.asarray(ratios) * samples * half)))
-    widths = [float(count / half) for count in counts]
-    curve = replace(problem, features_per_dim=widths)
+    curve = replace(problem, features_per_dim=[float(count / half) for count in counts])
     return at_two_sizes(curve, settings, n_init=settings.n_init, **more)
 
 
@@ -127,7 +126,7 @@ def with_simulated_points(
     """Lines of the theory along `ratio` = P/N, and their simulated values."""
     x = np.asarray(runs.problem.features_per_dim) / np.asarray(problem.samples_per_dim)
     return Panel(
-        axis="P_over_N",
+        axis="features_per_sample",
         problem=problem,
         lines=theory(ratio, problem),
         points=tuple(

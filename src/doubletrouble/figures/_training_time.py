@@ -98,11 +98,11 @@ def training_time_data(settings: TrainingTimeSettings) -> TrainingTime:
     )
     problem = at_ratio(settings.problem, ratios)
     maps = tuple(time_map(problem, times, ratios, k) for k in (1.0, math.inf))
-    widths = number_list("cuts", settings.cuts)
-    runs = two_sizes(problem, settings, ratios=widths, model="features", times=moments.tolist())
+    cuts = number_list("cuts", settings.cuts)
+    runs = two_sizes(problem, settings, ratios=cuts, model="features", times=moments.tolist())
     simulated = np.ravel(runs.problem.features_per_dim) / np.asarray(problem.samples_per_dim)
     panels = []
-    for ratio in widths:
+    for ratio in cuts:
         at = at_ratio(problem, ratio)
         row = int(np.argmin(np.abs(simulated - ratio)))
         realized = at_ratio(at, simulated[row])
@@ -110,7 +110,7 @@ def training_time_data(settings: TrainingTimeSettings) -> TrainingTime:
         panels.append(
             Panel(
                 axis="time",
-                keys={"P_over_N": ratio},
+                keys={"features_per_sample": ratio},
                 problem=at,
                 lines=tuple(Line(k, times, y) for k, y in lines.items()),
                 points=tuple(
@@ -158,7 +158,7 @@ def split(problem: Problem, times: FloatArray) -> dict[str, FloatArray]:
 
 
 def _points(runs: TwoSizes, theory: Line, row: int) -> Points:
-    """One part as simulated, at one of the widths."""
+    """One part as simulated, at one of the cuts."""
 
     def measured(simulation: Simulation) -> Estimate:
         part: Estimate = getattr(simulation.error(1), theory.label)
@@ -172,7 +172,10 @@ def table(data: TrainingTime) -> PanelTable:
     """Return the numbers drawn: the maps and best times, then the cuts."""
     cuts = [block for panel in data.cuts for block in panel.blocks]
     first = data.maps[0]
-    maps: dict[str, FloatArray] = {"P_over_N": first.ratios[:, None], "time": first.times}
+    maps: dict[str, FloatArray] = {
+        "features_per_sample": first.ratios[:, None],
+        "time": first.times,
+    }
     maps |= {f"map_K{one.n_members:g}": one.total for one in data.maps}
     maps |= {f"best_time_K{one.n_members:g}": one.best[:, None] for one in data.maps}
     return PanelTable.stack(maps, *cuts, columns=PanelTable.stack(*cuts).columns)
@@ -250,9 +253,9 @@ def plot(data: TrainingTime) -> "drawing.Figure":
     """Draw the figure: maps above, cuts below."""
     with drawing.new_figure(height=6.7) as figure:
         grid = figure.subplots(2, 2, sharey="row", sharex=True)
-        widths = [panel.ratio for panel in data.cuts]
+        cuts = [panel.ratio for panel in data.cuts]
         for axes, one in zip(grid[0], data.maps, strict=True):
-            draw_map(axes, one, widths)
+            draw_map(axes, one, cuts)
         for axes, panel in zip(grid[1], data.cuts, strict=True):
             draw_cut(axes, panel)
         for axes in grid.ravel():
@@ -282,7 +285,7 @@ FIGURE = FigureSpec(
         "infinitely many; blue is better than no training, orange worse, and the thick dashed line "
         "is the best time to stop. (c, d) The parts of the error at the two P/N that are marked in "
         "the maps.\n"
-        "For one model the best time is before t = 1 at every width drawn. Later the error "
+        "For one model the best time is before t = 1 at every P/N drawn. Later the error "
         "increases: at P = N without bound, as the square root of time, beyond P = N to a plateau. "
         "Label noise and initialization increase; bias decreases, and sampling variance tends to a "
         "limit. The ratio of the first two tends to τ² : F²(1 − Ψ₁) at P = N, 2.2 : 1 here; above "

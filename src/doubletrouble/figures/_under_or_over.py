@@ -104,10 +104,10 @@ def table(families: Sequence[Family]) -> PanelTable:
     return PanelTable.stack(
         *(
             {
-                "K": curve.n_members,
-                "SNR": curve.snr,
-                "N_over_D": curve.samples_per_dim,
-                "P_over_N": curve.line.x,
+                "n_members": curve.n_members,
+                "snr": curve.snr,
+                "samples_per_dim": curve.samples_per_dim,
+                "features_per_sample": curve.line.x,
                 "test_error": curve.line.y,
             }
             for family in families
