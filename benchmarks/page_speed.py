@@ -17,9 +17,9 @@ MOVES = 50
 VIEWS = {
     "one setting": "view=explore",
     "two settings": "view=explore&second.ridge=0.1",
-    "two settings, bootstrap": "view=explore&scheme=bootstrap&members=10&second.members=2",
+    "two settings, bootstrap": "view=explore&scheme=bootstrap&n_members=10&second.n_members=2",
 }
-SLIDERS = ("width", "members", "ridge", "snr")
+SLIDERS = ("features_per_sample", "n_members", "ridge", "snr")
 _MOVE = """async ([id, count]) => {
   const slider = document.getElementById(id);
   const times = [];

@@ -23,7 +23,7 @@ SIMULATION = {
     "along": "features_per_sample",
     "range": [0.5, 2.0],
     "dim": 10,
-    "draws": 2,
+    "n_data": 2,
     "settings": [{}],
 }
 
@@ -159,11 +159,11 @@ def test_invalid_settings_are_named(setting: Any, name: str, client: FlaskClient
         ({"range": "all"}, "range"),
         ({"range": [0, 1]}, "range"),
         ({"dim": 1e9}, "dim"),
-        ({"draws": 1}, "draws"),
+        ({"n_data": 1}, "n_data"),
         ({"along": "noise"}, "along"),
         ({"range": [0.1, [10]]}, "range"),
         ({"range": [1e3, 1e4], "dim": 400}, "range"),
-        ({"range": [8, 10], "dim": 400, "draws": 200}, "draws"),
+        ({"range": [8, 10], "dim": 400, "n_data": 200}, "n_data"),
     ],
 )
 def test_invalid_simulations_are_named(

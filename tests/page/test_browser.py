@@ -685,7 +685,7 @@ def test_table_is_forecast_by_the_server(opened: Opener, page_server: str, tmp_p
 
 
 def test_simulated_points_and_advice_come_from_the_server(opened: Opener, page_server: str) -> None:
-    page = opened("view=explore&dim=10&draws=2", base=page_server)
+    page = opened("view=explore&dim=10&n_data=2", base=page_server)
     page.get_by_role("button", name="Simulate").click()
     page.wait_for_function(
         "() => /(\\d+) of \\1 points/.test(document.querySelector('#explore').innerText)"
@@ -694,11 +694,13 @@ def test_simulated_points_and_advice_come_from_the_server(opened: Opener, page_s
     assert page.locator(".plot-points path").count() > 10
     expect(page.get_by_text("Best change").first).to_be_visible()
     assert violations(page) == []
-    page.goto(f"{page_server}index.html?view=explore&dim=10&draws=2&split=effects&scheme=bootstrap")
+    page.goto(
+        f"{page_server}index.html?view=explore&dim=10&n_data=2&split=effects&scheme=bootstrap"
+    )
     page.get_by_role("button", name="Simulate").click()
     expect(page.locator(".messages")).to_contain_text("Main effects cannot be simulated")
     expect(page.get_by_text("Changes are compared for").first).to_be_visible()
-    page.goto(f"{page_server}?view=explore&dim=60&draws=200")
+    page.goto(f"{page_server}?view=explore&dim=60&n_data=200")
     page.get_by_role("button", name="Simulate").click()
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     page.get_by_role("link", name="Story", exact=True).click()

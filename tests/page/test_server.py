@@ -43,7 +43,7 @@ def test_simulations_and_forecasts_end_with_a_killed_server() -> None:
             return json.load(response)
 
     body = {"action": "start", "settings": [{}], "along": "features_per_sample", "range": [1, 10]}
-    run = post("simulations", json.dumps({**body, "dim": 100, "draws": 100}).encode())
+    run = post("simulations", json.dumps({**body, "dim": 100, "n_data": 100}).encode())
     assert run["settings"][0]["status"] == "running"
     table = "\n".join(["x,y", *(f"{i * i % 997},{i}" for i in range(1500))])
     data = post("data", table.encode())["data"]

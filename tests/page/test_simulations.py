@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("processes")
 
 
 def request(setting: dict[str, Any] | None = None, **given: Any) -> SimulationRequest:
-    defaults = {"along": "features_per_sample", "range": [0.5, 2.0], "dim": 10, "draws": 2}
+    defaults = {"along": "features_per_sample", "range": [0.5, 2.0], "dim": 10, "n_data": 2}
     return SimulationRequest.from_json(setting or {}, defaults | given)
 
 

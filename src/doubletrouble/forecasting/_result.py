@@ -158,7 +158,7 @@ class Forecast(Shown):
         Returns
         -------
         ErrorTerms
-            Noise, initialization, sampling, bias and bayes (the noise of new labels), with standard
+            Noise, initialization, sampling, bias and bayes (the noise floor), with standard
             errors; `extrapolated` marks what the rows do not determine.
 
         Raises

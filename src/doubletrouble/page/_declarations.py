@@ -238,11 +238,11 @@ VIEW: dict[str, Control] = {
         default=60.0,
         group="simulation",
     ),
-    "draws": NumberControl(
+    "n_data": NumberControl(
         spec=Parameter(
-            symbol="draws", meaning="draws", low=2, high=200, typical=(2, 200), whole=True
+            symbol="n_data", meaning="data sets", low=2, high=200, typical=(2, 200), whole=True
         ),
-        label="Draws",
+        label="Data sets",
         meaning="independent data sets per simulated point",
         default=10.0,
         group="simulation",

@@ -43,7 +43,7 @@ class SimulationRequest:
     setting: PageSetting
     along: str
     dim: int
-    draws: int
+    n_data: int
     points: tuple[float, ...]
     refused: tuple[tuple[float, str], ...] = ()  # other points of the axis, and why
 
@@ -61,7 +61,7 @@ class SimulationRequest:
             setting=PageSetting.from_json(setting),
             along=along,
             dim=int(view_value("dim", given)),
-            draws=int(view_value("draws", given)),
+            n_data=int(view_value("n_data", given)),
             points=(),
         )
         grid = request._grid(low, high)
@@ -143,10 +143,10 @@ class SimulationRequest:
         if timed and any(math.isinf(self.sizes(x)[0]) for x in self.points):
             raise ValueError("P must be finite for a simulation in time, got inf")
         work = sum(map(self._work, self.points))
-        if work * self.draws > _MOST_WORK:
+        if work * self.n_data > _MOST_WORK:
             raise ValueError(
-                f"draws must be at most {math.floor(_MOST_WORK / work)} at D = {self.dim} on this "
-                f"page, got {self.draws}; `doubletrouble simulate` has no such limit"
+                f"n_data must be at most {math.floor(_MOST_WORK / work)} at D = {self.dim} on this "
+                f"page, got {self.n_data}; `doubletrouble simulate` has no such limit"
             )
         return self
 
@@ -172,7 +172,7 @@ def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
             problem,
             model="kernel" if math.isinf(problem.features_per_dim) else "features",
             dim=request.dim,
-            n_data=request.draws,
+            n_data=request.n_data,
             n_init=N_INIT,
             ensembles=[ensemble],
             times=times,

@@ -29,7 +29,7 @@ const labelOf = (name) => declarations.parts.labels[name];
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 const perSample = (setting) => features(setting, "features_per_sample");
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
-const nameOf = (task) => (task === CLASSES ? "misclassification rate" : "squared test error");
+const nameOf = (task) => (task === CLASSES ? "error rate" : "squared test error");
 
 /** What a curve depends on, as the server takes it. */
 function bodyOf({ first, task, loss, flips, outliers }) {

@@ -31,8 +31,8 @@ export function sentence(text) {
 
 /** The simulations of a view, as the server takes them. */
 function simulationsOf(view) {
-  const { along, dim, draws } = view;
-  return { settings: settings(view), along, dim, draws, range: range(view) };
+  const { along, dim, n_data } = view;
+  return { settings: settings(view), along, dim, n_data, range: range(view) };
 }
 
 /** Estimates [value, standard error] by part; what is no number is NaN. */
@@ -50,7 +50,7 @@ export function simulationPanel(store, onPoints) {
     send("start");
   });
   const cancel = button("Cancel", () => send("cancel"), { hidden: true });
-  const sizes = ["dim", "draws"].map((name) => numberControl(store, name, { which: "view", id: "sim", slider: false }));
+  const sizes = ["dim", "n_data"].map((name) => numberControl(store, name, { which: "view", id: "sim", slider: false }));
   const element = panel(
     "tool",
     "Check by simulation",

@@ -15,7 +15,7 @@ export const WORDS = {
   "training error": "Mean squared difference between prediction and label, on the training data.",
   variance: "How much a prediction varies with what is drawn at random: noise, features, inputs.",
   "random features":
-    "Fixed random functions of the input: a network with one hidden layer of width P whose first weights stay.",
+    "Fixed random functions of the input: a network with one hidden layer of P nodes whose first weights stay.",
   "label noise": "Random errors in the training labels.",
   weights: "How much of each feature the model adds; the only numbers that training chooses.",
   underparametrized: "Fewer features than training samples, P < N: not all labels can be fitted.",
