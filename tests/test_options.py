@@ -60,7 +60,7 @@ def estimated(*gains: float, reach: float = 0.05) -> Advice:
         for k, gain in enumerate(gains)
     ]
     withheld = Option(name=DATA, error=None, status=WITHHELD, cost={"data": 2}, reason="few rows")
-    return Advice(now=now, changes=(*changes, withheld), confidence=0.9, label="squared error")
+    return Advice(now=now, changes=(*changes, withheld), confidence=0.9)
 
 
 # --- choice and verdict --------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def test_choice_is_the_best_finite_change_worth_one_per_cent(N: float, noise: fl
     least = min(result[name].total for name in CHANGES)
     if least > 0.99 * result.now.total:
         assert result.choice is result.now
-        assert result.verdict.startswith("No finite single change reduces the test error of")
+        assert result.verdict.startswith("No finite single change reduces the squared error of")
     else:
         assert result.choice.total == least
 
@@ -132,7 +132,7 @@ def test_zero_and_infinite_errors_have_advice() -> None:
 def test_text_has_a_line_per_option_and_ends_with_the_verdict() -> None:
     result = advice()
     title, _, head, *lines = str(result).splitlines()
-    assert title == "Test error, exact; now P/D = 1.5, N/D = 1, K = 1, λ = 0.01"
+    assert title == "Squared error, exact; now P/D = 1.5, N/D = 1, K = 1, λ = 0.01"
     assert head.split() == ["option", "error", "gain", "cost"]
     text = "\n".join(lines)
     for option in result.options:

@@ -58,6 +58,31 @@ class Option(Shown):
     problem: Problem | SpectralProblem | None = None  # of an exact error
     ensemble: Scheme | None = None  # of an exact error
 
+    @classmethod
+    def after(
+        cls,
+        name: str,
+        error: ErrorTerms[Any] | None,
+        now: Option,
+        *,
+        confidence: float | None = None,
+        gain: Estimate | None = None,
+        **about: Any,
+    ) -> Option:
+        """A change of the present option: its gain, with an interval that ends at the whole error.
+
+        `gain` is for an estimate of it that is better than that from the two totals; `about` are
+        further fields.
+        """
+        if error is None or now.error is None:
+            return cls(name=name, error=None, **about | {"status": WITHHELD})
+        share = removed(error.total, now.error.total) if gain is None else gain
+        interval = None
+        if isinstance(share, Estimate) and confidence is not None:
+            low, high = share.confidence_interval(confidence)
+            interval = ConfidenceInterval(low, min(high, 1.0))
+        return cls(name=name, error=error, gain=share, interval=interval, **about)
+
     @property
     def total(self) -> float:
         """The total error after the change; NaN where it is withheld."""
@@ -116,8 +141,29 @@ class Option(Shown):
         return f"{self.name}: error {plain(self.total)}{setting}{gain}."
 
     def _picture(self) -> _plots.Stack:
-        label = "test error" if self.error is None else self.error.label
-        return _plots.Stack(rows=[_bar(self)], xlabel=label)
+        return _plots.Stack(rows=[_bar(self)], xlabel=_label(self))
+
+
+def removed(after: Value | Estimate, now: Value | Estimate) -> float | Estimate | None:
+    """The share of the present error that a change removes, 1 - error/error now.
+
+    Of an infinite one that becomes finite it is all; of two that are equal, nothing. An estimated
+    share of an error that is not positive is not defined.
+
+    >>> removed(1.0, 4.0), removed(1.0, math.inf), removed(math.inf, math.inf), removed(1.0, 0.0)
+    (0.75, 1.0, 0.0, -1.0)
+    """
+    present, rest = _value(now), _value(after)
+    if not isinstance(now, Estimate):
+        if rest == present:
+            return 0.0
+        ratio = rest / present if 0 < present < math.inf else None
+        return math.copysign(1.0, present - rest) if ratio is None else 1 - ratio
+    if 0 < present < math.inf:
+        return 1 - after / now
+    if math.isinf(present) and math.isfinite(rest):
+        return Estimate(value=1.0, standard_error=0.0, n_draws=now.n_draws)
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,11 +195,15 @@ class Advice(Shown):
     changes: tuple[Option, ...]  # every single change
     allocations: tuple[Option, ...] = ()  # the best sizes under a budget
     confidence: float | None = None  # of intervals; None for exact errors
-    label: str = "test error"  # the name of the error
     baseline: float | None = None  # the error of predicting the mean
     baseline_name: str = "the mean"  # of classes, their frequencies
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # further numbers, for programs
+
+    @property
+    def label(self) -> str:
+        """The name of the error: "squared error"."""
+        return _label(self.now)
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -302,6 +352,11 @@ class Advice(Shown):
             baseline=self.baseline or None,
             baseline_label=f"predicting {self.baseline_name}",
         )
+
+
+def _label(option: Option) -> str:
+    """The name of the error."""
+    return "test error" if option.error is None else option.error.label
 
 
 def _legend(advice: Advice) -> list[str]:

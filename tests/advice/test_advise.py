@@ -336,7 +336,7 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     assert advice.confidence == result.confidence
     for K, name in ((10, "10 models"), (INF, "∞ models")):
         option, total = advice[name], result.error(K).total
-        assert option.cost == {"fits": K}
+        assert option.cost == {"fits": K, "data": 1}
         assert option.error == result.error(K)
         assert option.gain == 1 - total / result.error().total
         assert option.interval is not None
@@ -349,7 +349,7 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     assert advice.choice is advice["10 models"]
     two = dt.advise(result, 2)
     assert two.now.error == result.error(2)
-    assert two["10 models"].cost == {"fits": 5}
+    assert two["10 models"].cost == {"fits": 5, "data": 1}
     assert dt.advise(result, measure="squared").to_json() == advice.to_json()
     with pytest.raises(ValueError, match="measure must be 'squared' for a"):
         dt.advise(result, measure="log")

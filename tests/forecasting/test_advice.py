@@ -163,11 +163,11 @@ def test_unknown_option_is_named() -> None:
 def test_best_allocation_is_the_least_error_of_all_widths() -> None:
     f = forecast()
     for ridges in (np.array([1e-6]), np.array([1e-3, 1.0])):  # the first has its best before a peak
-        best = f.best_allocation(100, ensemble=[1], ridges=ridges)
+        best = f.best_allocation(100, n_members=[1], ridges=ridges)
         every = np.asarray(f.error(np.arange(1, 101)[:, None], ridges).total.value)
         here = f.error(best.setting["n_features"], best.setting["ridge"]).total
         assert here.value == pytest.approx(every.min(), rel=1e-12)
         assert best.total == here.value
-    few = f.best_allocation(300, 60, ensemble=[3]).setting
+    few = f.best_allocation(300, 60, n_members=[3]).setting
     assert (few["n_members"], few["n_samples"]) == (3, 60)
     assert few["n_features"] <= 100

@@ -30,14 +30,13 @@ from doubletrouble.diagnosis import Diagnosis, LearnerComparison
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.forecasting import Forecast
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
-from doubletrouble.losses import MEASURE_LABELS, Logistic, MaxMargin, Measure
+from doubletrouble.losses import Logistic, MaxMargin, Measure
 from doubletrouble.options import (
     DATA,
     FRONTIER,
     MANY_AT_BEST,
     NOW,
     RIDGE,
-    WITHHELD,
     Advice,
     Option,
 )
@@ -271,12 +270,10 @@ def advise_problem(
     marginal = marginal_at(problem, now.ensemble, measure, search.best_ridge)
     units = {name: scale if name == "features" else scale**3 for name in COSTS}
     counted = search.dim is not None or isinstance(problem, SpectralProblem)
-    classes = getattr(problem, "task", "regression") == "classification"
     return Advice(
         now=options[0],
         changes=tuple(options[1:first]),
         allocations=tuple(options[first:]),
-        label=MEASURE_LABELS[measure or "zero_one"] if classes else "test error",
         facts={
             "unit": "one" if counted else "dimension",
             "budget": search.budget * units[cost],
@@ -347,6 +344,13 @@ def _averaging(result: Decomposition, ensemble: EnsembleLike) -> Advice:
         raise ValueError(missing)
     now = result.error(ensemble)
     present = scalar(as_ensemble(ensemble, "Decomposition.error").n_members)
+    at_present = Option(
+        name=NOW,
+        error=now,
+        status=_MEASURED,
+        cost={"fits": 1.0, "data": 1.0},
+        setting={"n_members": present},
+    )
     reason = design.lacks("the error of an ensemble", ("init",)) or ""
     if design.deterministic:
         reason = "the learner has no seed: averaging changes nothing"
@@ -357,24 +361,17 @@ def _averaging(result: Decomposition, ensemble: EnsembleLike) -> Advice:
     options = []
     for K in sizes:
         models = f"{'∞' if math.isinf(K) else K} models"
-        error = None if reason else result.error(K)
-        gain = None if error is None else 1 - error.total / now.total
         options.append(
-            Option(
-                name=f"vote of {models}" if measure == "zero_one" else models,
-                error=error,
-                gain=gain,
-                interval=None if gain is None else gain.confidence_interval(confidence),
-                status=WITHHELD if error is None else _MEASURED,
-                cost={"fits": K / present},
+            Option.after(
+                f"vote of {models}" if measure == "zero_one" else models,
+                None if reason else result.error(K),
+                at_present,
+                confidence=confidence,
+                status=_MEASURED,
+                cost={"fits": K / present, "data": 1.0},
                 reason=reason,
                 setting={"n_members": K},
             )
         )
-    more = Option(name=DATA, error=None, status=WITHHELD, cost={"data": 2}, reason=_ONE_SIZE)
-    return Advice(
-        now=Option(name=NOW, error=now, status=_MEASURED, setting={"n_members": present}),
-        changes=(*options, more),
-        confidence=confidence,
-        label=MEASURE_LABELS[measure],
-    )
+    more = Option.after(DATA, None, at_present, cost={"fits": 1.0, "data": 2.0}, reason=_ONE_SIZE)
+    return Advice(now=at_present, changes=(*options, more), confidence=confidence)

@@ -152,15 +152,16 @@ class Setting:
     def option(self, now: Setting, dim: float | None) -> Option:
         """The setting as an option beside the present one."""
         sizes, ridge = self.sizes(dim), {ridge_name(self.problem): ridge_of(self.problem)}
-        return Option(
-            name=self.name,
-            error=self.error,
-            gain=None if self is now else _gain(self.total, now.total),
-            cost={} if self is now else self._relative_cost(now),
-            setting={**sizes, **ridge, "scheme": self.scheme},
-            problem=self.problem,
-            ensemble=self.ensemble,
-        )
+        about: dict[str, Any] = {
+            "cost": self._relative_cost(now),
+            "setting": {**sizes, **ridge, "scheme": self.scheme},
+            "problem": self.problem,
+            "ensemble": self.ensemble,
+        }
+        if self is now:
+            return Option(name=self.name, error=self.error, **about)
+        present = Option(name=now.name, error=now.error)
+        return Option.after(self.name, self.error, present, **about)
 
     def _relative_cost(self, now: Setting) -> dict[str, float]:
         """The costs in multiples of the present ones; infinitely many models cost infinitely."""
@@ -169,13 +170,6 @@ class Setting:
             features = training = math.inf
         data = relative_cost(n_samples_of(self.problem), n_samples_of(now.problem))
         return {"features": features, "data": data, "training": training}
-
-
-def _gain(error: float, now: float) -> float:
-    """The share of the present error that is removed; 0 of two that are infinite, or 0."""
-    if error == now:
-        return 0.0
-    return 1 - error / now if 0 < now < math.inf else math.copysign(1.0, now - error)
 
 
 def single_changes(now: Setting, best_ridge: float, unit: float | None) -> tuple[Setting, ...]:

@@ -12,7 +12,7 @@ from doubletrouble._numbers import between, level, plain
 from doubletrouble.decomposition import LearnerMeasure
 from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, described, no_gain
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
-from doubletrouble.options import NOW, WITHHELD, Advice, Option, against_mean, skill_text
+from doubletrouble.options import NOW, Advice, Option, against_mean, skill_text
 from doubletrouble.results import ErrorTerms, Estimate, by_name
 
 
@@ -97,24 +97,22 @@ class LearnerComparison(Shown):
         averaged = (f"Errors are of {described(scheme)} each.",) if scheme.n_members != 1 else ()
         errors = {k: d.error(scheme, measure=measure) for k, d in self.diagnoses.items()}
         now = Option(name=NOW, error=errors.pop(self.reference), status=MEASURED)
-        reason, changes = no_gain(now), []
-        for name, error in errors.items():
-            gain = None if reason or now.error is None else 1 - error.total / now.error.total
-            changes.append(
-                Option(
-                    name=name,
-                    error=None if reason else error,
-                    gain=gain,
-                    interval=None if gain is None else gain.confidence_interval(first.confidence),
-                    status=WITHHELD if reason else PAIRED,
-                    reason=reason,
-                )
+        reason = no_gain(now)
+        changes = (
+            Option.after(
+                name,
+                None if reason else error,
+                now,
+                confidence=first.confidence,
+                status=PAIRED,
+                reason=reason,
             )
+            for name, error in errors.items()
+        )
         return Advice(
             now=now,
             changes=tuple(changes),
             confidence=first.confidence,
-            label=first._label_of(measure),
             baseline=self.baseline if measure == "squared" else None,
             baseline_name=first._baseline_name,
             notes=(f"Now: {self.reference}.", *averaged),

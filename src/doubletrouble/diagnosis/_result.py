@@ -35,7 +35,6 @@ from doubletrouble.options import (
     MORE_DATA,
     NOW,
     TEN,
-    WITHHELD,
     Advice,
     Option,
     less,
@@ -367,7 +366,6 @@ class Diagnosis(Shown):
             now=present,
             changes=tuple(self._changes(scheme, measure, present)),
             confidence=self.confidence,
-            label=self._label_of(measure),
             baseline=self.baseline if measure == "squared" else None,
             baseline_name=self._baseline_name,
             notes=(f"Now: {described(scheme)}.",) if scheme.n_members != 1 else (),
@@ -437,12 +435,13 @@ class Diagnosis(Shown):
             ratio = after / now
             mean = float(np.mean(after) / np.mean(now))
             gain = self._estimate(1 - mean + float(np.mean(ratio)) - ratio)
-        return Option(
-            name=name,
-            error=error,
+        return Option.after(
+            name,
+            error,
+            present,
+            confidence=self.confidence,
             gain=gain,
-            interval=None if gain is None else gain.confidence_interval(self.confidence),
-            status=WITHHELD if error is None else status,
+            status=status,
             cost=cost or {},
             reason=reason,
             setting=setting or {},

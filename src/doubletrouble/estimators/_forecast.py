@@ -68,7 +68,7 @@ def least_forecast_error(
     )
     N, K = sample.size, n_members
     if budget is not None:
-        best = known.best_allocation(budget, N, ensemble=[K], ridges=ridges)
+        best = known.best_allocation(budget, N, n_members=[K], ridges=ridges)
         n_features = int(best.setting["n_features"])
     ridge = known.best_ridge(n_features, K, N, ridges=ridges)
     error = float(known.error(n_features, ridge, K, N).total) / sample.labels.shape[1]

@@ -36,7 +36,6 @@ from doubletrouble.options import Advice, Option, against_mean
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape, number
 from doubletrouble.results import (
     EXTRAPOLATED,
-    ConfidenceInterval,
     ErrorTerms,
     Estimate,
     PosteriorDraws,
@@ -399,7 +398,7 @@ class Forecast(Shown):
         n_samples: float | None = None,
         *,
         cost: CostName = "features",
-        ensemble: Sequence[float] = _N_MEMBERS,
+        n_members: Sequence[float] = _N_MEMBERS,
         ridges: FloatArray | None = None,
     ) -> Option:
         """The number of features, of models, and the ridge of least error within a budget.
@@ -412,8 +411,8 @@ class Forecast(Shown):
             N, rows of the training set; None for all rows.
         cost : {"features", "training"}, default: "features"
             P K features in total, or K N P min(N, P) operations of training.
-        ensemble : sequence of float, default: (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
-            K to choose from, increasing.
+        n_members : sequence of float, default: (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
+            K to choose from.
         ridges : ndarray or None, default: None
             λ to choose from; None for a grid that is refined about the best.
 
@@ -429,23 +428,25 @@ class Forecast(Shown):
         TypeError
             If an argument is not one number.
         """
-        return self._option(options.BEST, self._best(budget, n_samples, cost, ensemble, ridges))
+        return self._option(options.BEST, self._best(budget, n_samples, cost, n_members, ridges))
 
     def _best(
         self,
         budget: float,
         n_samples: float | None,
         cost: CostName,
-        ensemble: Sequence[float] = _N_MEMBERS,
+        n_members: Sequence[float] = _N_MEMBERS,
         ridges: FloatArray | None = None,
     ) -> _Model:
         """The model of `best_allocation`."""
         check_cost(cost)
         C = number("budget", budget, glossary.BUDGET)
         N = self._model(1, DEFAULT_RIDGE, 1, n_samples).n_samples
-        if (least := cost_of(1.0, N, ensemble[0], "ensemble", cost)) > C:
+        K = np.unique(checked("n_members", n_members, glossary.N_MEMBERS))
+        if not K.size:
+            raise ValueError("n_members must have at least one number, got none")
+        if (least := cost_of(1.0, N, K[0], "ensemble", cost)) > C:
             raise ValueError(f"budget must be at least {least:g}, that of one feature, got {C:g}")
-        K = np.array(ensemble, dtype=float)
         most = np.floor(most_features(C, N, K, "ensemble", cost))
         lam = self._ridges(N)[::_COARSER] if ridges is None else ridges
 
@@ -465,31 +466,23 @@ class Forecast(Shown):
             low, high = _neighbours(sizes[np.isfinite(sizes)], best)
             sizes = np.unique([*np.linspace(low, high, _COUNT).round(), sizes[best]])
             member, best = least_error(sizes)
-        n_features, n_members = float(sizes[best]), float(K[member])
-        ridge = self.best_ridge(n_features, n_members, N, ridges=ridges)
-        return _Model(n_features, ridge, n_members, N)
+        P, k = float(sizes[best]), float(K[member])
+        return _Model(P, self.best_ridge(P, k, N, ridges=ridges), k, N)
 
-    def _option(
-        self, name: str, model: _Model, now: tuple[_Model, ErrorTerms[Estimate]] | None = None
-    ) -> Option:
+    def _option(self, name: str, model: _Model, now: Option | None = None) -> Option:
         """A model with its error; beside a present one, with its gain and its relative costs."""
         error = self.error(*model)
-        option = Option(
-            name=name,
-            error=error,
-            status=EXTRAPOLATED if error.extrapolated else _FORECAST,
-            setting=model._asdict(),
-        )
-        if now is None:
-            return option
-        before, total = now[0], now[1].total
+        about: dict[str, Any] = {
+            "status": EXTRAPOLATED if error.extrapolated else _FORECAST,
+            "setting": model._asdict(),
+        }
+        before = model if now is None else _Model(**now.setting)
         features, training = (relative_cost(model.cost(of), before.cost(of)) for of in COSTS)
         data = model.n_samples / before.n_samples
-        cost = {"features": features, "data": data, "training": training}
-        if model == before:
-            return replace(option, cost=cost)
-        gain, interval = _gain(error.total, total, self.confidence)
-        return replace(option, gain=gain, interval=interval, cost=cost)
+        about["cost"] = {"features": features, "data": data, "training": training}
+        if now is None or model == before:
+            return Option(name=name, error=error, **about)
+        return Option.after(name, error, now, confidence=self.confidence, **about)
 
     def advise(
         self,
@@ -560,9 +553,9 @@ class Forecast(Shown):
         found = self._best(budget, N, cost)
         candidates = (found, regularized, now) if present <= budget else (found,)
         best = min(candidates, key=lambda model: self._total(*model))
-        before = now, self.error(*now)
+        before = self._option(options.NOW, now)
         return Advice(
-            now=self._option(options.NOW, now, before),
+            now=before,
             changes=tuple(self._option(name, one, before) for name, one in changes.items()),
             allocations=(self._option(options.BEST, best, before),),
             confidence=self.confidence,
@@ -699,20 +692,6 @@ def _verdict(error: ErrorTerms[Estimate], ridge: float) -> str:
         f"{text}: {percent(floor / total)} is label noise or underfitting (noise floor, bias), "
         f"{percent(1 - floor / total)} overfitting (variance over the rows)."
     )
-
-
-def _gain(
-    after: Estimate, now: Estimate, confidence: float
-) -> tuple[Estimate | None, ConfidenceInterval | None]:
-    """The share of the error that is removed, and its interval, which ends at all of it."""
-    if math.isfinite(now.value) and now.value > 0:
-        gain = 1 - after / now
-        low, high = gain.confidence_interval(confidence)
-        return gain, ConfidenceInterval(low, min(high, 1.0))
-    if math.isinf(now.value) and math.isfinite(after.value):
-        all_of_it = Estimate(value=1.0, standard_error=0.0, n_draws=now.n_draws)
-        return all_of_it, ConfidenceInterval(1.0, 1.0)
-    return None, None
 
 
 _PARTS = ("noise", "initialization", "sampling", "bias", "bayes")

@@ -151,7 +151,7 @@ function gain(now, { total }) {
 
 function sentence(now, choice) {
   if (choice === now) {
-    return `No finite single change reduces the test error of ${plain(now.total)} by 1% or more.`;
+    return `No finite single change reduces the squared error of ${plain(now.total)} by 1% or more.`;
   }
   const ridge = choice.name === "best ridge" ? ` (λ = ${whole(choice.problem.ridge)})` : "";
   const paid = [];
@@ -162,7 +162,7 @@ function sentence(now, choice) {
   const by = Number.isFinite(now.total) ? ` by ${percent(gain(now, choice))}` : "";
   const cost = paid.length ? `for ${paid.join(" and ")}` : "at no cost";
   return (
-    `Best change: ${choice.name}${ridge}, which reduces the test error from ` +
+    `Best change: ${choice.name}${ridge}, which reduces the squared error from ` +
     `${plain(now.total)} to ${plain(choice.total)}${by}, ${cost}.`
   );
 }
