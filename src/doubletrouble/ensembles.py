@@ -41,7 +41,10 @@ from doubletrouble.parameters import (
     IntArray,
     Numbers,
     Numeric,
+    NumericField,
+    OptionalField,
     Parameter,
+    Parts,
     Value,
     checked,
     common_shape,
@@ -54,7 +57,7 @@ from doubletrouble.problems import Problem, SpectralProblem
 Resampled: TypeAlias = Literal["samples", "features"]
 """The common set that members choose from, if their choice is a separate cause."""
 
-SCHEMES: dict[str, Any] = {}
+SCHEMES: dict[str, type[Scheme]] = {}
 """Schemes by their names on the command line; subclasses of `Scheme` are added here."""
 
 
@@ -70,7 +73,7 @@ class Scheme(Declared):
         If a field is not a number or an array of numbers.
     """
 
-    n_members: Numeric = parameter(glossary.N_MEMBERS, 1)
+    n_members: NumericField = parameter(glossary.N_MEMBERS, 1)
 
     name: ClassVar[str]
     summary: ClassVar[str] = (
@@ -95,7 +98,7 @@ class Scheme(Declared):
             raise ValueError(f"a scheme must have a name of its own, got {cls.name!r} again")
         SCHEMES[cls.name] = cls
 
-    def _set(self, **shares: Any) -> None:
+    def _set(self, **shares: object) -> None:
         for name, value in shares.items():
             object.__setattr__(self, name, value)
 
@@ -146,7 +149,7 @@ class Scheme(Declared):
         return np.ones((count, n_samples), dtype=np.int64)
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Value]:
         """The fields that are given, without the number of members."""
         names = [f.name for f in fields(self) if f.name != "n_members"]
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
@@ -161,7 +164,7 @@ class Scheme(Declared):
         return f"{type(self).__name__}({_code(self.n_members)}{options})"
 
 
-def _parts(n_samples: int, n_parts: Any) -> IntArray:
+def _parts(n_samples: int, n_parts: Value) -> IntArray:
     """Index of the part of each sample, (N,); sizes differ by at most one."""
     ends = np.rint(np.arange(1, int(n_parts)) * n_samples / n_parts)
     return np.searchsorted(ends, np.arange(n_samples), side="right")
@@ -204,7 +207,7 @@ class Divide(Scheme):
         self._set(sample_share=(1.0, self.n_members), shared_samples=0.0)
 
     def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:  # noqa: D102
-        own = _parts(n_samples, self.n_members) == np.arange(count)[:, None]
+        own = _parts(n_samples, np.asarray(self.n_members)) == np.arange(count)[:, None]
         return np.asarray(own, dtype=np.int64)
 
 
@@ -221,7 +224,7 @@ class Subsample(Scheme):
     10 models, own features, a fraction 0.6 of the data each, without replacement
     """
 
-    fraction: Numeric = parameter(glossary.FRACTION, kw_only=True)
+    fraction: NumericField = parameter(glossary.FRACTION, kw_only=True)
 
     summary = (
         "{K} models, own features, a fraction {fraction} of the data each, without replacement"
@@ -282,8 +285,8 @@ class FeatureBank(Scheme):
     10 models, features chosen from a common bank of 5 per dimension, all data
     """
 
-    bank_per_dim: Numeric | None = parameter(glossary.BANK_PER_DIM, None, kw_only=True)
-    n_bank: Numeric | None = parameter(glossary.N_BANK, None, kw_only=True)
+    bank_per_dim: OptionalField = parameter(glossary.BANK_PER_DIM, None, kw_only=True)
+    n_bank: OptionalField = parameter(glossary.N_BANK, None, kw_only=True)
 
     shares = ("1", "1", "P/B")
     resamples = "features"
@@ -302,8 +305,8 @@ class FeatureBank(Scheme):
     def shared_features(self, problem: Problem | SpectralProblem) -> Value:  # noqa: D102
         isotropic = isinstance(problem, Problem)
         name = "bank_per_dim" if isotropic else "n_bank"
-        bank: Any = getattr(self, name)
-        width: Any = getattr(problem, "features_per_dim" if isotropic else "n_features")
+        bank: Value | None = getattr(self, name)
+        width: Value = getattr(problem, "features_per_dim" if isotropic else "n_features")
         if bank is None:
             raise ValueError(f"{name} must be given for a {type(problem).__name__}, got {self!r}")
         common_shape({"the problem's fields": problem.shape, name: np.shape(bank)})
@@ -326,7 +329,7 @@ class Folds(Scheme):
     5 models, own features, each without one of 5 disjoint parts of the data
     """
 
-    n_members: Numeric = parameter(replace(glossary.N_MEMBERS, low=2.0, typical=(2, 100)), 2)
+    n_members: NumericField = parameter(replace(glossary.N_MEMBERS, low=2.0, typical=(2, 100)), 2)
 
     summary = "{K} models, own features, each without one of {K} disjoint parts of the data"
     shares = ("(K - 1)/K", "(K - 2)/(K - 1)", "0")
@@ -334,7 +337,7 @@ class Folds(Scheme):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        K: Any = self.n_members
+        K = np.asarray(self.n_members)
         # one of infinitely many parts is empty
         others = np.where(np.isinf(K), 1.0, np.subtract(K, 1))
         parts = np.where(np.isinf(K), 1.0, K)
@@ -461,7 +464,7 @@ def scheme_options() -> dict[str, Parameter]:
     return options
 
 
-def _code(value: Any) -> str:
+def _code(value: Value) -> str:
     """A number, or a list of numbers, as Python code."""
     if np.ndim(value):
         return np.array2string(np.asarray(value), threshold=8, separator=", ").replace("\n", "")
@@ -682,7 +685,7 @@ def combine(
     *,
     interactions: bool = False,
     times: Callable[[Numbers | float, Numbers | float], Numbers] = np.multiply,
-) -> dict[str, Any]:
+) -> Parts:
     """The error of the average of K = 1/`per_member` members, by cause.
 
     `linear` are the terms of the linear target, `nonlinear` those of the nonlinear one. With

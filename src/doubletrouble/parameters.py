@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from numbers import Real
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,30 @@ Value: TypeAlias = float | FloatArray
 """A numeric field after validation: a Python float, or a read-only float64 array."""
 Numeric: TypeAlias = float | npt.ArrayLike
 """An argument for a numeric field."""
+Parts: TypeAlias = dict[str, Numbers | float]
+"""Values by name, as the parts of an error: one number each, or arrays of one shape."""
+
+Given = TypeVar("Given")
+Kept = TypeVar("Kept")
+
+
+class Validated(Generic[Given, Kept]):
+    """Types of a dataclass field for type checkers: what its class accepts, and what it keeps."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, owner: None, kind: type) -> Self: ...
+        @overload
+        def __get__(self, owner: object, kind: type) -> Kept: ...
+        def __get__(self, owner: object, kind: type) -> Self | Kept: ...
+        def __set__(self, owner: object, value: Given) -> None: ...
+
+
+NumericField: TypeAlias = Validated[Numeric, Value]
+"""A field of a number or an array of numbers."""
+OptionalField: TypeAlias = Validated[Numeric | None, Value | None]
+"""The same, or None if it is not given."""
 
 MOST_SEEDS = 2**32
 """Seeds are below it: a larger one takes more than one 32-bit word of a seed sequence, and could

@@ -27,6 +27,8 @@ from doubletrouble.parameters import (
     Declared,
     FloatArray,
     Numeric,
+    NumericField,
+    Validated,
     Value,
     checked,
     common_shape,
@@ -155,14 +157,14 @@ class Problem(_Activated):
     ((3,), 0.5)
     """
 
-    features_per_dim: Numeric = parameter(glossary.FEATURES_PER_DIM, 2.0)
-    samples_per_dim: Numeric = parameter(glossary.SAMPLES_PER_DIM, 1.0)
-    ridge: Numeric = parameter(glossary.RIDGE, 1e-5)
-    signal: Numeric = parameter(glossary.SIGNAL, 1.0)
-    noise: Numeric | Mixture = parameter(glossary.NOISE, None)
-    nonlinear_signal: Numeric = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
-    test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
-    flips: Numeric = parameter(glossary.FLIPS, 0.0)
+    features_per_dim: NumericField = parameter(glossary.FEATURES_PER_DIM, 2.0)
+    samples_per_dim: NumericField = parameter(glossary.SAMPLES_PER_DIM, 1.0)
+    ridge: NumericField = parameter(glossary.RIDGE, 1e-5)
+    signal: NumericField = parameter(glossary.SIGNAL, 1.0)
+    noise: Validated[Numeric | Mixture | None, Value | Mixture] = parameter(glossary.NOISE, None)
+    nonlinear_signal: NumericField = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
+    test_noise: NumericField = parameter(glossary.TEST_NOISE, 0.0)
+    flips: NumericField = parameter(glossary.FLIPS, 0.0)
     activation: str | Activation | Function = "relu"
     loss: LossLike = "squared"
     task: Task = "regression"
@@ -172,7 +174,8 @@ class Problem(_Activated):
             raise ValueError(f"task must be one of {', '.join(TASKS)}, got {self.task!r}")
         object.__setattr__(self, "loss", loss(self.loss))
         classes = self.task == "classification"
-        noise: Any = (0.0 if classes else 1.0) if self.noise is None else self.noise
+        noise = vars(self)["noise"]  # as given
+        noise = (0.0 if classes else 1.0) if noise is None else noise
         object.__setattr__(self, "noise", 0.0 if isinstance(noise, Mixture) else noise)
         super().__post_init__()
         if isinstance(noise, Mixture):
@@ -202,7 +205,7 @@ class Problem(_Activated):
     @property
     def noise_sd(self) -> Value:
         """The standard deviation of the label noise, of a `Mixture` too."""
-        noise: Any = self.noise
+        noise = self.noise
         return math.sqrt(noise.variance) if isinstance(noise, Mixture) else noise
 
     @classmethod
@@ -292,9 +295,9 @@ class Member(_Activated):
     0.01
     """
 
-    features_per_dim: Numeric = parameter(glossary.FEATURES_PER_DIM, 2.0)
-    samples_per_dim: Numeric = parameter(glossary.SAMPLES_PER_DIM, 1.0)
-    ridge: Numeric = parameter(glossary.RIDGE, 1e-5)
+    features_per_dim: NumericField = parameter(glossary.FEATURES_PER_DIM, 2.0)
+    samples_per_dim: NumericField = parameter(glossary.SAMPLES_PER_DIM, 1.0)
+    ridge: NumericField = parameter(glossary.RIDGE, 1e-5)
     activation: str | Activation | Function = "relu"
 
 
@@ -355,24 +358,25 @@ class SpectralProblem(Declared):
     0.056319
     """
 
-    eigenvalues: Numeric = parameter(glossary.EIGENVALUES, vector=True)
-    target_powers: Numeric = parameter(glossary.TARGET_POWERS, vector=True)
-    multiplicities: Numeric = parameter(glossary.MULTIPLICITIES, None, vector=True)
+    eigenvalues: Validated[Numeric, FloatArray] = parameter(glossary.EIGENVALUES, vector=True)
+    target_powers: Validated[Numeric, FloatArray] = parameter(glossary.TARGET_POWERS, vector=True)
+    multiplicities: Validated[Numeric | None, FloatArray] = parameter(
+        glossary.MULTIPLICITIES, None, vector=True
+    )
     tail: float = parameter(glossary.TAIL, 0.0, vector=True)
-    n_features: Numeric = parameter(glossary.N_FEATURES)
-    n_samples: Numeric = parameter(glossary.N_SAMPLES)
-    gram_ridge: Numeric = parameter(glossary.GRAM_RIDGE, 0.0)
-    noise: Numeric = parameter(glossary.NOISE, 0.0)
-    nonlinear_signal: Numeric = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
-    test_noise: Numeric = parameter(glossary.TEST_NOISE, 0.0)
+    n_features: NumericField = parameter(glossary.N_FEATURES)
+    n_samples: NumericField = parameter(glossary.N_SAMPLES)
+    gram_ridge: NumericField = parameter(glossary.GRAM_RIDGE, 0.0)
+    noise: NumericField = parameter(glossary.NOISE, 0.0)
+    nonlinear_signal: NumericField = parameter(glossary.NONLINEAR_SIGNAL, 0.0)
+    test_noise: NumericField = parameter(glossary.TEST_NOISE, 0.0)
     law: SpectralLaw | None = None
     level_error: float = parameter(glossary.LEVEL_ERROR, 0.0, vector=True)
 
     @property
     def noise_sd(self) -> Value:
         """The standard deviation of the label noise."""
-        noise: Value = self.noise  # type: ignore[assignment]
-        return noise
+        return self.noise
 
     def __post_init__(self) -> None:
         law: object = self.law
@@ -386,8 +390,7 @@ class SpectralProblem(Declared):
         for name in ("tail", "level_error"):
             if shape := np.shape(getattr(self, name)):
                 raise ValueError(f"{name} must be a single number, got shape {shape}")
-        given: Any = self.multiplicities
-        if given is None:
+        if vars(self)["multiplicities"] is None:
             object.__setattr__(self, "multiplicities", np.ones_like(self.eigenvalues))
         for name in ("eigenvalues", "target_powers", "multiplicities"):
             vector = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64))

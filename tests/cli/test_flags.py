@@ -51,6 +51,7 @@ def test_help_has_the_declarations() -> None:
         default = dt.Problem().noise if field.name == "noise" else field.default
         assert float(defaults[field.name]) == default
     for name, kind in SCHEMES.items():
+        assert kind.__doc__ is not None
         assert f"'{name}': {kind.__doc__.splitlines()[0].rstrip('.')}" in texts["scheme"]
     for name, spec in SCHEME_OPTIONS.items():
         assert texts[name].startswith(f"{spec.symbol}: {spec.meaning}")

@@ -40,7 +40,8 @@ def errors(
 ) -> Values:
     """The test error of the mean of an ensemble, in independent repetitions, the first axis."""
     rng = np.random.default_rng(0)
-    members, options = int(np.asarray(ensemble.n_members)), ensemble.options
+    members = int(np.asarray(ensemble.n_members))
+    options = {name: float(value) for name, value in ensemble.options.items()}
     p, n = round(psi1 * dim), round(psi2 * dim)
     beta = rng.standard_normal((count, dim, 1))
     beta /= np.linalg.norm(beta, axis=1, keepdims=True)

@@ -53,7 +53,8 @@ class Formula:
     """The formulas of `pair_oracle` as a theory to compare with."""
 
     def error(self, problem: dt.Problem, ensemble: dt.Scheme) -> Parts:
-        result = point(problem).error(ensemble.name, size(ensemble), **ensemble.options)
+        options = {name: float(value) for name, value in ensemble.options.items()}
+        result = point(problem).error(ensemble.name, size(ensemble), **options)
         if problem.features_per_dim == math.inf:
             result["initialization"] = 0.0  # of infinitely many features
         return result
@@ -157,7 +158,8 @@ class SameAsOther(Formula):
     """The self term with c₂ of two members."""
 
     def error(self, problem: dt.Problem, ensemble: dt.Scheme) -> Parts:
-        options = ensemble.options | {"own": 1 / float(np.asarray(problem.samples_per_dim))}
+        options = {name: float(value) for name, value in ensemble.options.items()}
+        options["own"] = 1 / float(problem.samples_per_dim)
         return point(problem).error(ensemble.name, size(ensemble), **options)
 
 

@@ -218,7 +218,7 @@ def test_spectral_ridge_is_in_proportion_to_samples() -> None:
     """δ on the Gram matrix of a third of the samples is a third of that on all."""
     whole = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=3.0, ridge=0.1), dim=4)
     third = dt.SpectralProblem.from_problem(dt.Problem(samples_per_dim=1.0, ridge=0.1), dim=4)
-    assert third.gram_ridge == pytest.approx(float(whole.gram_ridge) / 3)  # type: ignore[arg-type]
+    assert third.gram_ridge == pytest.approx(float(whole.gram_ridge) / 3)
     divided = dt.exact_error(whole, dt.Divide(3)).total
     result = dt.committee([third] * 3, sharing="nothing").error.total
     assert result == pytest.approx(divided, rel=1e-12)

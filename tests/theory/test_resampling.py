@@ -27,7 +27,7 @@ def problem(width: Any = 2.0, samples: Any = 1.0, ridge: Any = 1e-3) -> dt.Probl
 def member(at: dt.Problem, share: float = 1.0) -> dt.Member:
     return dt.Member(
         features_per_dim=at.features_per_dim,
-        samples_per_dim=share * float(at.samples_per_dim),  # type: ignore[arg-type]
+        samples_per_dim=share * float(at.samples_per_dim),
         ridge=at.ridge,
     )
 

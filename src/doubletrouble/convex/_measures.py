@@ -17,7 +17,7 @@ error.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import ndtr, xlogy
 
 from doubletrouble.convex._labels import ValueAndSlope, gaussian_mean
-from doubletrouble.parameters import FloatArray, IntArray, Value
+from doubletrouble.parameters import FloatArray, IntArray, Numbers, Value
 from doubletrouble.problems import Problem
 
 CHAIN = ("sampling", "initialization", "resampling", "noise")
@@ -71,7 +71,7 @@ class ClassMeasure:
         return 0.0
 
     def parts(
-        self, value: Callable[[Value], FloatArray], powers: dict[str, FloatArray]
+        self, value: Callable[[Value], FloatArray], powers: Mapping[str, Numbers | float]
     ) -> dict[str, Value]:
         """The parts of the measure, given by the power beyond q_d, for the powers of causes."""
         excess: Value = 0.0

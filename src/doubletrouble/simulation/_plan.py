@@ -128,7 +128,7 @@ class PlannedPoints:
     def realized(self, requested: Scheme) -> Scheme:
         """An ensemble at the sizes realized; options in which points differ are arrays."""
         every = [run.ensembles[requested] for run in self.runs]
-        options = {name: [one.options[name] for one in every] for name in every[0].options}
+        options = {name: [float(one.options[name]) for one in every] for name in every[0].options}
         differ = {n: self._of_runs(values) for n, values in options.items() if len(set(values)) > 1}
         return replace(every[0], **differ)
 

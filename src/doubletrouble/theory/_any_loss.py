@@ -24,8 +24,8 @@ noise, and then over initializations.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import betainc, erf, ndtr
@@ -48,7 +48,7 @@ from doubletrouble.ensembles import (
     combine,
 )
 from doubletrouble.losses import Logistic, MaxMargin
-from doubletrouble.parameters import FloatArray, IntArray, Value, common_shape
+from doubletrouble.parameters import FloatArray, IntArray, Parts, Value, common_shape
 from doubletrouble.problems import Mixture, Problem
 from doubletrouble.theory._error import checked_measure
 
@@ -147,7 +147,7 @@ class _Ensemble:
         one = self.excess(1.0, 1.0, same_noise=True)
         return two + (one - two) * self.per_member
 
-    def parts(self, *, interactions: bool = False) -> dict[str, Any]:
+    def parts(self, *, interactions: bool = False) -> Parts:
         """The squared error of the mean score by cause."""
         pairs = (self.pair(), (1.0, 1.0))
         self._solve_together([*pairs, (0.0, self.pair()[1])])
@@ -203,7 +203,7 @@ class _Ensemble:
 # --- calibration ---------------------------------------------------------------------------------
 
 
-def calibration_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
+def calibration_parts(problem: Problem, scheme: Scheme) -> Parts:
     """The power of the mean score, its tilt towards the label, and the slope of calibration."""
     with np.errstate(all="ignore"):
         ensemble = _Ensemble.of(problem, scheme)
@@ -341,7 +341,7 @@ def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> FloatAr
 # --- errors by cause -----------------------------------------------------------------------------
 
 
-def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[str, Any]:
+def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> Parts:
     """The parts of `ErrorTerms` at every point."""
     vote = isinstance(scheme, Vote)
     measure = checked_measure(problem, measure, vote=vote)
@@ -358,7 +358,7 @@ def error_parts(problem: Problem, scheme: Scheme, measure: str | None) -> dict[s
     return at_limits(parts, problem, ensemble.shape)
 
 
-def anova_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
+def anova_parts(problem: Problem, scheme: Scheme) -> Parts:
     """The parts of `AnovaTerms`, for classes those of the squared error of the scores."""
     with np.errstate(all="ignore"):
         ensemble = _Ensemble.of(problem, scheme)
@@ -366,7 +366,7 @@ def anova_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
     return at_limits(parts, problem, ensemble.shape)
 
 
-def training_parts(problem: Problem, scheme: Scheme) -> dict[str, Any]:
+def training_parts(problem: Problem, scheme: Scheme) -> Parts:
     """The error on the training labels, and the mean loss there, of one model."""
     if np.any(np.asarray(scheme.n_members) != 1):
         raise ValueError(
@@ -394,7 +394,7 @@ def total_error(problem: Problem, scheme: Scheme, measure: str) -> FloatArray:
         return ClassMeasure.of(problem, measure).value(np.sqrt(ensemble.one.q_d), excess)
 
 
-def at_limits(parts: dict[str, Any], problem: Problem, shape: tuple[int, ...]) -> dict[str, Any]:
+def at_limits(parts: Mapping[str, Value], problem: Problem, shape: tuple[int, ...]) -> Parts:
     """Parts as floats or arrays; where the ridge is 0 or inf they are at a surrogate ridge.
 
     There values far beyond the power of the labels stand for inf, and far below it for 0.
@@ -403,7 +403,7 @@ def at_limits(parts: dict[str, Any], problem: Problem, shape: tuple[int, ...]) -
     limit = (ridge == 0) | np.isinf(ridge)
     power = np.square(problem.signal) + np.square(problem.noise_sd)
     unit = np.where(power > 0, power, 1.0) if problem.task == "regression" else 1.0
-    results = {}
+    results: Parts = {}
     for name, part in parts.items():
         value = np.asarray(part)
         value = np.where(limit & (value > _DIVERGENT * unit), np.inf, value)
@@ -413,12 +413,12 @@ def at_limits(parts: dict[str, Any], problem: Problem, shape: tuple[int, ...]) -
     return results
 
 
-def _positive(parts: dict[str, Any]) -> dict[str, Any]:
+def _positive(parts: Mapping[str, Value]) -> Parts:
     """Parts that are differences: below 0 by rounding only."""
     return {name: np.maximum(part, 0.0) for name, part in parts.items()}
 
 
-def _vote_parts(ensemble: _Ensemble, measure: str) -> dict[str, Any]:
+def _vote_parts(ensemble: _Ensemble, measure: str) -> Parts:
     E, K = ensemble.excess, np.asarray(ensemble.scheme.n_members)
     one = E(1.0, 1.0, same_noise=True), E(1.0, 1.0, same_noise=False)
     two = E(0.0, 1.0, same_noise=True), E(0.0, 1.0, same_noise=False)

@@ -40,7 +40,16 @@ from doubletrouble.ensembles import (
     product_or_zero,
     shared,
 )
-from doubletrouble.parameters import FloatArray, IntArray, Numeric, Value, checked, common_shape
+from doubletrouble.parameters import (
+    FloatArray,
+    IntArray,
+    Numbers,
+    Numeric,
+    Parts,
+    Value,
+    checked,
+    common_shape,
+)
 from doubletrouble.problems import USUAL, Member, Problem, SpectralProblem
 from doubletrouble.results import Committee, ErrorTerms
 from doubletrouble.spectra import levels_of
@@ -136,11 +145,13 @@ def pair_error(
         "shared_samples": n,
         **target,
     }
-    parts = blockwise(partial(_pair_block, a, b), inputs, shape, BLOCK // spectrum_of(a).cost)
+    parts: dict[str, Any] = blockwise(
+        partial(_pair_block, a, b), inputs, shape, BLOCK // spectrum_of(a).cost
+    )
     return ErrorTerms(**parts)
 
 
-def _pair_block(a: AnyMember, b: AnyMember, values: dict[str, Any]) -> dict[str, Any]:
+def _pair_block(a: AnyMember, b: AnyMember, values: dict[str, Numbers]) -> Parts:
     """The parts of the product at a block of points."""
     at = dict(zip(values, np.broadcast_arrays(*values.values()), strict=True))
     spectrum_a, spectrum_b = spectrum_of(a), spectrum_of(b)
@@ -179,7 +190,7 @@ def _solved(
     return point
 
 
-def _parts(terms: CrossTerms, target: Mapping[str, Value]) -> dict[str, Any]:
+def _parts(terms: CrossTerms, target: Mapping[str, Value]) -> Parts:
     """The parts of a product, by cause."""
     amplitudes = Amplitudes(
         signal=target["signal"],
@@ -193,7 +204,7 @@ def _parts(terms: CrossTerms, target: Mapping[str, Value]) -> dict[str, Any]:
     return {name: np.broadcast_to(value, np.shape(terms.bias)) for name, value in parts.items()}
 
 
-def _sizes(member: AnyMember) -> tuple[Any, Any, Any]:
+def _sizes(member: AnyMember) -> tuple[Value, Value, Value]:
     """P, N and the ridge in the member's units."""
     if isinstance(member, SpectralProblem):
         return member.n_features, member.n_samples, member.gram_ridge
@@ -253,10 +264,10 @@ def _target(
             kind = type(first).__name__
             raise ValueError(f"{name} must be left out, as it is a field of {kind}, got {value!r}")
     if isinstance(first, SpectralProblem):
-        power: Any = root_power(first)
+        power: Value = root_power(first)
     else:
         power = first.signal
-    noise_, rest = first.noise, first.nonlinear_signal
+    noise_, rest = first.noise_sd, first.nonlinear_signal
     return {"signal": power, "noise": noise_, "nonlinear_signal": rest}
 
 
@@ -349,7 +360,9 @@ def committee(
     parts = _parts(products, target)
     errors = np.asarray(sum(parts.values()))
     chosen = _weights(weights, products, target)
-    by_cause: dict[str, Any] = {name: _quadratic(chosen, part) for name, part in parts.items()}
+    by_cause: dict[str, Any] = {
+        name: _quadratic(chosen, np.asarray(part)) for name, part in parts.items()
+    }
     by_cause["bayes"] = float(np.square(test_noise))
     return Committee(
         error=ErrorTerms(**by_cause),

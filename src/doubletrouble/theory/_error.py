@@ -42,7 +42,14 @@ from doubletrouble.ensembles import (
 )
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import MEASURE_LABELS, MEASURES, VOTE_MEASURES, Measure
-from doubletrouble.parameters import FloatArray, Indices, Numbers, Numeric, Value, common_shape
+from doubletrouble.parameters import (
+    FloatArray,
+    Indices,
+    Numbers,
+    Parts,
+    Value,
+    common_shape,
+)
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
 from doubletrouble.theory._bootstrap import bootstrap
@@ -134,7 +141,7 @@ def exact_error(
     if has_any_loss(problem):
         from doubletrouble.theory._any_loss import error_parts  # scipy.special takes 0.1 s
 
-        parts = error_parts(problem, scheme, measure)
+        parts: dict[str, Any] = error_parts(problem, scheme, measure)
     else:
         parts = evaluate(problem, scheme, ensemble_parts)
     varying = problem.shape or scheme.shape
@@ -196,7 +203,7 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Value]:
     if has_any_loss(problem):
         from doubletrouble.theory._any_loss import anova_parts
 
-        parts = anova_parts(problem, scheme)
+        parts: dict[str, Any] = anova_parts(problem, scheme)
     else:
         parts = evaluate(problem, scheme, partial(ensemble_parts, interactions=True))
     return AnovaTerms(**parts, coordinates=coordinates(problem, scheme))
@@ -415,7 +422,7 @@ def _exact_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray
     return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
 
 
-PointFunction: TypeAlias = Callable[[Spectrum, Scheme, Inputs], Mapping[str, Any]]
+PointFunction: TypeAlias = Callable[[Spectrum, Scheme, Inputs], Parts]
 """Evaluates a block of points: named arrays, or numbers for all of them."""
 
 
@@ -426,7 +433,7 @@ def evaluate(
     *,
     block: int = BLOCK,
     **others: Value,
-) -> dict[str, Any]:
+) -> Parts:
     """Evaluate `function` at every point; scalars in give Python floats out.
 
     The function gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so
@@ -449,7 +456,7 @@ def evaluate(
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     numerator, denominator = scheme.sample_share
-    inputs: dict[str, Any] = {
+    inputs: dict[str, Value] = {
         "features": features,
         "samples": samples,
         "ridge": ridge,
@@ -476,31 +483,33 @@ def evaluate(
                 shape,
                 block // spectrum.cost,
             )
-        scalars: dict[str, Any] = dict(zip(inputs, map(np.float64, inputs.values()), strict=True))
+        scalars: dict[str, Any] = {name: np.float64(value) for name, value in inputs.items()}
         at = Inputs(**scalars)
         parts = function(spectrum, scheme, at)
-        numbers = dict(zip(parts, map(float, parts.values()), strict=True))
+        numbers: Parts = dict(zip(parts, map(float, parts.values()), strict=True))
     if any(map(math.isnan, numbers.values())):
         _not_a_number(numbers)
     return numbers
 
 
 def blockwise(
-    function: Callable[[dict[str, Any]], Mapping[str, Any]],
-    inputs: Mapping[str, Any],
+    function: Callable[[dict[str, Numbers]], Parts],
+    inputs: Mapping[str, Value],
     shape: tuple[int, ...],
     block: int,
-) -> dict[str, Any]:
+) -> Parts:
     """Evaluate `function` on `inputs` broadcast to `shape`, in blocks of `block` points.
 
     Scalar inputs stay NumPy scalars; the results have the shape, or are floats where it is ().
     """
     size, block = math.prod(shape), max(1, block)
     sources = {name: _source(value, shape) for name, value in inputs.items()}
-    results: dict[str, Any] = {}
+    results: dict[str, FloatArray] = {}
     for start in range(0, size, block):
         part = slice(start, min(start + block, size))
-        values = {k: v if isinstance(v, np.float64) else v[part] for k, v in sources.items()}
+        values: dict[str, Any] = {
+            k: v if isinstance(v, np.float64) else v[part] for k, v in sources.items()
+        }
         for name, value in function(values).items():
             if name not in results:
                 results[name] = np.empty(size)
@@ -510,7 +519,9 @@ def blockwise(
     return {k: v.reshape(shape) if shape else float(v[0]) for k, v in results.items()}
 
 
-def _source(value: Value, shape: tuple[int, ...]) -> Any:
+def _source(
+    value: Value, shape: tuple[int, ...]
+) -> np.float64 | FloatArray | np.flatiter[FloatArray]:
     """A NumPy scalar, or a flat array whose slices are copied one at a time."""
     if np.ndim(value) == 0:
         return np.float64(value)
@@ -518,7 +529,7 @@ def _source(value: Value, shape: tuple[int, ...]) -> Any:
     return array.reshape(-1) if array.flags.c_contiguous else array.flat
 
 
-def _not_a_number(values: Mapping[str, Any]) -> None:
+def _not_a_number(values: Mapping[str, Numbers | float]) -> None:
     raise ConvergenceError(
         f"{', '.join(values)} must be numbers, got NaN from the theory; please report the problem",
         last=values,
@@ -526,9 +537,9 @@ def _not_a_number(values: Mapping[str, Any]) -> None:
     )
 
 
-def coordinates(problem: AnyProblem, scheme: Scheme, **others: Numeric) -> dict[str, Any]:
+def coordinates(problem: AnyProblem, scheme: Scheme, **others: Value) -> dict[str, Value]:
     """The fields and options that vary from point to point, by name."""
-    values: dict[str, Any] = {
+    values: dict[str, Value] = {
         f.name: getattr(problem, f.name)
         for f in fields(problem)
         if not f.metadata.get("vector", False)
@@ -560,7 +571,7 @@ def member_fixed_point(
 
 def ensemble_parts(
     spectrum: Spectrum, scheme: Scheme, at: Inputs, *, interactions: bool = False
-) -> dict[str, Any]:
+) -> Parts:
     """The error of an ensemble by cause at a block of points."""
     point, g = member_fixed_point(spectrum, scheme, at)
     terms = member_terms(point, spectrum, at.shared_features, g)
@@ -570,7 +581,7 @@ def ensemble_parts(
     return combine(terms, nonlinear, at, per_member, scheme.resamples, interactions=interactions)
 
 
-def _psi_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+def _psi_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     point, _ = member_fixed_point(spectrum, scheme, at)
     terms = member_terms(point, spectrum, 0.0, 1.0)
     data, features = terms.shared, terms.own
@@ -589,7 +600,7 @@ def _psi_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]
     }
 
 
-def _effective_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+def _effective_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     """λ̃ = λ/A = B/y, since 1 - z/N = r̃ y is (*) for infinitely many features."""
     point, _ = member_fixed_point(spectrum, scheme, at)
     by_features = at.ridge / point.unused_features  # A is 0 for P <= N without ridge
@@ -604,14 +615,13 @@ def total_error(
 ) -> Numbers:
     """The sum of all parts but the Bayes error, also on complex numbers."""
     parts = combine(terms, nonlinear, at, per_member, None, times=product_or_zero)
-    total: Numbers = sum(value for name, value in parts.items() if name != "bayes")
-    return total
+    return np.asarray(sum(value for name, value in parts.items() if name != "bayes"))
 
 
 Weights: TypeAlias = tuple[Value, Value, Value]
 
 
-def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     """Weights of B², B and 1 in the residuals of one member, and of two, on a training sample."""
     has = at.share_numerator / at.share_denominator
     both = has * at.shared_samples

@@ -57,7 +57,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.palette import BLUE, GREEN, VERMILION
-from doubletrouble.parameters import FloatArray, Numbers, Numeric, Parameter, Value, number
+from doubletrouble.parameters import FloatArray, Numbers, Numeric, Parameter, Parts, Value, number
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import ErrorTerms
 from doubletrouble.spectra import PowerLaw, SpectralLaw, TwoPowerLaw
@@ -322,20 +322,27 @@ def exponents(
         require_ridge_regression(problem, "exponents")
     best = ridge == "best"
     values = evaluate(problem, scheme, _at_best_ridge if best else _at_fixed_ridge, block=2048)
-    tables: dict[str, Any] = {
-        direction: PartExponents(
-            **{f.name: values[f"{f.name}_{direction}"] for f in fields(PartExponents)}
-        )
-        for direction in _DIRECTIONS
-    }
-    if problem.shape or scheme.shape:
-        tables["coordinates"] = coordinates(problem, scheme)
-    if not isinstance(problem, SpectralProblem) or not has_power_law(problem):
-        return Exponents(**tables)
-    if np.any(problem.nonlinear_signal):  # its parts follow the noise, and its bias is constant
-        return Exponents(**tables)
-    error = optimal_ridge(problem, scheme).error if best else exact_error(problem, scheme)
-    return Exponents(**tables, **_asymptotic(problem, scheme, error, best=best))
+    by_N, by_P, by_K = (
+        PartExponents(**{f.name: values[f"{f.name}_{name}"] for f in fields(PartExponents)})
+        for name in _DIRECTIONS
+    )
+    # a nonlinear target has no law: its parts follow the noise, and its bias is constant
+    law = None
+    if (
+        isinstance(problem, SpectralProblem)
+        and has_power_law(problem)
+        and not np.any(problem.nonlinear_signal)
+    ):
+        error = optimal_ridge(problem, scheme).error if best else exact_error(problem, scheme)
+        law = _asymptotic(problem, scheme, error, best=best)
+    return Exponents(
+        by_n_samples=by_N,
+        by_n_features=by_P,
+        by_n_members=by_K,
+        regime=None if law is None else law.regime,
+        asymptotic=law,
+        coordinates=coordinates(problem, scheme) if problem.shape or scheme.shape else {},
+    )
 
 
 # --- local exponents -----------------------------------------------------------------------------
@@ -356,15 +363,15 @@ def _with_all_parts(at: Inputs) -> Inputs:
     )
 
 
-def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     at, shape = at.flattened()
     unit = _with_all_parts(at)
     now = ensemble_parts(spectrum, scheme, at)
-    total = sum(now.values())
+    total = np.asarray(sum(now.values()))
     point, moves = moved_member_terms(spectrum, unit)
     by_members = member_terms(point, spectrum, 0.0, 1.0), _IMAGINARY
     directions: dict[str, tuple[MemberTerms, Value]] = {**moves, "by_n_members": by_members}
-    results: dict[str, Any] = {}
+    results: Parts = {}
     for name, (moved, step) in directions.items():
         turn = 1j * step if name == "by_n_members" else 0.0
         # at a divergence more samples or features reduce any part, and members as 1/K
@@ -384,17 +391,17 @@ def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str,
     return results
 
 
-def _parts(terms: MemberTerms, at: Inputs, per_member: Numbers) -> dict[str, Any]:
+def _parts(terms: MemberTerms, at: Inputs, per_member: Numbers) -> Parts:
     nonlinear = terms.unlearned() if np.any(at.nonlinear_signal) else None
     return combine(terms, nonlinear, at, per_member, None, times=product_or_zero)
 
 
-def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     """Central differences, as the best ridge moves with the sizes."""
     at, shape = at.flattened()
     unit = _with_all_parts(at)
     names = {"by_n_samples": "samples", "by_n_features": "features", "by_n_members": "n_members"}
-    results: dict[str, Any] = {}
+    results: Parts = {}
     for direction, name in names.items():
         logs = []
         for factor in (math.exp(_STEP), math.exp(-_STEP)):
@@ -459,7 +466,8 @@ def regimes(problem: SpectralProblem, n_members: Numeric, *, best: bool) -> dict
     sizes = (problem.n_samples, problem.n_features, n_members)
     N, P, K = np.broadcast_arrays(*(np.asarray(size, dtype=np.float64) for size in sizes))
     noise, ridge = np.asarray(problem.noise_sd), np.asarray(problem.gram_ridge)
-    law: Any = problem.law
+    law = problem.law
+    assert isinstance(law, PowerLaw | TwoPowerLaw)
     found = {
         "samples": Regime(degrees=N, by_n_samples=1.0),
         "features": Regime(degrees=P, by_n_features=1.0),
@@ -501,8 +509,8 @@ def _crossing(
 
 def _asymptotic(
     problem: SpectralProblem, ensemble: Scheme, error: ErrorTerms[Value], *, best: bool
-) -> dict[str, Any]:
-    """The regime of each point, and the exponents of its law."""
+) -> Exponents:
+    """The exponents of the law of each point, with its regime."""
     shape = np.broadcast_shapes(
         error.shape, *map(np.shape, (problem.n_samples, problem.n_features, ensemble.n_members))
     )
@@ -512,7 +520,7 @@ def _asymptotic(
     _, b, c = mode_exponents(problem.law, degrees.min(axis=0))
     causes = (*_PARTS, "bayes")
     largest = np.argmax([np.broadcast_to(error.parts[part], shape) for part in causes], axis=0)
-    tables: dict[str, Any] = {}
+    tables = []
     for direction in _DIRECTIONS:
         own = [np.broadcast_to(getattr(one, direction), shape) for one in known.values()]
         z = np.choose(which, own)
@@ -524,10 +532,16 @@ def _asymptotic(
             "bias": -b * z,
         }
         slopes["total"] = np.choose(largest, [*slopes.values(), 0.0 * z])
-        tables[direction] = PartExponents(**{k: _plain(v) for k, v in slopes.items()})
+        tables.append(PartExponents(**{k: _plain(v) for k, v in slopes.items()}))
     names = np.asarray(list(known))[which]
     regime = names if names.ndim else str(names)
-    return {"regime": regime, "asymptotic": Exponents(**tables, regime=regime)}
+    by_n_samples, by_n_features, by_n_members = tables
+    return Exponents(
+        by_n_samples=by_n_samples,
+        by_n_features=by_n_features,
+        by_n_members=by_n_members,
+        regime=regime,
+    )
 
 
 def _plain(value: Value) -> Value:

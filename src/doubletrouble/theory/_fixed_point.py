@@ -540,7 +540,8 @@ class MeasuredSpectrum(Spectrum):
         totals = np.bincount(index, counts * levels, _ROUGH)
         some = modes > 0
         rough = copy(self)
-        rough._counts, rough._levels = modes[some], totals[some] / modes[some]
+        rough._counts = np.asarray(modes[some], dtype=np.float64)
+        rough._levels = totals[some] / modes[some]
         rough.null = 0.0
         rough._weights, rough.cost = rough._counts, int(np.count_nonzero(some))
         rough._top = float(rough._levels.max())

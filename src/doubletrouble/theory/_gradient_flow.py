@@ -42,6 +42,7 @@ from doubletrouble.parameters import (
     FloatArray,
     Numbers,
     Numeric,
+    Parts,
     Value,
     checked,
     refuse,
@@ -135,7 +136,7 @@ def gradient_flow(
         raise TypeError(f"filter must be a Filter, got {type(filter).__name__}")
     poles = talbot_poles(count) if filter is None else filter.poles
 
-    def parts_at(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+    def parts_at(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
         flat, shape = at.flattened()
         terms = _terms_at_time(spectrum, scheme, flat, poles)
         parts = combine(terms, terms.unlearned(), flat, 1 / flat.n_members, scheme.resamples)
@@ -143,7 +144,7 @@ def gradient_flow(
             k: np.broadcast_to(v, np.shape(flat.times)).reshape(shape) for k, v in parts.items()
         }
 
-    error = evaluate(problem, scheme, parts_at, block=_POINTS, times=time)
+    error: dict[str, Any] = evaluate(problem, scheme, parts_at, block=_POINTS, times=time)
     return ErrorTerms(**error, coordinates=coordinates(problem, scheme, time=time))
 
 
@@ -321,7 +322,7 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
             "finite for a stopping time, as infinitely many features converge at once "
             "(use a SpectralProblem, whose unit of time differs)",
         )
-    unit = evaluate(problem, scheme, _unit_of_time)["unit"]
+    unit = np.asarray(evaluate(problem, scheme, _unit_of_time)["unit"])
     shape = np.shape(unit)
     grid = np.arange(_FIRST * _PER_DECADE, _LAST * _PER_DECADE + 1) / _PER_DECADE
     nodes = np.concatenate([[-np.inf], grid, [np.inf]])
@@ -335,7 +336,7 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     return StoppingTime(time=time, error=error, optimal_ridge=optimal_ridge(problem, scheme))
 
 
-def _unit_of_time(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+def _unit_of_time(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     """The time scale on which a mode of weight one is learned."""
     samples, _ = at.member_samples()
     unit = spectrum.at_ridge_of_time(1.0, at.features, samples)

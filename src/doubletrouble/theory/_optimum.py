@@ -48,7 +48,7 @@ import numpy as np
 from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import Measure
-from doubletrouble.parameters import FloatArray, Indices, Numbers, Value
+from doubletrouble.parameters import FloatArray, Indices, Numbers, Parts, Value
 from doubletrouble.problems import Problem, ridge_name
 from doubletrouble.results import OptimalRidge
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
@@ -132,12 +132,11 @@ def optimal_ridge(
         return OptimalRidge(ridge=plain, error=error)
     checked_measure(problem, measure)
     ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
-    name = ridge_name(problem)
-    error = exact_error(replace(problem, **{name: ridge}), scheme)
-    return OptimalRidge(error=error, **{name: ridge})
+    there: dict[str, Any] = {ridge_name(problem): ridge}
+    return OptimalRidge(error=exact_error(replace(problem, **there), scheme), **there)
 
 
-def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     flat, shape = at.flattened()
     return {"ridge": best_ridges(spectrum, scheme, flat).reshape(shape)}
 
@@ -315,7 +314,7 @@ def moved_member_terms(
     return point, moved
 
 
-def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> dict[str, Any]:
+def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     at, shape = at.flattened()
     point, moved = moved_member_terms(spectrum, at)
     full = spectrum.complete(
