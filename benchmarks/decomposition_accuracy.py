@@ -132,7 +132,7 @@ def _beside(rows: list[Any], repeats: int) -> None:
         print(f"  truth              {truth[0]:8.3f}          {truth[1]:7.3f}")
         print(f"  decompose          {_cells(mine, off)}")
         if others is None:
-            print("  mlxtend            not installed: pip install '.[bench]'")
+            print("  mlxtend            not installed: pip install --group bench")
             continue
         theirs = np.array(others)
         far = np.sqrt(np.mean((theirs - truth) ** 2, axis=0))

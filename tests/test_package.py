@@ -1,11 +1,9 @@
 """Metadata of the package, its environments and its CI: what is written in several files agrees."""
 
-import os
 import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -123,10 +121,9 @@ def test_links_of_every_form_become_absolute() -> None:
 
 
 def lowest() -> dict[str, Version]:
-    """The lowest versions of what the package needs; tools of the Makefile are left out."""
-    extras = PROJECT["project"]["optional-dependencies"]
-    tools = {"bench", "dev", "docs", "package", "reproduce"}
-    texts = [text for name, group in extras.items() if name not in tools for text in group]
+    """The lowest versions of what the package and its extras need."""
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    texts = [text for extra in extras for text in extra]
     found: dict[str, Version] = {}
     for requirement in map(Requirement, [*PROJECT["project"]["dependencies"], *texts]):
         (bound,) = requirement.specifier
@@ -153,114 +150,3 @@ def test_hooks_of_pre_commit_have_the_versions_of_the_tests() -> None:
         for text in hook["additional_dependencies"]:
             name, _, version = text.partition("==")
             assert version == versions[name], hook["id"]
-
-
-# --- environments of make ------------------------------------------------------------------------
-
-
-def clone(folder: Path) -> Path:
-    """A folder that make takes for a clone."""
-    (folder / "src" / "doubletrouble").mkdir(parents=True)
-    for name in ("Makefile", "pyproject.toml", "constraints.txt", "constraints-oldest.txt"):
-        (folder / name).write_bytes((ROOT / name).read_bytes())
-    return folder
-
-
-def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    outer = {"CONSTRAINTS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHON", "VENV"}
-    return subprocess.run(
-        ["make", *arguments], cwd=folder, capture_output=True, text=True, check=False,
-        env={name: value for name, value in os.environ.items() if name not in outer},
-    )  # fmt: skip
-
-
-def installed(folder: Path, *arguments: str) -> list[str]:
-    """The extras that make would install."""
-    return re.findall(r"'\.\[(\w+)\]'", make(folder, "-n", *arguments).stdout)
-
-
-@pytest.fixture
-def shared(tmp_path: Path) -> Path:
-    """An environment that the first of two clones has set up."""
-    environment = tmp_path / "shared"
-    environment.mkdir()
-    (environment / ".clone").write_text(f"{clone(tmp_path / 'first')}\n")
-    (environment / ".constraints").write_text("constraints.txt\n")
-    for name in ("dev", "docs"):
-        (environment / f".installed-{name}").touch()
-    clone(tmp_path / "second")
-    return environment
-
-
-def test_environment_of_another_clone_is_refused(shared: Path, tmp_path: Path) -> None:
-    before = sorted(shared.iterdir())
-    for target in ("setup", "reproduce", "docs", "package", "test", "clean"):
-        done = make(tmp_path / "second", target, f"VENV={shared}")
-        assert done.returncode != 0
-        assert all(str(tmp_path / name) in done.stderr for name in ("first", "second", "shared"))
-    assert sorted(shared.iterdir()) == before
-
-
-def test_environment_of_a_moved_clone_is_created_again(shared: Path, tmp_path: Path) -> None:
-    (tmp_path / "first").rename(tmp_path / "third")
-    for name in ("second", "third"):
-        planned = make(tmp_path / name, "-n", "setup", f"VENV={shared}").stdout
-        assert "no longer exists" in planned
-        assert planned.index("venv --clear") < planned.index("'.[dev]'")
-
-
-def test_environment_that_make_has_not_created_is_refused(tmp_path: Path) -> None:
-    folder = clone(tmp_path / "clone")
-    for name in (".venv", "other"):
-        (folder / name).mkdir()
-        (folder / name / "pyvenv.cfg").touch()
-        for target in ("setup", "clean"):
-            done = make(folder, target, f"VENV={name}")
-            assert done.returncode != 0
-            assert f"delete {name} first" in done.stderr
-        assert (folder / name / "pyvenv.cfg").exists()
-    for name in (".venv", "other"):
-        (folder / name / ".installed").touch()  # by an older Makefile
-    planned = make(folder, "-n", "setup").stdout
-    assert "older Makefile" in planned
-    assert planned.index("venv --clear") < planned.index("'.[dev]'")
-    assert make(folder, "setup", "VENV=other").returncode != 0
-
-
-@pytest.mark.parametrize("name", ["my env", "it's", 'a"b', ""])
-def test_paths_that_are_not_one_word_are_refused(name: str, tmp_path: Path) -> None:
-    folder = clone(tmp_path / "clone")
-    for argument in (f"VENV={name}", f"CONSTRAINTS={name}"):
-        done = make(folder, "-n", "clean", argument)
-        assert done.returncode != 0
-        assert "rm" not in done.stdout
-        assert "without spaces and quotes" in done.stderr
-
-
-def test_clone_may_have_spaces_and_quotes_in_its_path(tmp_path: Path) -> None:
-    folder = clone(tmp_path / "it's a clone")
-    (folder / ".venv").mkdir()
-    assert make(folder, ".venv/.clone", "PYTHON=true").returncode == 0
-    assert installed(folder, "test") == ["dev"]
-    assert make(folder, "clean").returncode == 0
-    assert not (folder / ".venv").exists()
-
-
-def test_other_constraints_are_installed(shared: Path, tmp_path: Path) -> None:
-    first, environment = tmp_path / "first", f"VENV={shared}"
-    for name in ("constraints-oldest.txt", "/dev/null"):
-        assert installed(first, "test", environment, f"CONSTRAINTS={name}") == ["dev"]
-        assert f"-c {name}" in make(first, "-n", "setup", environment, f"CONSTRAINTS={name}").stdout
-    assert installed(first, "test", environment) == []
-    (shared / ".constraints").write_text("constraints-oldest.txt\n")
-    assert installed(first, "test", environment) == ["dev"]
-
-
-def test_target_installs_what_it_needs_once(shared: Path, tmp_path: Path) -> None:
-    first, new = tmp_path / "first", tmp_path / "new"
-    for target in ("test", "reproduce", "docs"):
-        assert installed(first, target, f"VENV={shared}") == []
-    assert installed(first, "package", f"VENV={shared}") == ["package"]
-    wanted = {"page": ["reproduce"], "reproduce": ["reproduce"], "test": ["dev"]}
-    wanted |= {"docs": ["docs"], "package": ["package"], "test-all": ["dev", "docs"]}
-    assert {name: installed(first, "-j", name, f"VENV={new}") for name in wanted} == wanted
