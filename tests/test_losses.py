@@ -1,9 +1,11 @@
 """Losses by name, and back."""
 
+from dataclasses import asdict, dataclass
+
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.losses import LOSSES, Huber, Loss, Quantile, loss
+from doubletrouble.losses import LOSSES, Huber, Loss, Quantile, Squared, loss
 
 
 @pytest.mark.parametrize(
@@ -14,7 +16,22 @@ from doubletrouble.losses import LOSSES, Huber, Loss, Quantile, loss
 def test_the_shorthand_of_a_loss_is_complete(given: Loss) -> None:
     assert loss(str(given)) == given
     for task in given.tasks:
-        assert dt.Problem(task=task, loss=str(given)).loss == given
+        problem = dt.Problem(task=task, loss=given)
+        assert (problem.loss, problem.loss_function) == (str(given), given)
+        assert dt.Problem(**asdict(problem)) == problem
+
+
+def test_a_loss_without_a_name_is_stored_itself() -> None:
+    @dataclass(frozen=True, repr=False)
+    class Mine(Squared):
+        """The squared loss without a name of its own."""
+
+        factor: float = 2.0
+
+        name = ""
+
+    problem = dt.Problem(loss=Mine())
+    assert problem.loss is problem.loss_function
 
 
 def test_the_shorthand_of_an_intercept_is_stored_with_a_sweep() -> None:

@@ -39,7 +39,7 @@ def test_defaults_are_the_papers_running_example() -> None:
         "test_noise": 0.0,
         "flips": 0.0,
         "activation": "relu",
-        "loss": dt.losses.Squared(),
+        "loss": "squared",
         "task": "regression",
     }
     assert dt.Problem().moments == dt.activation("relu")

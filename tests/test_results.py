@@ -297,6 +297,17 @@ def test_errors_of_other_measures_axes_or_shapes_do_not_subtract() -> None:
     assert (by_ridge - dt.exact_error(dt.Problem())).shape == (2,)
 
 
+def test_a_number_is_combined_with_an_array_at_every_point() -> None:
+    run = dt.simulate(dt.Problem(ridge=0.1), dim=20, n_data=6, n_init=2)
+    theory = dt.exact_error(dt.Problem(ridge=[0.1, 1.0, 10.0]))
+    gap = run.error() - theory
+    assert np.asarray(gap.total.value)[2] == run.error().total.value - np.asarray(theory.total)[2]
+    third: Any = gap.total[2]
+    assert third.standard_error == run.error().total.standard_error
+    assert (third - run.error().total).standard_error == 0.0
+    assert "differences of the totals" in str(gap)
+
+
 def test_parts_and_estimates_must_be_numbers() -> None:
     wrong: Any = [1.0, 2.0]
     with pytest.raises(TypeError, match=r"^noise must be a number, .* got \[1.0, 2.0\]"):

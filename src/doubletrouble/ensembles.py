@@ -615,14 +615,17 @@ def checked_weights(weights: Numeric, count: int) -> FloatArray:
 def checked_members(members: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
     """Return members as a tuple; raise unless each is a single point of one of these kinds."""
     if isinstance(members, kinds) or not isinstance(members, Sequence):
-        raise TypeError(f"members must be a list of one member or more, got {members!r}")
+        raise TypeError(
+            f"members must be a list of one member or more, got {type(members).__name__}"
+        )
     if not members:
         raise ValueError("members must be a list of one member or more, got none")
     all_members: tuple[Any, ...] = tuple(members)
-    for one in all_members:
+    for k, one in enumerate(all_members):
         if not isinstance(one, kinds):
-            wanted = " or ".join(f"{kind.__name__}s" for kind in kinds)
-            raise TypeError(f"members must be {wanted}, got {type(one).__name__}")
+            *others, last = (kind.__name__ for kind in kinds)
+            wanted = f"{', '.join(others)} or {last}" if others else last
+            raise TypeError(f"members[{k}] must be a {wanted}, got {type(one).__name__}")
     if shapes := [one.shape for one in all_members if one.shape]:
         raise ValueError(f"members must be single points, got fields of shape {shapes[0]}")
     return all_members

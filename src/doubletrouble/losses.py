@@ -312,3 +312,15 @@ def loss(given: LossLike) -> Loss:
             f"quantile:0.9:no_intercept), got {given!r}"
         ) from None
     return kind(**values)
+
+
+def name_or_loss(given: Loss) -> LossLike:
+    """The shorthand of a loss, or the loss itself if `loss` does not read its shorthand back.
+
+    >>> name_or_loss(Huber(1.35))
+    'huber:1.35'
+    """
+    try:
+        return str(given) if loss(str(given)) == given else given
+    except ValueError:  # without a name
+        return given

@@ -22,7 +22,7 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import Activation, Function, activation
-from doubletrouble.losses import LOSSES, TASKS, LossLike, Squared, Task, loss
+from doubletrouble.losses import LOSSES, TASKS, Loss, LossLike, Squared, Task, loss, name_or_loss
 from doubletrouble.parameters import (
     Declared,
     FloatArray,
@@ -137,7 +137,8 @@ class Problem(_Activated):
         σ: the activation of the features, by its name (as in `activation`), or a function of an
         array.
     loss : str or losses.Loss, default: "squared"
-        ℓ: the loss of the fit, or its name, such as "hinge" or "huber:1.35" (as in `losses.loss`).
+        ℓ: the loss of the fit, or its name, such as "hinge" or "huber:1.35" (as in `losses.loss`);
+        stored as a name, except for a loss of your own that has no name.
     task : {"regression", "classification"}, default: "regression"
         The labels: numbers, or classes ±1, of which a share `flips` are wrong.
 
@@ -172,7 +173,8 @@ class Problem(_Activated):
     def __post_init__(self) -> None:
         if self.task not in TASKS:
             raise ValueError(f"task must be one of {', '.join(TASKS)}, got {self.task!r}")
-        object.__setattr__(self, "loss", loss(self.loss))
+        given = loss(self.loss)
+        object.__setattr__(self, "loss", name_or_loss(given))
         classes = self.task == "classification"
         noise = vars(self)["noise"]  # as given
         noise = (0.0 if classes else 1.0) if noise is None else noise
@@ -182,13 +184,18 @@ class Problem(_Activated):
             if classes:
                 raise TypeError(f"noise must be a number for classification, got {noise!r}")
             object.__setattr__(self, "noise", noise)
-        if self.task not in loss(self.loss).tasks:
+        if self.task not in given.tasks:
             possible = ", ".join(name for name, kind in LOSSES.items() if self.task in kind.tasks)
-            raise ValueError(f"loss must be one of {possible} for {self.task}, got {self.loss!s}")
+            raise ValueError(f"loss must be one of {possible} for {self.task}, got {given!s}")
         case = "regression" if self.is_ridge_regression else f"{self.task} with loss {self.loss!s}"
         for name in self.excluded:
             value = getattr(self, name)
             refuse(name, value, np.asarray(value) != 0, f"0 for {case}")
+
+    @cached_property
+    def loss_function(self) -> Loss:
+        """The loss itself."""
+        return loss(self.loss)
 
     @property
     def excluded(self) -> tuple[str, ...]:
@@ -200,7 +207,7 @@ class Problem(_Activated):
     @property
     def is_ridge_regression(self) -> bool:
         """Whether the loss is the squared loss of regression, whose error has a closed form."""
-        return self.task == "regression" and isinstance(self.loss, Squared)
+        return self.task == "regression" and isinstance(self.loss_function, Squared)
 
     @property
     def noise_sd(self) -> Value:
@@ -262,7 +269,7 @@ def require_ridge_regression(problem: object, function: str) -> None:
     if problem.task != "regression":
         raise ValueError(f"task must be regression for {function}, got {problem.task}")
     if not problem.is_ridge_regression:
-        raise ValueError(f"loss must be squared for {function}, got {problem.loss!s}")
+        raise ValueError(f"loss must be squared for {function}, got {problem.loss}")
 
 
 USUAL: dict[str, Any] = {f.name: getattr(Problem(), f.name) for f in fields(Problem)}

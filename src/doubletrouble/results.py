@@ -380,6 +380,8 @@ class Estimate(_ByValue):
         self, other: Value | Estimate, value: Value, slope: Value, other_slope: Value
     ) -> Estimate:
         """A function of two estimates, or of one and a number, to first order in deviations."""
+        if shape := np.shape(value):  # also where this one is a number, and the other an array
+            slope, other_slope = np.broadcast_to(slope, shape), np.broadcast_to(other_slope, shape)
         sources = {draws.key: draws.combined(slope, draws, 0.0) for draws in self.sources}
         for draws in other.sources if isinstance(other, Estimate) else ():
             if draws.key in sources:
@@ -602,6 +604,7 @@ class _Terms(_ByValue, Shown, Generic[Term]):
         """The difference of two errors, part by part; estimates of the same draws are paired."""
         if not isinstance(other, _Terms) or self.names() != other.names():
             return NotImplemented
+        _check_rows(self, other)
         if self.label != other.label:
             raise ValueError(
                 f"errors must be of the same measure, got {self.label} and {other.label}"
@@ -624,17 +627,15 @@ class _Terms(_ByValue, Shown, Generic[Term]):
             separate = any(terms.separate_total is not None for terms in (self, other))
             if separate or not parts.keys() >= {*self.parts, *other.parts}:
                 parts["separate_total"] = total - other.total
-        kind: Any = ErrorTerms if isinstance(self, ErrorTerms) else AnovaTerms
-        terms: Self = kind(
-            **parts,
+        return replace(
+            self,
+            **{"separate_total": None, **dict.fromkeys(self.names()), **parts},
             reasons=reasons,
             coordinates=coordinates,
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
             is_difference=True,
-            label=self.label,
         )
-        return terms
 
     def _common_coordinates(self, other: _Terms[Any]) -> dict[str, Value]:
         """The parameters of both errors; ValueError for points that are not the same ones."""
@@ -881,6 +882,14 @@ def _length(values: Value, axis: int) -> int:
     return shape[axis] if len(shape) >= -axis else 1
 
 
+def _check_rows(a: _Terms[Any], b: _Terms[Any]) -> None:
+    """Raise ValueError for errors by row beside a mean over rows, or of other rows."""
+    keys = [terms.rows_key if isinstance(terms, RowErrors) else None for terms in (a, b)]
+    if keys[0] != keys[1]:
+        got = "errors by row and one over all rows" if None in keys else "two different test sets"
+        raise ValueError(f"errors must be of the same rows, got {got}")
+
+
 def common_coordinates(
     what: str, a: Mapping[str, Value], b: Mapping[str, Value]
 ) -> dict[str, Value]:
@@ -956,6 +965,7 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
     """
 
     index: Sequence[Hashable] = field(default=(), compare=False)  # of the rows of the data
+    rows_key: Hashable = field(default="", repr=False, compare=False)  # equal for the same rows
 
     def _point_table(self, confidence: float | None = None) -> Table:
         table = super()._point_table(confidence)
@@ -964,6 +974,8 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
         return replace(table, columns=columns, rows=rows, omitted="rows", index="row")
 
     def _verdict(self) -> str:
+        if self.is_difference:
+            return super()._verdict()
         total = np.sort(np.asarray(self.total))[::-1]
         count = max(1, len(total) // 10)
         if not total.sum() > 0:
@@ -992,7 +1004,7 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
         return self.to_frame().nlargest(count, "total")
 
     def plot(self, ax: Any = None, count: int = 20) -> Any:
-        """Draw the parts of the rows of largest error as bars.
+        """Draw the parts of the rows of largest error, or difference of errors, as bars.
 
         Parameters
         ----------
@@ -1011,12 +1023,13 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
         MissingExtraError
             If matplotlib is not installed.
         """
-        order = np.argsort(-np.asarray(self.total))[:count]
+        total = np.asarray(self.total)
+        order = np.argsort(-np.abs(total) if self.is_difference else -total)[:count]
         rows = [
             _plots.StackRow(
                 label=str(self.index[k]),
                 parts={name: float(part[k]) for name, part in self.parts.items()},
-                total=float(np.asarray(self.total)[k]),
+                total=float(total[k]),
             )
             for k in order
         ]

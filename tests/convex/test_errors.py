@@ -224,7 +224,7 @@ def test_training_error_is_that_of_sampled_residuals(task: str, loss: str) -> No
         flipped = rng.random(count) < float(np.squeeze(problem.flips))
         labels = np.sign(labels) * np.where(flipped, -1, 1)
     low, high = cavity - 10 * (1 + V), cavity + 10 * (1 + V)
-    kind: Any = problem.loss
+    kind = problem.loss_function
     for _ in range(100):  # ternary search of a convex function
         left, right = low + (high - low) / 3, high - (high - low) / 3
         values = [kind.value(labels, z + b) + (z - cavity) ** 2 / (2 * V) for z in (left, right)]

@@ -437,7 +437,21 @@ def test_parts_at_test_points_have_the_means_of_all(kind: str) -> None:
     frame = points.to_frame()
     assert len(frame) == result.design.n_test == len(points.total)
     assert points.worst(3).total.is_monotonic_decreasing
-    assert points.plot(count=5).get_xlabel() == "squared error"
+    name = "Brier score" if kind == "classes" else "squared error"
+    assert points.plot(count=5).get_xlabel() == name == error.label
+    difference = points - points
+    assert not np.any(difference.total)
+    assert difference.plot(count=5).get_xlabel() == name
+    assert list(difference.index) == list(points.index)
+    with pytest.raises(
+        ValueError, match=r"^errors must be of the same rows, got errors by row and"
+    ):
+        _ = points - error
+    other = dt.decompose(model, sources.get(kind, source()), seed=1, **FEW).by_row()
+    with pytest.raises(ValueError, match=r"^errors must be of the same rows, got two"):
+        _ = points - other
+    with pytest.raises(ValueError, match=r"^an estimate of a decomposition must be combined with"):
+        _ = error.total - np.zeros(3)
     if kind == "drawn":
         own = np.mean((result.predictions - result.y_test) ** 2, axis=(0, 1, 2))
         np.testing.assert_allclose(points.total, own)

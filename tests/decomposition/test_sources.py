@@ -23,6 +23,20 @@ def same(left: TrainingSet, right: TrainingSet) -> bool:
     return np.array_equal(left.X, right.X) and all(map(np.array_equal, left.y, right.y))
 
 
+def test_rows_of_a_pool_have_its_index() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = pool(120)
+    names = [f"r{k}" for k in range(120)]
+    few: Any = {"n_samples": 20, "n_data": 3, "n_init": 2, "progress": False}
+    result = dt.decompose(random_features, X, y, **few)
+    rows: Any = result.by_row().index
+    np.testing.assert_array_equal(y[rows], result.y_test)
+    named: Any = pandas.DataFrame(X, index=names)
+    labelled, numbered = (dt.decompose(Ridge(), one, y, **few).by_row() for one in (named, X))
+    numbers: Any = numbered.index
+    assert list(labelled.index) == [names[k] for k in numbers]
+
+
 # --- determinism ---------------------------------------------------------------------------------
 
 

@@ -241,8 +241,12 @@ def test_rows_have_the_parts_of_the_whole(tree: Diagnosis) -> None:
     assert points.worst(5)["total"].is_monotonic_decreasing
     X, y = rows(60)
     table = pandas.DataFrame(X, index=[f"r{k}" for k in range(60)], columns=list("abc"))
-    labelled = dt.diagnose(Ridge(), table, y, **quiet).by_row().to_frame()
-    assert list(table.join(labelled).columns[-2:]) == ["bias", "total"]
+    labelled = dt.diagnose(Ridge(), table, y, **quiet).by_row()
+    assert list(table.join(labelled.to_frame()).columns[-2:]) == ["bias", "total"]
+    difference = dt.diagnose(Ridge(10.0), table, y, **quiet).by_row() - labelled
+    assert list(difference.to_frame().index) == list(table.index)
+    with pytest.raises(ValueError, match=r"^errors must be of the same rows"):
+        _ = points - labelled
 
 
 # --- learners ---

@@ -32,7 +32,7 @@ OTHER: dict[str, Any] = {  # other values than the defaults
     "test_noise": 0.2,
     "flips": 0.0,  # of classification
     "activation": "tanh",
-    "loss": dt.losses.Squared(),
+    "loss": "squared",
     "task": "regression",
     "dim": 10,
     "model": "features",

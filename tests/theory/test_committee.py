@@ -194,6 +194,8 @@ def test_arguments_of_a_committee_are_validated() -> None:
     for argument, value, name in invalid:
         message = message_of(dt.committee, **{"members": [WIDE, NARROW], argument: value})
         assert message.startswith(f"{name} must"), (argument, value)
+    assert message_of(dt.committee, WIDE).endswith("got Member")
+    assert message_of(dt.committee, [WIDE, 3]).startswith("members[1] must be a Member, Problem or")
 
 
 def test_impossible_overlaps_raise() -> None:

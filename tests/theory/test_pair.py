@@ -245,14 +245,32 @@ def test_pair_of_problems_has_their_target() -> None:
 def test_members_must_be_of_one_kind() -> None:
     spectrum: dict[str, Any] = {"eigenvalues": [1.0], "target_powers": [1.0], "n_features": 3}
     a = dt.SpectralProblem(**spectrum, n_samples=2)
-    with pytest.raises(TypeError, match=r"^members must be of one kind"):
+    with pytest.raises(TypeError, match=r"^b must be a Member as a is, got a SpectralProblem"):
         dt.pair_error(learner("wide"), a)
-    with pytest.raises(TypeError, match=r"^members must be Members"):
-        dt.pair_error("wide", "narrow")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^b must be a Member, Problem or Spec.* got int"):
+        dt.pair_error(learner("wide"), 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^tail must be the same"):
         dt.pair_error(a, dt.SpectralProblem(**spectrum, n_samples=2, tail=0.1))
     with pytest.raises(ValueError, match=r"^noise must be left out"):
         dt.pair_error(a, a, noise=1.0)
+
+
+def test_members_must_be_of_ridge_regression() -> None:
+    problem, classes = dt.Problem(loss="huber"), dt.Problem(task="classification", flips=0.1)
+    with pytest.raises(ValueError, match=r"^loss must be squared for pair_error, got huber:1.0"):
+        dt.pair_error(dt.Problem(), problem)
+    with pytest.raises(ValueError, match=r"^loss must be squared for committee, got huber:1.0"):
+        dt.committee([problem, problem])
+    with pytest.raises(ValueError, match=r"^task must be regression for committee, got class"):
+        dt.committee([classes, classes])
+
+
+def test_members_with_noise_of_heavy_tails_have_its_variance() -> None:
+    heavy = dt.Problem(noise=dt.Mixture([(0.9, 0.5), (0.1, 4.0)]))
+    usual = dt.Problem(noise=heavy.noise_sd)
+    pairs = [dt.pair_error(one, one, shared_samples=1.0) for one in (heavy, usual)]
+    assert pairs[0] == pairs[1]
+    assert dt.committee([heavy, heavy]).error == dt.committee([usual, usual]).error
 
 
 def test_correlation_requires_a_function() -> None:

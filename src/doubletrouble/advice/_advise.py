@@ -303,9 +303,13 @@ def _checked(problem: AnyProblem, ensemble: EnsembleLike) -> Scheme:
         raise TypeError(f"problem must be a single one, got one of shape {problem.shape}")
     scheme = as_ensemble(ensemble, "advise")
     number("ensemble", scheme.n_members, N_MEMBERS)
-    if isinstance(problem, Problem) and isinstance(problem.loss, MaxMargin):
+    if isinstance(problem, Problem) and isinstance(problem.loss_function, MaxMargin):
         raise ValueError("loss must depend on the ridge for advise, got max_margin")
-    if isinstance(problem, Problem) and isinstance(problem.loss, Logistic) and not problem.ridge:
+    if (
+        isinstance(problem, Problem)
+        and isinstance(problem.loss_function, Logistic)
+        and not problem.ridge
+    ):
         raise ValueError(
             "ridge must be positive for advise with loss logistic, whose weights diverge at ridge "
             "0 where a change makes the data separable, got 0: optimal_ridge(problem) is one, and "

@@ -153,8 +153,13 @@ class Statistic:
         """A linear combination with another statistic of the same draws.
 
         A table of one column, of a learner without randomness, broadcasts over the initializations
-        of the other.
+        of the other. ValueError for arrays: a statistic is one number.
         """
+        if shape := np.shape(scale) or np.shape(other_scale):
+            raise ValueError(
+                "an estimate of a decomposition must be combined with one number, got an array of "
+                f"shape {shape}"
+            )
         table = scale * self.table + other_scale * other.table
         points = scale * self.points + other_scale * other.points
         return Statistic(table=table, points=points, key=self.key)

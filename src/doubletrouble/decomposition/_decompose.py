@@ -392,6 +392,7 @@ def _result(
         predictions=predictions,
         y_test=fits.target,
         classes=fits.classes,
+        index=range(len(fits.target)) if fits.test.index is None else fits.test.index.tolist(),
         n_fits=math.prod(predictions.shape[:3]),
         most_data=source.most_data,
         seconds=time.perf_counter() - started,

@@ -3,7 +3,7 @@
 from __future__ import annotations  # help() then shows names, not their definitions
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from doubletrouble.decomposition._components import (
     Statistic,
     Target,
     anova,
+    digest,
     mean_squares,
     products_by_row,
     sequential,
@@ -133,7 +134,13 @@ class Decomposition(Shown):
         total = parts.pop("total", None)
         missing = self._missing(SEQUENTIAL)
         includes = {name: cause for name, cause in design.absorbed.items() if name in parts}
-        return ErrorTerms(**parts, reasons=missing, includes=includes, separate_total=total)
+        return ErrorTerms(
+            **parts,
+            reasons=missing,
+            includes=includes,
+            separate_total=total,
+            label=self._label,
+        )
 
     def _other_measure(self, K: float) -> ErrorTerms[Estimate]:
         """The cross-entropy or the 0/1 loss by cause."""
@@ -149,7 +156,7 @@ class Decomposition(Shown):
                 )
             reason = f"the causes are identified for ensemble = 1 and inf with measure={measure!r}"
             total = self._estimate({name: 1.0})
-            return ErrorTerms._of_total(total, reason, label=MEASURE_LABELS[measure])
+            return ErrorTerms._of_total(total, reason, label=self._label)
         missing, weights = missing_parts(design, measure), parts_of_losses(design, measure, K)
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
@@ -166,8 +173,13 @@ class Decomposition(Shown):
             reasons=missing,
             includes=absorbed_causes(design, measure),
             separate_total=total,
-            label=MEASURE_LABELS[measure],
+            label=self._label,
         )
+
+    @property
+    def _label(self) -> str:
+        """The name of the error."""
+        return MEASURE_LABELS[self.measure]
 
     @property
     def _is_infinite(self) -> bool:
@@ -214,7 +226,13 @@ class Decomposition(Shown):
         includes = design.absorbed
         includes.pop("initialization", None)  # the main effect does not depend on the labels
         missing = self._missing(ANOVA)
-        return AnovaTerms(**parts, reasons=missing, includes=includes, separate_total=total)
+        return AnovaTerms(
+            **parts,
+            reasons=missing,
+            includes=includes,
+            separate_total=total,
+            label=self._label,
+        )
 
     def _size(self, ensemble: EnsembleLike, function: str) -> float:
         """K; more than one member needs a second initialization."""
@@ -258,7 +276,6 @@ class Decomposition(Shown):
     # --- shown ---
 
     def _content(self) -> Content:
-        label = MEASURE_LABELS[self.measure]
         parts = replace(self.error()._part_table(), confidence=self.confidence)
         tables = [parts, self._averaged_table()]
         if self.measure == "squared":
@@ -268,7 +285,7 @@ class Decomposition(Shown):
                 1, replace(effects, name="anova", columns=exported, confidence=self.confidence)
             )
         return Content(
-            title=f"{label.capitalize()} ± standard error\n{_sizes(self.design)}",
+            title=f"{self._label.capitalize()} ± standard error\n{_sizes(self.design)}",
             tables=[table for table in tables if table.rows],
             notes=self.notes,
             verdict=self._verdict(),
@@ -328,10 +345,16 @@ class LearnerDecomposition(Decomposition):
     predictions: FloatArray  # [data, noise, init, test] or [data, noise, init, test, class]
     y_test: FloatArray  # the target of the predictions, one-hot for classes
     classes: Labels | None  # the sorted class labels, or None
+    index: Sequence[Hashable]  # of the test rows, in the pool
     n_fits: int
     most_data: float  # the largest number of training sets of the source
     seconds: float  # the time of the whole call
     label_noise: Value | None = None  # the standard deviation of the noise in y_test, if known
+
+    @property
+    def _label(self) -> str:
+        is_brier = self.measure == "squared" and self.classes is not None
+        return MEASURE_LABELS["brier" if is_brier else self.measure]
 
     def by_row(self) -> RowErrors:
         """The error at every test row by cause; the means over them are those of `error()`.
@@ -385,9 +408,10 @@ class LearnerDecomposition(Decomposition):
             **parts,
             coordinates={"row": np.arange(design.n_test, dtype=np.float64)},
             includes=error.includes,
-            index=range(design.n_test),
+            index=self.index,
+            rows_key=(digest(self.y_test), tuple(self.index)),
             reasons=missing,
-            label=MEASURE_LABELS[self.measure],
+            label=self._label,
         )
 
 

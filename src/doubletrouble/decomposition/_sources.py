@@ -83,6 +83,8 @@ class TestSet:
         Whether labels have no noise.
     noise : float or array of shape (T,) or None, default: None
         The standard deviation of the noise, where it is known.
+    index : array of shape (T,) or None, default: None
+        The labels of the rows; None for their numbers.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class TestSet:
     y: Labels
     is_truth: bool
     noise: float | FloatArray | None = None
+    index: Labels | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -742,11 +745,13 @@ class PoolSource:
         """
         index = self._split(seed)[0]
         X = take_rows(self.X, index)
+        rows = np.asarray(self.X.index)[index] if hasattr(self.X, "index") else index
         if self.repeated and not classification and self.y.dtype.kind in "iuf":
             labels = np.stack([self.y, *self.repeated])[:, index].astype(np.float64)
             left = labels.std(axis=0, ddof=1) / np.sqrt(len(labels))
-            return TestSet(X=X, y=labels.mean(axis=0), is_truth=False, noise=left)
-        return TestSet(X=X, y=self.y[index], is_truth=self.noise == 0, noise=self.noise)
+            return TestSet(X=X, y=labels.mean(axis=0), is_truth=False, noise=left, index=rows)
+        y, is_truth = self.y[index], self.noise == 0
+        return TestSet(X=X, y=y, is_truth=is_truth, noise=self.noise, index=rows)
 
     def training(
         self, number: int, *, n_noise: int, seed: int, classes: Labels | None

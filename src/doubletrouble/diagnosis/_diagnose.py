@@ -414,6 +414,7 @@ class _Learners:
             floor=self.floor,
             baseline=table.baseline,
             index=table.index,
+            rows_key=table.fingerprint,
             design=design,
             measured=measured,
             other_measures={

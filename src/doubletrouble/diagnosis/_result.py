@@ -93,6 +93,7 @@ class Diagnosis(Shown):
     floor: float | None  # the variance of label noise, summed over outputs, if it is given
     baseline: float  # the error of predicting the mean, or the class frequencies
     index: Any  # of the rows
+    rows_key: Hashable  # equal for the same rows
     design: WindowDesign
     measured: Measurements
     other_measures: Mapping[LearnerMeasure, Mapping[int, Measurement]]  # of a classifier, by rung
@@ -493,6 +494,7 @@ class Diagnosis(Shown):
             coordinates={"row": np.arange(self.n_samples, dtype=np.float64)},
             includes=now.includes,
             index=self.index,
+            rows_key=self.rows_key,
             reasons=missing,
             label=self._label_of(),
         )

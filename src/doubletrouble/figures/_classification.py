@@ -89,7 +89,7 @@ def classification_data(settings: ClassificationSettings) -> Panel:
 
 def error_line(x: FloatArray, problem: Problem, n_members: float) -> Line:
     """The error rate of K models along `x`."""
-    label = f"{problem.loss!s}_K{n_members:g}"
+    label = f"{problem.loss}_K{n_members:g}"
     return Line(label, x, np.asarray(exact_error(problem, n_members).total), n_members=n_members)
 
 

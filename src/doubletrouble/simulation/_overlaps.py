@@ -433,7 +433,7 @@ def _fits(
                 for ridge, table in zip(ridges, tables, strict=True):
                     try:
                         alpha = n * P * ridge / plan.dim
-                        fit = model.fit(y[own.rows], plan.problem.loss, alpha)
+                        fit = model.fit(y[own.rows], plan.problem.loss_function, alpha)
                     except DivergenceError as error:
                         raise DivergenceError(f"at P = {P} and N = {n}, {error}") from None
                     a = fit.weights

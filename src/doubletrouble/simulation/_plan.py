@@ -17,7 +17,6 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.ensembles import Divide, FeatureBank, Scheme, Subsample
 from doubletrouble.kernels import CLOSED, closed_form
-from doubletrouble.losses import loss
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
@@ -265,7 +264,7 @@ def _refuse_for_convex_losses(
     ensembles: Sequence[Scheme],
 ) -> None:
     """Raise ValueError for settings that only the squared loss of regression has."""
-    case = f"{problem.task} with loss {problem.loss!s}"
+    case = f"{problem.task} with loss {problem.loss}"
     for name, value, wanted, known in (
         ("model", model, "'features' or 'gaussian'", model != "kernel"),
         ("center", center, "True", bool(center)),
@@ -278,7 +277,7 @@ def _refuse_for_convex_losses(
         if type(one) not in (Divide, Subsample, FeatureBank) or has_no_samples(one):
             raise ValueError(
                 "ensembles must be numbers, Divide (of finitely many), Subsample or FeatureBank "
-                f"for loss {problem.loss!s}, got {one!r}"
+                f"for loss {problem.loss}, got {one!r}"
             )
 
 
@@ -409,7 +408,7 @@ def _required_ridge(run: SimulationPlan, w: int, ridge: float, dtype: str) -> st
     trained = (one for one in ensembles if not has_no_samples(one))
     sizes = sorted({N, *(size for one in trained for size in member_sizes(one, N))})
     # a maximum margin interpolates no labels, and a limited time is like a ridge
-    if not loss(run.problem.loss).margin and (run.times is None or np.isinf(run.times).any()):
+    if not run.problem.loss_function.margin and (run.times is None or np.isinf(run.times).any()):
         bootstrap = N if any(one.with_replacement for one in ensembles) else 0
         if wanted := required_ridge(run.n_features[w], ridge, sizes, bootstrap):
             return wanted

@@ -490,9 +490,7 @@ class ConvexSimulation(Simulation):
     @property
     def psi(self) -> PsiTerms[Estimate]:
         """Not defined: learners do not depend linearly on the labels."""
-        raise ValueError(
-            f"psi must be of the squared loss of regression, got {self.problem.loss!s}"
-        )
+        raise ValueError(f"psi must be of the squared loss of regression, got {self.problem.loss}")
 
     @property
     def m(self) -> Estimate:

@@ -62,7 +62,7 @@ def _refuse_diverged(problem: Problem, draws: Sequence[object]) -> None:
     shown += ", …" if len(failed) > 10 else ""
     remedy = (
         "loss 'hinge' at ridge 0 is the maximum margin where there is one, and a minimum elsewhere"
-        if isinstance(problem.loss, MaxMargin)
+        if isinstance(problem.loss_function, MaxMargin)
         else "a positive ridge has a minimum in every draw"
     )
     raise DivergenceError(
@@ -272,7 +272,7 @@ def simulate(
     if convex:
         if device not in ("auto", "cpu"):
             raise ValueError(
-                f"device must be 'auto' or 'cpu' for loss {problem.loss!s}, got {device!r}"
+                f"device must be 'auto' or 'cpu' for loss {problem.loss}, got {device!r}"
             )
         device = "cpu"
     where = ArrayDevice.of(device, dtype)

@@ -20,7 +20,7 @@ from doubletrouble.ensembles import (
     named_ensemble,
     scheme_options,
 )
-from doubletrouble.losses import loss
+from doubletrouble.losses import loss, name_or_loss
 from doubletrouble.problems import USUAL, Problem
 from doubletrouble.ranges import distinct, listed, number_axis
 from doubletrouble.runs import Record
@@ -139,10 +139,10 @@ def loss_axis(name: str, value: Any) -> tuple[str, ...]:
     """Losses by their shorthand: those of one that `losses.loss` reads back."""
     names = []
     for given in listed(name, value):
-        one = loss(given)
-        if loss(str(one)) != one:
+        one = name_or_loss(loss(given))
+        if not isinstance(one, str):
             raise ValueError(f"{name} must be a loss with a name in a sweep, got {given!r}")
-        names.append(str(one))
+        names.append(one)
     return distinct(name, tuple(names))
 
 

@@ -76,7 +76,7 @@ class _Ensemble:
             kinds = [kind for kind in SCHEMES.values() if not kind.with_replacement]
             names = ", ".join(kind.__name__ for kind in kinds)
             raise ValueError(
-                f"ensemble must be one of {names} for loss {problem.loss!s}, got {scheme!r}"
+                f"ensemble must be one of {names} for loss {problem.loss}, got {scheme!r}"
             )
         if isinstance(scheme, Vote) and problem.task != "classification":
             raise ValueError(f"ensemble must average for {problem.task}, got {scheme!r}")
@@ -281,7 +281,7 @@ _GOLDEN = (3 - math.sqrt(5)) / 2
 def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> FloatArray:
     """The ridge of least error at every point; 0 and inf are limits."""
     measure = checked_measure(problem, measure)
-    if isinstance(problem.loss, MaxMargin):
+    if isinstance(problem.loss_function, MaxMargin):
         raise ValueError("loss must depend on the ridge, got max_margin")
     shape = common_shape({"the problem's fields": problem.shape, "ensemble": scheme.shape})
     # outputs are noise where the labels have no linear part, or the features none
@@ -326,7 +326,7 @@ def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> FloatAr
             break
     ridge = np.exp(middle)
     none = least == 0
-    if isinstance(problem.loss, Logistic):  # without a limit on separable data
+    if isinstance(problem.loss_function, Logistic):  # without a limit on separable data
         samples = np.asarray(problem.samples_per_dim) * scheme.sample_share[0]
         width = np.asarray(problem.features_per_dim) * scheme.sample_share[1]
         with np.errstate(invalid="ignore"):
@@ -370,7 +370,7 @@ def training_parts(problem: Problem, scheme: Scheme) -> Parts:
     """The error on the training labels, and the mean loss there, of one model."""
     if np.any(np.asarray(scheme.n_members) != 1):
         raise ValueError(
-            f"ensemble must be one model for the training error with loss {problem.loss!s}, got "
+            f"ensemble must be one model for the training error with loss {problem.loss}, got "
             f"{scheme!r}"
         )
     if scheme.sample_share != (1.0, 1.0):

@@ -50,7 +50,13 @@ from doubletrouble.parameters import (
     checked,
     common_shape,
 )
-from doubletrouble.problems import USUAL, Member, Problem, SpectralProblem
+from doubletrouble.problems import (
+    USUAL,
+    Member,
+    Problem,
+    SpectralProblem,
+    require_ridge_regression,
+)
 from doubletrouble.results import Committee, ErrorTerms
 from doubletrouble.spectra import levels_of
 from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms
@@ -107,7 +113,8 @@ def pair_error(
     ------
     ValueError
         If an overlap exceeds the size of a member, the targets or spectra differ, a target is given
-        for members that have their own, a number is outside its domain, or shapes do not broadcast.
+        for members that have their own, a loss is not the squared loss of regression, a number is
+        outside its domain, or shapes do not broadcast.
     TypeError
         If the members are not of one of these kinds, or of different ones.
     ConvergenceError
@@ -122,7 +129,7 @@ def pair_error(
     >>> round(terms.total, 6), terms.initialization, terms.sampling > 0
     (0.414895, 0.0, True)
     """
-    a, b = both = _of_one_kind((a, b))
+    a, b = both = _of_one_kind({"a": a, "b": b}, "pair_error")
     target = _target(both, signal, noise, nonlinear_signal)
     (P_a, N_a, ridge_a), (P_b, N_b, ridge_b) = _sizes(a), _sizes(b)
     k = shared("shared_features", shared_features, glossary.SHARED_FEATURES, P_a, P_b)
@@ -211,18 +218,20 @@ def _sizes(member: AnyMember) -> tuple[Value, Value, Value]:
     return member.features_per_dim, member.samples_per_dim, member.ridge
 
 
-def _of_one_kind(members: Sequence[Any]) -> Sequence[AnyMember]:
-    """Members of one kind, with one target; anything else raises."""
-    members = _with_common_levels(members)
+def _of_one_kind(given: Mapping[str, Any], function: str) -> Sequence[AnyMember]:
+    """Members of one kind by the names of their arguments, with one target; else raise."""
+    (first_name, first), *_ = given.items()
+    for name, one in given.items():
+        if not isinstance(one, Member | Problem | SpectralProblem):
+            got = type(one).__name__
+            raise TypeError(f"{name} must be a Member, Problem or SpectralProblem, got {got}")
+        if type(one) is not type(first):
+            wanted, got = type(first).__name__, type(one).__name__
+            raise TypeError(f"{name} must be a {wanted} as {first_name} is, got a {got}")
+        require_ridge_regression(one, function)
+    members = _with_common_levels(list(given.values()))
     first = members[0]
     for one in members:
-        if not isinstance(one, Member | Problem | SpectralProblem):
-            raise TypeError(
-                f"members must be Members, Problems or SpectralProblems, got {type(one).__name__}"
-            )
-        if type(one) is not type(first):
-            kinds = f"{type(first).__name__} and {type(one).__name__}"
-            raise TypeError(f"members must be of one kind, got {kinds}")
         for name in (*_SPECTRUM, *_TARGET):
             mine: Any = getattr(first, name, None)
             other: Any = getattr(one, name, None)
@@ -237,8 +246,6 @@ def _with_common_levels(members: Sequence[Any]) -> Sequence[Any]:
     """Members with the same law have the levels of the largest: sums are over the same modes."""
     laws = {one.law for one in members if isinstance(one, SpectralProblem)}
     if len(laws) != 1 or (law := laws.pop()) is None:
-        return members
-    if not all(isinstance(one, SpectralProblem) for one in members):
         return members
     levels = vars(levels_of(law, max(one.size for one in members)))
     return [replace(one, law=None, **levels) for one in members]
@@ -263,12 +270,9 @@ def _target(
         if value is not None:
             kind = type(first).__name__
             raise ValueError(f"{name} must be left out, as it is a field of {kind}, got {value!r}")
-    if isinstance(first, SpectralProblem):
-        power: Value = root_power(first)
-    else:
-        power = first.signal
-    noise_, rest = first.noise_sd, first.nonlinear_signal
-    return {"signal": power, "noise": noise_, "nonlinear_signal": rest}
+    power: Value = root_power(first) if isinstance(first, SpectralProblem) else first.signal
+    rest: Value = first.nonlinear_signal
+    return {"signal": power, "noise": first.noise_sd, "nonlinear_signal": rest}
 
 
 def _activations_differ(a: AnyMember, b: AnyMember) -> bool:
@@ -327,8 +331,8 @@ def committee(
     ------
     ValueError
         If overlaps are impossible, the targets or spectra differ, a target is given for members
-        that have their own, the weights do not add up to one, a number is outside its domain, or an
-        array is given for one.
+        that have their own, a loss is not the squared loss of regression, the weights do not add up
+        to one, a number is outside its domain, or an array is given for one.
     TypeError
         If the members are not of one of these kinds, or of different ones, or `sharing` has another
         type.
@@ -347,7 +351,9 @@ def committee(
     >>> best.weights.round(3), round(best.error.total, 4)
     (array([0.15, 0.85]), 0.5996)
     """
-    all_members = _of_one_kind(checked_members(members, (Member, Problem, SpectralProblem)))
+    given = checked_members(members, (Member, Problem, SpectralProblem))
+    named = {f"members[{k}]": one for k, one in enumerate(given)}
+    all_members = _of_one_kind(named, "committee")
     target = _target(all_members, signal, noise, nonlinear_signal)
     for name, value in target.items():
         if np.ndim(value):
