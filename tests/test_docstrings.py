@@ -10,7 +10,7 @@ import griffe
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.parameters import Declared
+from doubletrouble.parameters import Declared, declarations
 
 SECTIONS = ("parameters", "returns", "raises", "examples")
 FUNCTIONS = [
@@ -79,7 +79,11 @@ def test_parameters_of_classes_are_those_of_signatures(name: str) -> None:
     found = attrgetter(name)(dt)
     sections = parsed(found)
     if issubclass(found, Declared):
-        assert "parameters" in sections, f"{name} lacks parameters"
+        texts = {one.name: one.description for one in sections["parameters"]}
+        for key, spec in declarations(found).items():
+            words = " ".join(texts[key].split())
+            assert words.startswith(f"{spec.symbol}: {spec.meaning}."), f"{name}.{key}"
+            assert f"Must be {spec.domain}." in words, f"{name}.{key}"
     if "parameters" in sections:
         check_parameters(name, found, sections["parameters"])
 

@@ -1,7 +1,7 @@
 """Declared parameters: accepted values, conversion, and messages for invalid values."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -12,14 +12,11 @@ import doubletrouble as dt
 from doubletrouble.ensembles import SCHEMES
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.parameters import (
-    Declared,
-    Numeric,
     Parameter,
     Value,
     checked,
     common_shape,
     declarations,
-    parameter,
 )
 from tests.messages import message_of
 
@@ -223,98 +220,6 @@ def test_declarations_of_a_class_and_of_its_instance_agree() -> None:
 
 
 # --- shapes --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Fit(Declared):
-    """A fit.
-
-    Parameters
-    ----------
-    size : float, str or None, default: None
-        None is all of the data.
-    solver : str, default: "direct"
-        The solver.
-
-    Examples
-    --------
-    None.
-    """
-
-    penalty: Numeric = parameter(PENALTY)
-    size: float | None = parameter(SIZE, None)
-    solver: str = "direct"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LimitedFit(Fit):
-    """A fit in limited time.
-
-    Parameters
-    ----------
-    penalty : float
-        One for all steps.
-    """
-
-    steps: Numeric = parameter(N_MEMBERS, 2.0)
-    decay: float | None = parameter(PENALTY, None)
-
-
-def test_docstrings_have_declared_fields_and_own_entries_in_order() -> None:
-    sections = """A fit.
-
-Parameters
-----------
-penalty : float or array_like
-    λ: penalty.
-    Must be in [0, inf].
-size : float, str or None, default: None
-    N: a size.
-    Must be in [1e-50, 1e+50]. None is all of the data.
-solver : str, default: "direct"
-    The solver.
-
-Examples
---------
-None."""
-    assert Fit.__doc__ == sections
-
-
-def test_docstrings_have_the_entries_of_bases() -> None:
-    assert (
-        LimitedFit.__doc__
-        == """A fit in limited time.
-
-Parameters
-----------
-penalty : float
-    λ: penalty.
-    Must be in [0, inf]. One for all steps.
-size : float, str or None, default: None
-    N: a size.
-    Must be in [1e-50, 1e+50]. None is all of the data.
-solver : str, default: "direct"
-    The solver.
-steps : int or inf or array_like, default: 2
-    K: models averaged; `math.inf` is allowed.
-    Must be a whole number in [1, inf].
-decay : float or array_like or None, default: None
-    λ: penalty.
-    Must be in [0, inf]."""
-    )
-
-
-@pytest.mark.parametrize("entry", ["sovler : str\n        The solver.", "solver : str", "solver"])
-def test_entries_that_are_not_fields_with_type_and_text_raise(entry: str) -> None:
-    doc = f"""A fit.
-
-    Parameters
-    ----------
-    {entry}
-    """
-    with pytest.raises(ValueError, match="parameters of Wrong") as caught:
-        type("Wrong", (Fit,), {"__doc__": doc})
-    assert entry.split()[0] in str(caught.value)
 
 
 def test_common_shape_broadcasts() -> None:

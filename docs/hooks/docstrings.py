@@ -1,13 +1,11 @@
-"""An extension of mkdocstrings: generated sections, comments behind fields, and citations.
+"""An extension of mkdocstrings: comments behind fields, and citations.
 
-The docstring of a class is that of the imported class, whose table of parameters may be made of
-declarations. Other fields are explained by the comment behind them. Citations are linked.
+Fields that are not parameters are explained by the comment behind them. Citations are linked.
 """
 
 import inspect
 import re
 import runpy
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ _COMMENT = re.compile(r"  # (?:type: ignore\S*  # )?(.*)$")
 _linked = runpy.run_path(str(Path(__file__).with_name("citations.py")))["linked"]
 
 
-class GeneratedSections(griffe.Extension):
+class CompletedDocstrings(griffe.Extension):
     """Complete the docstrings of a package while it is read."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
@@ -39,15 +37,9 @@ class GeneratedSections(griffe.Extension):
             attr.docstring = griffe.Docstring(punctuated(comment[1]), parent=attr)
 
     def on_class_members(self, *, cls: griffe.Class, **_: Any) -> None:
-        """Take the docstring of the imported class; its parameters are not listed twice."""
+        """Parameters of a class are not listed again as its fields."""
         if cls.docstring is None:
             return
-        try:
-            owner = getattr(import_module(cls.module.path), cls.name, None)
-        except ImportError:  # of an optional package that is not installed: nothing is generated
-            owner = None
-        if owner is not None:
-            cls.docstring.value = inspect.getdoc(owner) or cls.docstring.value
         _, _, section = cls.docstring.value.partition("Parameters\n----------\n")
         for names in _PARAMETER.findall(section.partition("\n-----")[0]):
             for name in names.split(", "):

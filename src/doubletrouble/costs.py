@@ -34,6 +34,21 @@ class Cost(Declared):
 
     With one worker it is the work of all models; with more, the time until the last one is done.
 
+    Parameters
+    ----------
+    steps : float, default: 0
+        T: iterations of an iterative solver; 0 is a direct one.
+        Must be in [0, inf].
+    predictions : float, default: 0
+        n: predictions that are made with trained models.
+        Must be in [0, inf].
+    sample_price : float, default: 0
+        c: price of one labelled sample, in operations.
+        Must be in [0, inf].
+    workers : int or inf, default: 1
+        W: models trained at the same time; `math.inf` for all.
+        Must be a whole number in [1, inf].
+
     Raises
     ------
     ValueError

@@ -65,6 +65,12 @@ SCHEMES: dict[str, type[Scheme]] = {}
 class Scheme(Declared):
     """Base of all ensembles: K members, and the overlap of any two of them.
 
+    Parameters
+    ----------
+    n_members : int or inf or array_like, default: 1
+        K: models averaged; `math.inf` is allowed.
+        Must be a whole number in [1, inf].
+
     Raises
     ------
     ValueError
@@ -176,6 +182,12 @@ class Ensemble(Scheme):
 
     A bare number stands for it: `exact_error(problem, 10)` is `exact_error(problem, Ensemble(10))`.
 
+    Parameters
+    ----------
+    n_members : int or inf or array_like, default: 1
+        K: models averaged; `math.inf` is allowed.
+        Must be a whole number in [1, inf].
+
     Examples
     --------
     >>> import doubletrouble as dt
@@ -190,6 +202,12 @@ class Ensemble(Scheme):
 @dataclass(frozen=True, eq=False, repr=False)
 class Divide(Scheme):
     """K models with features of their own, each trained on its own N/K of the samples.
+
+    Parameters
+    ----------
+    n_members : int or inf or array_like, default: 1
+        K: models averaged; `math.inf` is allowed.
+        Must be a whole number in [1, inf].
 
     Examples
     --------
@@ -216,6 +234,15 @@ class Subsample(Scheme):
     """K models with features of their own, each on a share of the samples (sub-bagging).
 
     Members draw independently of each other.
+
+    Parameters
+    ----------
+    n_members : int or inf or array_like, default: 1
+        K: models averaged; `math.inf` is allowed.
+        Must be a whole number in [1, inf].
+    fraction : float or array_like
+        η: share of the samples that each member draws, without replacement.
+        Must be in (0, 1].
 
     Examples
     --------
@@ -248,6 +275,12 @@ class Subsample(Scheme):
 class Bootstrap(Scheme):
     """K models with features of their own, each on N of the N samples drawn with replacement.
 
+    Parameters
+    ----------
+    n_members : int or inf or array_like, default: 1
+        K: models averaged; `math.inf` is allowed.
+        Must be a whole number in [1, inf].
+
     Examples
     --------
     >>> import doubletrouble as dt
@@ -271,6 +304,18 @@ class FeatureBank(Scheme):
 
     Every member chooses without replacement, independently of the others. The bank of a `Problem`
     has `bank_per_dim`, that of a `SpectralProblem` has `n_bank`.
+
+    Parameters
+    ----------
+    n_members : int or inf or array_like, default: 1
+        K: models averaged; `math.inf` is allowed.
+        Must be a whole number in [1, inf].
+    bank_per_dim : float or array_like or None, default: None
+        B/D: features per dimension in the bank that members choose from.
+        Must be in [1e-50, 1e+50] or inf.
+    n_bank : float or array_like or None, default: None
+        B: features in the bank that members choose from.
+        Must be in [1e-50, 1e+50] or inf.
 
     Raises
     ------
@@ -322,6 +367,12 @@ class FeatureBank(Scheme):
 class Folds(Scheme):
     """K models with features of their own, each trained without one of K disjoint parts.
 
+    Parameters
+    ----------
+    n_members : int or inf or array_like, default: 2
+        K: models averaged; `math.inf` is allowed.
+        Must be a whole number in [2, inf].
+
     Examples
     --------
     >>> import doubletrouble as dt
@@ -359,6 +410,12 @@ class Vote(Scheme, averages=False):
     Ties count half, so that an even number is as good as one less. It is supported for
     classification only, by `exact_error`, `ConvexSimulation.error`, `LazyRun.error` and
     `LazySplit.error`; all other ensembles average the scores.
+
+    Parameters
+    ----------
+    n_members : int or inf or array_like, default: 1
+        K: models averaged; `math.inf` is allowed.
+        Must be a whole number in [1, inf].
 
     Examples
     --------

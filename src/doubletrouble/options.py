@@ -58,31 +58,6 @@ class Option(Shown):
     problem: Problem | SpectralProblem | None = None  # of an exact error
     ensemble: Scheme | None = None  # of an exact error
 
-    @classmethod
-    def after(
-        cls,
-        name: str,
-        error: ErrorTerms[Any] | None,
-        now: Option,
-        *,
-        confidence: float | None = None,
-        gain: Estimate | None = None,
-        **about: Any,
-    ) -> Option:
-        """A change of the present option: its gain, with an interval that ends at the whole error.
-
-        `gain` is for an estimate of it that is better than that from the two totals; `about` are
-        further fields.
-        """
-        if error is None or now.error is None:
-            return cls(name=name, error=None, **about | {"status": WITHHELD})
-        share = removed(error.total, now.error.total) if gain is None else gain
-        interval = None
-        if isinstance(share, Estimate) and confidence is not None:
-            low, high = share.confidence_interval(confidence)
-            interval = ConfidenceInterval(low, min(high, 1.0))
-        return cls(name=name, error=error, gain=share, interval=interval, **about)
-
     @property
     def total(self) -> float:
         """The total error after the change; NaN where it is withheld."""
@@ -142,6 +117,30 @@ class Option(Shown):
 
     def _picture(self) -> _plots.Stack:
         return _plots.Stack(rows=[_bar(self)], xlabel=_label(self))
+
+
+def option_after(
+    name: str,
+    error: ErrorTerms[Any] | None,
+    now: Option,
+    *,
+    confidence: float | None = None,
+    gain: Estimate | None = None,
+    **about: Any,
+) -> Option:
+    """A change of the present option: its gain, with an interval that ends at the whole error.
+
+    `gain` is for an estimate of it that is better than that from the two totals; `about` are
+    further fields.
+    """
+    if error is None or now.error is None:
+        return Option(name=name, error=None, **about | {"status": WITHHELD})
+    share = removed(error.total, now.error.total) if gain is None else gain
+    interval = None
+    if isinstance(share, Estimate) and confidence is not None:
+        low, high = share.confidence_interval(confidence)
+        interval = ConfidenceInterval(low, min(high, 1.0))
+    return Option(name=name, error=error, gain=share, interval=interval, **about)
 
 
 def removed(after: Value | Estimate, now: Value | Estimate) -> float | Estimate | None:

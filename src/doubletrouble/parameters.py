@@ -3,13 +3,9 @@
 A `Parameter` holds symbol, meaning, domain and typical range; those of this project are in
 `glossary`. It is stored in the metadata of a dataclass field (`parameter`) and read back with
 `declarations`: validation, command-line flags, property tests, figures and documentation use it.
-Docstrings of classes with declared fields get their section "Parameters" from it (`documented`).
 """
 
-import inspect
 import math
-import re
-import textwrap
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
@@ -264,95 +260,11 @@ def common_shape(values: Mapping[str, Value | tuple[int, ...]]) -> tuple[int, ..
     return shape
 
 
-# --- docstrings ----------------------------------------------------------------------------------
-
-_SECTION = re.compile(r"^\w+\n-{3,}$", re.MULTILINE)
-_PARAMETERS = re.compile(r"Parameters\n-+\n(.*?)(?:\n\n|\Z)", re.DOTALL)
-_ENTRY = re.compile(r"^(\w+) : (.+)\n((?: {4}.+(?:\n|\Z))+)", re.MULTILINE)  # name, type, text
-_WIDTH = 92  # of the lines of a generated entry
-
-
-def documented(cls: type) -> str:
-    """Return the docstring of a class with a numpydoc entry for each declared field.
-
-    Entries are in the order of the fields. Those of other fields are in a section "Parameters" of
-    the class's own docstring; an entry for a declared field there replaces the type, and its text
-    follows the declaration. Inherited fields have the entries of the bases. Raise ValueError for an
-    entry without type or text, or whose name is not that of a field.
-    """
-    doc = inspect.cleandoc(cls.__doc__ or "")
-    first = _SECTION.search(doc)
-    before, sections = (doc[: first.start()], doc[first.start() :]) if first else (doc, "")
-    own = _PARAMETERS.match(sections)
-    listed = own[1] if own else ""
-    notes = _entries(listed)
-    known = {f.name: (f.type, f) for f in getattr(cls, "__dataclass_fields__", {}).values()}
-    changed = cls.__annotations__
-    if "__dataclass_fields__" not in vars(cls):  # called before `dataclass` makes the fields
-        known |= {name: (kind, vars(cls).get(name)) for name, kind in changed.items()}
-    names = [line.split(" : ")[0] for line in listed.splitlines() if not line.startswith(" ")]
-    wrong = [name for name in names if name not in known or name not in notes]
-    if wrong:
-        raise ValueError(
-            f"parameters of {cls.__name__} must be fields with type and text, got {wrong}"
-        )
-    inherited: dict[str, tuple[str, str]] = {}
-    for base in reversed(cls.__mro__[1:]):
-        above = _PARAMETERS.search(base.__doc__ or "")
-        inherited |= _entries(above[1] if above else "")
-    entries = []
-    for name, (annotation, declaration) in known.items():
-        kind, text = notes.get(name, ("", ""))
-        if not kind and name in inherited and name not in changed:
-            kind, text = inherited[name]
-        elif isinstance(declaration, Field) and "parameter" in declaration.metadata:
-            kind = kind or _kind(annotation, declaration)
-            spec = declaration.metadata["parameter"]
-            meaning = _wrapped(f"{spec.symbol}: {spec.meaning}.")
-            text = f"{meaning}\n{_wrapped(f'Must be {spec.domain}. {text}')}"
-        if kind:
-            entries.append(f"{name} : {kind}\n{text.rstrip()}")
-    if not entries:
-        return doc
-    section = "\n".join(["Parameters\n----------", *entries])
-    others = sections[own.end() :] if own else sections
-    return "\n\n".join(part for part in (before.strip(), section, others) if part)
-
-
-def _entries(section: str) -> dict[str, tuple[str, str]]:
-    """Type and text of each entry of a section, by name."""
-    return {name: (kind, text) for name, kind, text in _ENTRY.findall(section)}
-
-
-def _wrapped(text: str) -> str:
-    """A description as indented lines."""
-    words = " ".join(text.split())
-    return textwrap.fill(words, _WIDTH, initial_indent="    ", subsequent_indent="    ")
-
-
-def _kind(annotation: Any, declaration: Field[Any]) -> str:
-    """The type of a declared field, with its default."""
-    spec = declaration.metadata["parameter"]
-    kind = "int" if spec.whole else "float"
-    if spec.whole and (spec.or_inf or math.isinf(spec.high)):
-        kind += " or inf"
-    if annotation not in ("float", float):
-        kind += f" or {declaration.metadata['many']}"
-    if declaration.default is None:
-        return f"{kind} or None, default: None"
-    return kind if declaration.default is MISSING else f"{kind}, default: {declaration.default:g}"
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Declared:
     """Base of dataclasses with declared fields, which are validated; instances compare by value."""
 
     shape: ClassVar[tuple[int, ...]]  # of each instance: the broadcast shape of numeric fields
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if cls.__doc__:
-            cls.__doc__ = documented(cls)
 
     def __post_init__(self) -> None:
         arrays: dict[str, Value] = {}

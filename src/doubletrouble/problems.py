@@ -130,9 +130,31 @@ class Problem(_Activated):
 
     Parameters
     ----------
+    features_per_dim : float or array_like, default: 2
+        P/D: random features per input dimension; `math.inf` is the kernel limit.
+        Must be in [1e-50, 1e+50] or inf.
+    samples_per_dim : float or array_like, default: 1
+        N/D: training samples per input dimension.
+        Must be in [1e-50, 1e+50].
+    ridge : float or array_like, default: 1e-05
+        λ: ridge penalty; 0 is the minimum-norm limit, `math.inf` predicts zero.
+        Must be in [0, inf].
+    signal : float or array_like, default: 1
+        F: norm of the linear teacher.
+        Must be in [0, 1e+150].
     noise : float, array_like, Mixture or None, default: None
-        A `Mixture` is for regression only. The default is 1 for regression and 0 for
-        classification.
+        τ: standard deviation of the noise on training labels.
+        Must be in [0, 1e+150]. A `Mixture` is for regression only. The default is 1 for
+        regression and 0 for classification.
+    nonlinear_signal : float or array_like, default: 0
+        F⋆: root power of the part of the teacher that cannot be learned.
+        Must be in [0, 1e+150].
+    test_noise : float or array_like, default: 0
+        τ̃: standard deviation of the noise on test labels.
+        Must be in [0, 1e+150].
+    flips : float or array_like, default: 0
+        p: probability that a training label of a class is flipped.
+        Must be in [0, 0.5].
     activation : str, Activation or callable, default: "relu"
         σ: the activation of the features, by its name (as in `activation`), or a function of an
         array.
@@ -284,6 +306,15 @@ class Member(_Activated):
 
     Parameters
     ----------
+    features_per_dim : float or array_like, default: 2
+        P/D: random features per input dimension; `math.inf` is the kernel limit.
+        Must be in [1e-50, 1e+50] or inf.
+    samples_per_dim : float or array_like, default: 1
+        N/D: training samples per input dimension.
+        Must be in [1e-50, 1e+50].
+    ridge : float or array_like, default: 1e-05
+        λ: ridge penalty; 0 is the minimum-norm limit, `math.inf` predicts zero.
+        Must be in [0, inf].
     activation : str, Activation or callable, default: "relu"
         σ: the activation of the features, by its name (as in `activation`), or a function of an
         array.
@@ -342,9 +373,42 @@ class SpectralProblem(Declared):
 
     Parameters
     ----------
+    eigenvalues : float or array_like
+        l: eigenvalues of the kernel.
+        Must be in [0, 1e+150].
+    target_powers : float or array_like
+        v²: power of the target on each eigenfunction.
+        Must be in [0, 1e+300].
+    multiplicities : float or array_like or None, default: None
+        m: modes of each eigenvalue; non-integer numbers are allowed.
+        Must be in [1e-150, 1e+150].
+    tail : float, default: 0
+        t: total weight of infinitely many tiny eigenvalues.
+        Must be in [0, 1e+150].
+    n_features : float or array_like
+        P: random features; `math.inf` is the kernel limit.
+        Must be in [1e-50, 1e+50] or inf.
+    n_samples : float or array_like
+        N: training samples.
+        Must be in [1e-50, 1e+50].
+    gram_ridge : float or array_like, default: 0
+        δ: ridge on the Gram matrix of features/√P; 0 is the minimum-norm limit.
+        Must be in [0, inf].
+    noise : float or array_like, default: 0
+        τ: standard deviation of the noise on training labels.
+        Must be in [0, 1e+150].
+    nonlinear_signal : float or array_like, default: 0
+        F⋆: root power of the part of the teacher that cannot be learned.
+        Must be in [0, 1e+150].
+    test_noise : float or array_like, default: 0
+        τ̃: standard deviation of the noise on test labels.
+        Must be in [0, 1e+150].
     law : SpectralLaw or None, default: None
         The law that the levels (eigenvalues, powers, multiplicities and tail) follow from, with the
         sizes; other levels cannot be given with it, and `from_law` changes the law.
+    level_error : float, default: 0
+        ε: relative error of sums over modes: a bound for a list, an estimate for a law.
+        Must be in [0, inf].
 
     Raises
     ------

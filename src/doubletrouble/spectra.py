@@ -103,6 +103,15 @@ class SpectralLaw(Declared, abc.ABC):
     """Base of laws for the eigenvalues l(i) of a kernel and the target's powers l(i)^(2r)/i.
 
     The target is smoother the larger the source exponent r is.
+
+    Parameters
+    ----------
+    source : float
+        r: source exponent: the target has the power l^(2r)/i on mode i.
+        Must be in [0.001, 100].
+    n_modes : int or inf, default: inf
+        M: modes of a law; `math.inf` is allowed.
+        Must be a whole number in [1, 1e+100] or inf.
     """
 
     source: float = parameter(glossary.SOURCE)
@@ -205,6 +214,18 @@ class SpectralLaw(Declared, abc.ABC):
 class PowerLaw(SpectralLaw):
     """Eigenvalues i^-α with the capacity α, and target powers i^-(1 + 2αr).
 
+    Parameters
+    ----------
+    source : float
+        r: source exponent: the target has the power l^(2r)/i on mode i.
+        Must be in [0.001, 100].
+    n_modes : int or inf, default: inf
+        M: modes of a law; `math.inf` is allowed.
+        Must be a whole number in [1, 1e+100] or inf.
+    capacity : float
+        α: exponent of a power law: eigenvalues are i^-α.
+        Must be in [0.01, 100].
+
     Raises
     ------
     ValueError
@@ -247,6 +268,18 @@ class PowerLaw(SpectralLaw):
 class ExponentialLaw(SpectralLaw):
     """Eigenvalues exp(-i/s) with the scale s, and target powers exp(-2 r i/s)/i.
 
+    Parameters
+    ----------
+    source : float
+        r: source exponent: the target has the power l^(2r)/i on mode i.
+        Must be in [0.001, 100].
+    n_modes : int or inf, default: inf
+        M: modes of a law; `math.inf` is allowed.
+        Must be a whole number in [1, 1e+100] or inf.
+    scale : float
+        s: scale of an exponential law: eigenvalues are exp(-i/s).
+        Must be in [0.01, 1e+50].
+
     Raises
     ------
     ValueError
@@ -285,6 +318,24 @@ class TwoPowerLaw(SpectralLaw):
     """Eigenvalues i^-α up to the rank `knee`, and in proportion to i^-α' beyond it.
 
     Eigenvalues are continuous at the knee.
+
+    Parameters
+    ----------
+    source : float
+        r: source exponent: the target has the power l^(2r)/i on mode i.
+        Must be in [0.001, 100].
+    n_modes : int or inf, default: inf
+        M: modes of a law; `math.inf` is allowed.
+        Must be a whole number in [1, 1e+100] or inf.
+    capacity : float
+        α: exponent of a power law: eigenvalues are i^-α.
+        Must be in [0.01, 100].
+    later_capacity : float
+        α': exponent beyond the knee: eigenvalues are in proportion to i^-α'.
+        Must be in [0.01, 100].
+    knee : float
+        i₀: rank at which the exponent of a law changes.
+        Must be in [1, 1e+50].
 
     Raises
     ------

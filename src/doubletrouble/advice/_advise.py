@@ -39,6 +39,7 @@ from doubletrouble.options import (
     RIDGE,
     Advice,
     Option,
+    option_after,
 )
 from doubletrouble.parameters import number
 from doubletrouble.problems import Problem, SpectralProblem
@@ -366,7 +367,7 @@ def _averaging(result: Decomposition, ensemble: EnsembleLike) -> Advice:
     for K in sizes:
         models = f"{'∞' if math.isinf(K) else K} models"
         options.append(
-            Option.after(
+            option_after(
                 f"vote of {models}" if measure == "zero_one" else models,
                 None if reason else result.error(K),
                 at_present,
@@ -377,5 +378,5 @@ def _averaging(result: Decomposition, ensemble: EnsembleLike) -> Advice:
                 setting={"n_members": K},
             )
         )
-    more = Option.after(DATA, None, at_present, cost={"fits": 1.0, "data": 2.0}, reason=_ONE_SIZE)
+    more = option_after(DATA, None, at_present, cost={"fits": 1.0, "data": 2.0}, reason=_ONE_SIZE)
     return Advice(now=at_present, changes=(*options, more), confidence=confidence)

@@ -27,7 +27,17 @@ from doubletrouble.costs import COSTS, CostName, cost_of, relative_cost
 from doubletrouble.ensembles import Divide, Ensemble, Scheme
 from doubletrouble.glossary import N_FEATURES, N_SAMPLES
 from doubletrouble.losses import Measure
-from doubletrouble.options import DATA, DIVIDED, FEATURES, MANY, MODELS, RIDGE, SLIGHTLY, Option
+from doubletrouble.options import (
+    DATA,
+    DIVIDED,
+    FEATURES,
+    MANY,
+    MODELS,
+    RIDGE,
+    SLIGHTLY,
+    Option,
+    option_after,
+)
 from doubletrouble.parameters import Numeric, Value
 from doubletrouble.problems import Problem, SpectralProblem, ridge_name
 from doubletrouble.results import ErrorTerms
@@ -161,7 +171,7 @@ class Setting:
         if self is now:
             return Option(name=self.name, error=self.error, **about)
         present = Option(name=now.name, error=now.error)
-        return Option.after(self.name, self.error, present, **about)
+        return option_after(self.name, self.error, present, **about)
 
     def _relative_cost(self, now: Setting) -> dict[str, float]:
         """The costs in multiples of the present ones; infinitely many models cost infinitely."""

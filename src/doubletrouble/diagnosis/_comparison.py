@@ -12,7 +12,7 @@ from doubletrouble._numbers import between, level, plain
 from doubletrouble.decomposition import LearnerMeasure
 from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, described, no_gain
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
-from doubletrouble.options import NOW, Advice, Option, against_mean, skill_text
+from doubletrouble.options import NOW, Advice, Option, against_mean, option_after, skill_text
 from doubletrouble.results import ErrorTerms, Estimate, by_name
 
 
@@ -99,7 +99,7 @@ class LearnerComparison(Shown):
         now = Option(name=NOW, error=errors.pop(self.reference), status=MEASURED)
         reason = no_gain(now)
         changes = (
-            Option.after(
+            option_after(
                 name,
                 None if reason else error,
                 now,

@@ -38,6 +38,7 @@ from doubletrouble.options import (
     Advice,
     Option,
     less,
+    option_after,
 )
 from doubletrouble.parameters import FloatArray, Numeric, number
 from doubletrouble.results import EXTRAPOLATED, ErrorTerms, Estimate, PosteriorDraws, RowErrors
@@ -436,7 +437,7 @@ class Diagnosis(Shown):
             ratio = after / now
             mean = float(np.mean(after) / np.mean(now))
             gain = self._estimate(1 - mean + float(np.mean(ratio)) - ratio)
-        return Option.after(
+        return option_after(
             name,
             error,
             present,

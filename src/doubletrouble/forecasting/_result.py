@@ -32,7 +32,7 @@ from doubletrouble.forecasting._ridge_functions import (
     split_functions,
 )
 from doubletrouble.forecasting._uncertainty import LabelNoise, RowDeviations
-from doubletrouble.options import Advice, Option, against_mean
+from doubletrouble.options import Advice, Option, against_mean, option_after
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape, number
 from doubletrouble.results import (
     EXTRAPOLATED,
@@ -482,7 +482,7 @@ class Forecast(Shown):
         about["cost"] = {"features": features, "data": data, "training": training}
         if now is None or model == before:
             return Option(name=name, error=error, **about)
-        return Option.after(name, error, now, confidence=self.confidence, **about)
+        return option_after(name, error, now, confidence=self.confidence, **about)
 
     def advise(
         self,

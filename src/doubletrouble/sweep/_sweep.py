@@ -22,7 +22,7 @@ from doubletrouble._display import ROWS, Column, Content, Shown, Table
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import StoreError, require
 from doubletrouble.losses import TASKS, LossLike, Task
-from doubletrouble.parameters import declarations, documented, parameter, whole_number
+from doubletrouble.parameters import declarations, parameter, whole_number
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import Axis, choice_axis, number_axis, seed_axis, whole_axis
 from doubletrouble.runs import (
@@ -95,14 +95,39 @@ class Sweep:
 
     Parameters
     ----------
+    features_per_dim : float or sequence or range, default: 2
+        P/D: random features per input dimension; `math.inf` is the kernel limit.
+        Must be in [1e-50, 1e+50] or inf.
+    samples_per_dim : float or sequence or range, default: 1
+        N/D: training samples per input dimension.
+        Must be in [1e-50, 1e+50].
+    ridge : float or sequence or range, default: 1e-05
+        λ: ridge penalty; 0 is the minimum-norm limit, `math.inf` predicts zero.
+        Must be in [0, inf].
+    signal : float or sequence or range, default: 1
+        F: norm of the linear teacher.
+        Must be in [0, 1e+150].
     noise : float or sequence or range or None, default: None
-        The default is 1 for regression and 0 for classification.
+        τ: standard deviation of the noise on training labels.
+        Must be in [0, 1e+150]. The default is 1 for regression and 0 for classification.
+    nonlinear_signal : float or sequence or range, default: 0
+        F⋆: root power of the part of the teacher that cannot be learned.
+        Must be in [0, 1e+150].
+    test_noise : float or sequence or range, default: 0
+        τ̃: standard deviation of the noise on test labels.
+        Must be in [0, 1e+150].
+    flips : float or sequence or range, default: 0
+        p: probability that a training label of a class is flipped.
+        Must be in [0, 0.5].
     activation : str or sequence of str, default: "relu"
         Names of activations.
     loss : str or losses.Loss or sequence of them, default: "squared"
         Training losses that have a name.
     task : str or sequence of str, default: "regression"
         "regression" or "classification".
+    dim : int or sequence or range
+        D: input dimensions.
+        Must be a whole number in [1, 1e+07].
     model : str or sequence of str, default: "features"
         "features", "gaussian" or "kernel", as in `simulate`.
     seed : int or sequence or range, default: 0
@@ -114,7 +139,8 @@ class Sweep:
     ensembles : Scheme or float or sequence of them, default: (1, 2, 10, inf)
         Ensembles of every cell; numbers are models averaged.
     times : float or sequence or range or None, default: None
-        Every cell has all of them; None for ridge regression.
+        t: time of training by gradient flow; `math.inf` is the end.
+        Must be in [0, 1e+150] or inf. Every cell has all of them; None for ridge regression.
     test : {"auto", "exact", "sample"}, default: "auto"
         How the average over test points is taken.
     center : bool, default: True
@@ -609,9 +635,6 @@ class Sweep:
         """The fields with several values in the order of the grid, and the others."""
         values = self._values()
         return {name: values.pop(name) for name in AXES}, values
-
-
-Sweep.__doc__ = documented(Sweep)
 
 
 def _with_common_key(cell: Cell) -> Cell:
