@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from doubletrouble.decomposition import decompose_predictions
+from doubletrouble.estimates import Estimate
 from doubletrouble.parameters import FloatArray
-from doubletrouble.results import Estimate
 
 PARTS = ("noise", "initialization", "sampling", "bias", "total")
 VARIANCES = PARTS[:3]

@@ -19,8 +19,9 @@ import numpy as np
 
 import doubletrouble as dt
 from doubletrouble.decomposition import DataSource
+from doubletrouble.estimates import Estimate
 from doubletrouble.parameters import FloatArray, Value
-from doubletrouble.results import ErrorTerms, Estimate
+from doubletrouble.results import ErrorTerms
 
 DIM, RIDGE, NOISE, N_TEST = 120, 1e-3, 1.0, 1000  # N = D
 RATIOS = (0.3, 0.632, 1.0, 2.0, 5.0)  # P/N

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
+from doubletrouble.estimates import Estimate
 from doubletrouble.parameters import FloatArray
-from doubletrouble.results import Estimate
 
 ROWS = 200  # M
 GROWTHS = (2, 4)

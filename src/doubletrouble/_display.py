@@ -27,7 +27,9 @@ from doubletrouble import _plots
 from doubletrouble._numbers import (
     Uncertain,
     between,
+    interval_of,
     level,
+    number_in,
     percent,
     plain,
     power,
@@ -35,8 +37,10 @@ from doubletrouble._numbers import (
     with_error,
     within,
 )
+from doubletrouble._plots import ByCause, bar_limit, identified, part_label, varying_parameters
 from doubletrouble.errors import require
-from doubletrouble.palette import CAUSES, EFFECTS, LABELS
+from doubletrouble.palette import CAUSES, EFFECTS, IN_SENTENCES, LABELS
+from doubletrouble.parameters import FloatArray
 
 WIDTH = 80
 """Columns of printed text."""
@@ -59,7 +63,7 @@ SYMBOLS = {
 _LONGEST = 30  # columns of a word that is not broken
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
-_CUT = 4.0  # bars are cut at this multiple of the median
+_SIGNIFICANT = 2.0  # standard errors
 UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
@@ -202,6 +206,202 @@ class Content:
     notes: Sequence[str] = ()  # remarks
     verdict: str = ""  # the last line
     facts: Mapping[str, Any] = field(default_factory=dict)  # further entries of the JSON
+
+
+# --- errors by cause -----------------------------------------------------------------------------
+
+
+def table_by_part(error: ByCause, confidence: float | None = None) -> Table:
+    """An error at one point: a row for each part, and for the total."""
+    columns = identified(error)
+    total = float(number_in(columns["total"])) if "total" in columns else math.nan
+    split = 0 < total < math.inf and not error.is_difference
+    estimated = any(isinstance(part, Uncertain) for part in columns.values())
+    rows = [
+        [
+            name,
+            part_label(error, name),
+            part,
+            float(number_in(part)) / total if split and name != "total" else None,
+            str(error.status.get(name, "")),
+            error.includes.get(name, ""),
+        ]
+        for name, part in columns.items()
+    ]
+    return Table(
+        name="parts",
+        columns=(
+            Column(name="part", form="words", printed=False),
+            Column(name="label", heading="part", form="words", exported=False),
+            Column(
+                name="error",
+                heading="error ± s.e." if estimated and confidence is None else "error",
+                interval=confidence is not None,
+            ),
+            Column(name="share", form="share"),
+            Column(name="status", heading="how it is known", form="words"),
+            Column(name="includes", form="words", printed=False),
+        ),
+        rows=rows,
+        confidence=confidence,
+        parts={} if error.is_difference else dict(enumerate(columns)),
+    )
+
+
+def table_by_point(
+    error: ByCause,
+    confidence: float | None = None,
+    coordinates: Mapping[str, Any] | None = None,
+) -> Table:
+    """An error at every point: the varying parameters, every part, and the total."""
+    shape = error.shape
+    columns: list[tuple[Column, Any]] = [
+        (
+            Column(
+                name=name,
+                heading=part_label(error, name),
+                interval=confidence is not None and name == "total",
+                without_error=name != "total",
+            ),
+            part,
+        )
+        for name, part in identified(error).items()
+    ]
+    heading = "how it is known" if len(error.status) == 1 else "the total is"
+    for name, how in error.status.items():
+        column = Column(name=f"{name}_status", form="words", printed=False)
+        if name == "total":
+            column = Column(name="status", heading=heading, form="words")
+        known = np.array(how, dtype=object)
+        columns.append((column, known.reshape(shape) if known.shape else known))
+    at = varying_parameters(error, coordinates)
+    return point_table("points", shape, at, columns, confidence=confidence)
+
+
+def error_content(error: ByCause) -> Content:
+    """An error by part, or by point, and its largest part, or least total."""
+    table = table_by_point(error) if error.shape else table_by_part(error)
+    return Content(tables=[table], verdict=error_verdict(error))
+
+
+def solved_content(
+    error: ByCause,
+    name: str,
+    value: Any,
+    verdict: str = "",
+    facts: Mapping[str, Any] | None = None,
+) -> Content:
+    """An error with the best value of a parameter, which comes first, and further facts.
+
+    Of facts about every point, the totals are printed.
+    """
+    others = facts or {}
+    if not error.shape:
+        table = table_by_part(error)
+        best = Column(name=name, printed=False)
+        rows = [[*row, value] for row in table.rows]
+        table = replace(table, columns=[*table.columns, best], rows=rows)
+        return Content(tables=[table], verdict=verdict, facts={name: value, **others})
+    at = {name: value, **error.coordinates}
+    table = table_by_point(error, coordinates=at)
+    headings = {k: f"total at {k.removesuffix('_total').replace('_', ' ')}" for k in others}
+    columns = [Column(name=k, heading=headings[k], printed=k.endswith("_total")) for k in others]
+    cells = [np.broadcast_to(each, error.shape).ravel().tolist() for each in others.values()]
+    rows = [[*row, *more] for row, *more in zip(table.rows, *cells, strict=True)]
+    table = replace(table, columns=[*table.columns, *columns], rows=rows)
+    return Content(tables=[table], verdict=error_verdict(error, at))
+
+
+def row_content(error: ByCause, index: Sequence[Any]) -> Content:
+    """The error at every row of the data, and the share of the worst tenth."""
+    table = table_by_point(error)
+    columns = [Column(name="row", form="words"), *table.columns[1:]]
+    rows = [[name, *row[1:]] for name, row in zip(index, table.rows, strict=True)]
+    table = replace(table, columns=columns, rows=rows, omitted="rows", index="row")
+    if error.is_difference:
+        return Content(tables=[table], verdict=error_verdict(error))
+    total = np.sort(np.asarray(error.total))[::-1]
+    count = max(1, len(total) // 10)
+    if not total.sum() > 0:
+        return Content(tables=[table])
+    share = percent(total[:count].sum() / total.sum())
+    return Content(tables=[table], verdict=f"The {count} worst rows have {share} of the error.")
+
+
+def error_verdict(error: ByCause, coordinates: Mapping[str, Any] | None = None) -> str:
+    """The largest part of the total, or the point of least total, in a sentence."""
+    if "total" in error.reasons:
+        return ""
+    if error.is_difference:
+        return _difference_verdict(error)
+    if error.shape:
+        return _least_verdict(error, varying_parameters(error, coordinates))
+    total, parts = error.total, {n: float(number_in(p)) for n, p in error.parts.items()}
+    number = float(number_in(total))
+    infinite = [part_label(error, name) for name, part in parts.items() if math.isinf(part)]
+    if infinite:
+        return f"The error is infinite: {', '.join(infinite)}."
+    if not parts or not 0 < number < math.inf:
+        return f"The total is {total if isinstance(total, Uncertain) else plain(number)}."
+    largest = max(parts, key=parts.__getitem__)
+    cause = part_label(error, largest)
+    if largest not in error.includes:
+        cause = IN_SENTENCES.get(largest, cause)
+    return f"{percent(parts[largest] / number)} of the error is {cause}."
+
+
+def _difference_verdict(error: ByCause) -> str:
+    total = error.total
+    if error.shape:
+        values = np.broadcast_to(number_in(total), error.shape)
+        least, most = plain(values.min()), plain(values.max())
+        return f"The differences of the totals are {least} to {most}."
+    if not isinstance(total, Uncertain):
+        return f"The difference of the totals is {plain(float(total))}."
+    text = f"The difference of the totals is {total}"
+    if not total.standard_error:
+        return f"{text}."
+    return f"{text}, {abs(total.value / total.standard_error):.1f} standard errors."
+
+
+def _least_verdict(error: ByCause, at: Mapping[str, Any]) -> str:
+    total, shape = error.total, error.shape
+    values = np.broadcast_to(number_in(total), shape)
+    if not values.size or np.isnan(values).all():
+        return ""
+    k = int(np.nanargmin(values))
+    where = [
+        f"{SYMBOLS.get(name, name.replace('_', ' '))} = "
+        f"{whole(float(np.broadcast_to(v, shape).flat[k]))}"
+        for name, v in at.items()
+    ]
+    place = ", ".join(where) or f"point {k}"
+    if not isinstance(total, Uncertain) or not np.ndim(total.value):
+        return f"The least total is {plain(float(values.flat[k]))}, at {place}."
+    least: Any = total
+    least = least[np.unravel_index(k, shape)]
+    excess = (total - least).z_score(0.0)
+    if values.size > 1 and not np.any(np.asarray(excess) > _SIGNIFICANT):
+        return "No total is larger than another one by two standard errors."
+    return f"The least total is {least}, at {place}."
+
+
+def committee_content(error: ByCause, weights: FloatArray, pair_errors: Any) -> Content:
+    """The error of a weighted average, and the weight and error of each member."""
+    members = range(len(weights))
+    own = [pair_errors[k, k] + error.parts.get("bayes", 0.0) for k in members]
+    columns = [Column(name="member", form="count"), Column(name="weight"), Column(name="error")]
+    columns += [Column(name=f"error_with_{k + 1}", printed=False) for k in members]
+    rows = [[k + 1, weights[k], own[k], *(pair_errors[k, j] for j in members)] for k in members]
+    best = min(members, key=lambda k: float(own[k]))
+    verdict = error_verdict(error) if error.parts else ""
+    if len(members) > 1:
+        verdict += (
+            f" Averaged, the error is {plain(float(error.total))}; "
+            f"member {best + 1} alone, the best one, has {plain(float(own[best]))}."
+        )
+    table = Table(name="members", title="Members", columns=columns, rows=rows, omitted="members")
+    return Content(tables=[table_by_part(error), table], verdict=verdict.strip())
 
 
 class Shown:
@@ -362,14 +562,12 @@ def _number(cell: Any) -> float:
     """The number in a cell, NaN where there is none."""
     if cell is None:
         return math.nan
-    return float(cell.value if isinstance(cell, Uncertain) else cell)
+    return float(number_in(cell))
 
 
 def _ends(cell: Any, confidence: float | None) -> tuple[float, float]:
     """The interval of a cell, NaN where there is none."""
-    if not isinstance(cell, Uncertain) or confidence is None:
-        return math.nan, math.nan
-    low, high = cell.confidence_interval(confidence)
+    low, high = interval_of(cell, confidence)
     return float(low), float(high)
 
 
@@ -776,10 +974,7 @@ def _cause_bars(
     """Errors as bars of their causes in their colours, on one scale; long ones are cut."""
     values = [{part: max(_number(v), 0.0) for part, v in each.items()} for each in causes]
     totals = [sum(each.values()) for each in values]
-    finite = sorted(total for total in totals if 0 < total < math.inf)
-    if not finite:
-        return ["" for _ in causes]
-    limit = min(finite[-1], _CUT * finite[len(finite) // 2])
+    limit = bar_limit([total for total in totals if total > 0])
     bars = []
     for each, total in zip(values, totals, strict=True):
         if not 0 < total < math.inf:
@@ -809,8 +1004,6 @@ def _interval_bars(
     ends = []
     for cell in cells:
         low, high = _ends(cell, confidence)
-        if confidence is None and isinstance(cell, Uncertain):
-            low, high = (_number(cell) + side * float(cell.standard_error) for side in (-1, 1))
         ends.append((low, _number(cell), high))
     finite = [x for triple in ends for x in triple if math.isfinite(x)]
     if not finite or max(finite) == min(finite):

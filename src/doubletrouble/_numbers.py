@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 _LEAST, _MOST = 1e-4, 1e7  # plain notation in between
 _EXACT = 1e-15  # relative error of a number without doubtful digits
 _SMALL_SHARE = 0.0005
@@ -27,6 +29,23 @@ class Uncertain(Protocol):
         """The ends of its interval."""
 
 
+def number_in(cell: Any) -> Any:
+    """A number without its uncertainty."""
+    return getattr(cell, "value", cell)
+
+
+def interval_of(cell: Any, confidence: float | None) -> tuple[Any, Any]:
+    """The ends of an interval, one standard error on each side where there is no confidence.
+
+    They are NaN for a number that is not uncertain.
+    """
+    if not isinstance(cell, Uncertain):
+        return math.nan, math.nan
+    if confidence is None:
+        return cell.value - cell.standard_error, cell.value + cell.standard_error
+    return cell.confidence_interval(confidence)
+
+
 def plain(value: float, digits: int = 3) -> str:
     """A number with some significant digits, in plain notation from 1e-4 to 1e7.
 
@@ -44,6 +63,19 @@ def plain(value: float, digits: int = 3) -> str:
         return f"{value:.{digits - 1}e}"
     place = _first_place(near) - digits + 1  # of the last digit shown
     return f"{round(near, -place):,.{max(0, -place)}f}"
+
+
+def range_of(values: Any) -> str:
+    """The least and the largest of several numbers; one number with all its digits.
+
+    >>> range_of(0.1 + 0.2), range_of([2.17, 0.809, math.nan]), range_of([1.0, 1.0])
+    ('0.30000000000000004', '0.809 to 2.17', '1.00')
+    """
+    if not np.ndim(values):
+        return repr(values)
+    known = [x for x in np.ravel(values).tolist() if not math.isnan(x)]
+    ends = dict.fromkeys(map(plain, (min(known), max(known)))) if known else ["–"]
+    return " to ".join(ends)
 
 
 def whole(value: float) -> str:

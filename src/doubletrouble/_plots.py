@@ -18,12 +18,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import fill, wrap
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble._numbers import Uncertain, percent, plain, whole
+from doubletrouble._numbers import Uncertain, interval_of, level, number_in, percent, plain, whole
 from doubletrouble.errors import require
 from doubletrouble.palette import (
     BLACK,
@@ -38,6 +38,7 @@ from doubletrouble.palette import (
     PURPLE,
     SKY,
     VERMILION,
+    printed_name,
 )
 from doubletrouble.parameters import FloatArray
 
@@ -62,6 +63,7 @@ _ROUNDING = 1e-9
 _SIGHT = 2.0  # whiskers are cut at this multiple of the longest bar
 _MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
+_FEW_POINTS = 25  # estimates at more are drawn as curves with bands
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
 _LETTER = 0.0145  # width of a small letter, as a share of that of the axes
 _FEW_COLUMNS = 12  # points of each estimated curve of a family that have whiskers
@@ -253,6 +255,164 @@ class Waterfall:
 Picture: TypeAlias = Bars | Stack | Breakdown | Curves | CurveFamily | Map | Waterfall
 
 
+# --- errors by cause -----------------------------------------------------------------------------
+
+
+class ByCause(Protocol):
+    """An error by cause: numbers, arrays of one shape, or estimates."""
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """The identified parts by their names."""
+
+    @property
+    def total(self) -> Any:
+        """The sum of all parts."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the arrays."""
+
+    @property
+    def label(self) -> str:
+        """The name of the error."""
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether it is the difference of two errors."""
+
+    @property
+    def extrapolated(self) -> Any:
+        """Whether the total is beyond what was measured."""
+
+    @property
+    def coordinates(self) -> Mapping[str, Any]:
+        """The parameters that vary along the axes."""
+
+    @property
+    def includes(self) -> Mapping[str, str]:
+        """Further causes that a part contains."""
+
+    @property
+    def status(self) -> Mapping[str, str | tuple[str, ...]]:
+        """How total and parts are known."""
+
+    @property
+    def reasons(self) -> Mapping[str, str]:
+        """Why a part, or the total, is not identified."""
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all parts."""
+
+
+def identified(error: ByCause) -> dict[str, Any]:
+    """The parts and the total that are identified."""
+    return {**error.parts, **({} if "total" in error.reasons else {"total": error.total})}
+
+
+def part_label(error: ByCause, name: str) -> str:
+    """The name of a part, with the causes it includes."""
+    label = printed_name(name).replace("_", " × ")
+    return f"{label} + {error.includes[name]}" if name in error.includes else label
+
+
+def part_labels(error: ByCause | None) -> dict[str, str]:
+    """The labels of all parts by their names."""
+    return {} if error is None else {name: part_label(error, name) for name in error.parts}
+
+
+def varying_parameters(
+    error: ByCause, coordinates: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The varying parameters; `problem_` is prefixed where a part has the same name."""
+    taken = {*error.names(), "total"}
+    given = error.coordinates if coordinates is None else coordinates
+    return {f"problem_{name}" if name in taken else name: v for name, v in given.items()}
+
+
+def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) -> Picture:
+    """The picture of an error: bars at one point, curves along one axis, totals along two.
+
+    The parameters along the axes are those of the error unless `coordinates` are given.
+    """
+    shape = error.shape
+    if len(shape) > 2:
+        raise ValueError(f"plot must be of at most two axes, got shape {shape}")
+    columns = identified(error)
+    if not shape:
+        bars = [Bar(label=part_label(error, n), value=p, part=n) for n, p in columns.items()]
+        return Bars(rows=bars, xlabel=error.label, signed=error.is_difference)
+    along: dict[str, FloatArray] = {
+        name: np.broadcast_to(values, shape)
+        for name, values in varying_parameters(error, coordinates).items()
+    }
+    if len(shape) == 2:
+        return _totals(error, along)
+    along = {name: values for name, values in along.items() if _varies(values)} or along
+    name, x = next(iter(along.items()), ("point", np.arange(shape[0])))
+    lines = [
+        Curve(
+            label=part_label(error, part),
+            y=_at_points(value, shape),
+            part=part,
+            points=isinstance(value, Uncertain) and shape[0] <= _FEW_POINTS,
+            extrapolated=np.broadcast_to(error.extrapolated, shape),
+        )
+        for part, value in columns.items()
+    ]
+    title, signed = " and ".join(along or [name]).replace("_", " "), error.is_difference
+    return Curves(x=x, xlabel=title, lines=lines, ylabel=error.label, signed=signed)
+
+
+def _totals(error: ByCause, at: Mapping[str, FloatArray]) -> CurveFamily:
+    """The totals of a two-dimensional array, a curve for each row."""
+    rows, columns = error.shape
+    along = {k: v[0] for k, v in at.items() if np.all(v == v[0]) and _varies(v[0])}
+    across = {k: v[:, 0] for k, v in at.items() if np.all(v == v[:, :1]) and k not in along}
+    name, x = next(iter(along.items()), ("point", np.arange(columns)))
+    labels = [
+        ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
+        for row in range(rows)
+    ]
+    levels = next(iter(across.items()), None) if len(across) == 1 else None
+    return CurveFamily(
+        x=x,
+        xlabel=name.replace("_", " "),
+        names=[label or str(row) for row, label in enumerate(labels)],
+        totals=_at_points(error.total, error.shape),
+        ylabel=f"total {error.label}",
+        levels=None if levels is None else levels[1],
+        levels_label="" if levels is None else levels[0].replace("_", " "),
+        extrapolated=np.broadcast_to(error.extrapolated, error.shape),
+    )
+
+
+def _varies(values: FloatArray) -> bool:
+    return values.size == 1 or bool(np.any(values != values[0]))
+
+
+def _at_points(part: Any, shape: tuple[int, ...]) -> Any:
+    """A part as an array over the points."""
+    if isinstance(part, Uncertain):
+        return part if np.shape(part.value) == shape else part + np.zeros(shape)  # type: ignore
+    return np.broadcast_to(part, shape)
+
+
+def worst_rows(error: ByCause, index: Sequence[Any], count: int) -> Stack:
+    """The parts of the rows of largest error, or difference of errors."""
+    total = np.asarray(error.total)
+    order = np.argsort(-np.abs(total) if error.is_difference else -total)[:count]
+    rows = [
+        StackRow(
+            label=str(index[k]),
+            parts={name: float(part[k]) for name, part in error.parts.items()},
+            total=float(total[k]),
+        )
+        for k in order
+    ]
+    return Stack(rows=rows, xlabel=error.label, ylabel="row", labels=part_labels(error))
+
+
 def draw(picture: Picture, ax: Any = None) -> Any:
     """Draw a picture.
 
@@ -371,7 +531,7 @@ def _signed(value: float) -> str:
 
 
 def _number(cell: Cell) -> FloatArray:
-    return np.asarray(getattr(cell, "value", cell), dtype=np.float64)
+    return np.asarray(number_in(cell), dtype=np.float64)
 
 
 def _interval(
@@ -386,11 +546,8 @@ def _interval(
     value, error = _number(cell), np.asarray(cell.standard_error, dtype=np.float64)
     if not np.any(error > 0):
         return None
-    if confidence is None:
-        low, high = value - error, value + error
-    else:
-        with np.errstate(invalid="ignore"):
-            low, high = map(np.asarray, cell.confidence_interval(confidence))
+    with np.errstate(invalid="ignore"):
+        low, high = map(np.asarray, interval_of(cell, confidence))
     if not signed:
         low = np.where(value >= 0, np.maximum(low, 0.0), low)
     known = np.isfinite(value) & np.isfinite(low) & np.isfinite(high)
@@ -401,7 +558,7 @@ def _meaning(confidence: float | None) -> str:
     """The meaning of whiskers."""
     if confidence is None:
         return "whiskers: standard errors"
-    return f"whiskers: {100 * confidence:.3g}% intervals"
+    return f"whiskers: {level(confidence)} intervals"
 
 
 # --- looks ---------------------------------------------------------------------------------------
@@ -538,9 +695,10 @@ def _begin_at_zero(ax: Any, right: float) -> None:
     _plain_ticks(ax.xaxis)
 
 
-def _bar_limit(ends: FloatArray) -> float:
+def bar_limit(lengths: npt.ArrayLike) -> float:
     """The length at which bars are cut, so that the others stay visible."""
-    known = np.sort(ends[np.isfinite(ends)])
+    known = np.sort(np.asarray(lengths, dtype=np.float64))
+    known = known[np.isfinite(known)]
     if not known.size or known[-1] <= 0:
         return 1.0
     longest, limit = float(known[-1]), _LIMIT * float(known[known.size // 2])
@@ -554,7 +712,7 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
     parts = [_row_parts(row, names) for row in rows]
     lengths = [sum(value for value in one.values() if value > 0) for one in parts]
     known = np.array([n for n, row in zip(lengths, rows, strict=True) if row.total is not None])
-    limit = _bar_limit(known)
+    limit = bar_limit(known)
     sight = _SIGHT * limit
     right = 0.0
     _begin_rows(ax, [row.label for row in rows])
@@ -1139,7 +1297,7 @@ def _draw_contours(
     boxes = [one.get_window_extent().transformed(ax.transAxes.inverted()) for one in texts]
     taken = np.array([[box.x0, box.y0, box.x1, box.y1] for box in boxes]).reshape(-1, 4)
     taken += [-0.09, -0.05, 0.09, 0.05]
-    for level, segments in zip(lines.levels, lines.allsegs, strict=True):
+    for height, segments in zip(lines.levels, lines.allsegs, strict=True):
         free = []
         for piece in segments:
             at = to_axes.transform(piece) if len(piece) else np.empty((0, 2))
@@ -1149,7 +1307,7 @@ def _draw_contours(
         longest = max(free, key=len, default=np.empty((0, 2)))
         if len(longest):
             middle = longest[len(longest) // 3]
-            ax.text(*middle, f"{level:,.6g}", ha="center", va="center", **look)
+            ax.text(*middle, f"{height:,.6g}", ha="center", va="center", **look)
 
 
 def _draw_points(ax: Any, points: Sequence[MapPoint]) -> list[Any]:

@@ -16,10 +16,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
-from doubletrouble._display import SYMBOLS, UNBROKEN, Column, Content, Shown, Table, settings_text
+from doubletrouble._display import (
+    SYMBOLS,
+    UNBROKEN,
+    Column,
+    Content,
+    Shown,
+    Table,
+    settings_text,
+    table_by_part,
+)
 from doubletrouble._numbers import level, percent, plain, whole
-from doubletrouble.parameters import Value
-from doubletrouble.results import ConfidenceInterval, ErrorTerms, Estimate, by_name
+from doubletrouble._plots import part_label, part_labels
+from doubletrouble.estimates import ConfidenceInterval, Estimate
+from doubletrouble.parameters import Value, by_name
+from doubletrouble.results import ErrorTerms
 
 if TYPE_CHECKING:
     from doubletrouble.ensembles import Scheme
@@ -103,7 +114,7 @@ class Option(Shown):
     def _content(self) -> Content:
         tables = [_table("options", [self], None, None)]
         if self.error is not None and not self.error.shape and len(self.error.parts) > 1:
-            tables.append(self.error._part_table())
+            tables.append(table_by_part(self.error))
         return Content(tables=tables, verdict=self.verdict)
 
     @property
@@ -290,7 +301,7 @@ class Advice(Shown):
             for part, value in before.parts.items():
                 change = _value(after.parts[part]) - _value(value)
                 if change:
-                    steps.append((before._label(part), part, change))
+                    steps.append((part_label(before, part), part, change))
         # a total may be estimated apart from its parts
         rest = option.total - self.now.total - sum(change for *_, change in steps)
         if abs(rest) > _EQUAL * self.now.total:
@@ -342,7 +353,7 @@ class Advice(Shown):
             if first < len(rows):
                 rows[first] = _bar(self.options[first], new_group=True)
         error = self.now.error
-        labels = {} if error is None else {name: error._label(name) for name in error.parts}
+        labels = part_labels(error)
         return _plots.Stack(
             rows=rows,
             xlabel=self.label,
@@ -460,7 +471,7 @@ def _table(
     causes = [dict(each) for each in parts]
     labels: dict[str, str] = {}
     for one in options:
-        labels |= {} if one.error is None else {k: one.error._label(k) for k in one.error.parts}
+        labels |= part_labels(one.error)
     for each, one in zip(causes, options, strict=True):
         if not each and one.error is not None:
             each["total"] = one.error.total  # not split by cause

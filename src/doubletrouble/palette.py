@@ -80,3 +80,23 @@ LABELS = {
     "noise_initialization_sampling": "Noise × init. × sampling",
 }
 """Labels of the parts of both splits."""
+
+NOISE_FLOOR = "noise floor"
+"""The name of the part `bayes` where it is printed."""
+
+IN_SENTENCES = {
+    "noise": "variance by noise in the training labels",
+    "initialization": "variance over initializations",
+    "sampling": "variance over training samples",
+    "resampling": "variance over resampled members",
+    "bayes": "the noise floor of test labels",
+}
+"""Causes in sentences; others have their names."""
+
+EXTRAPOLATED = "extrapolated"
+"""The status of an error beyond what was measured."""
+
+
+def printed_name(name: str) -> str:
+    """The name of a part in tables."""
+    return NOISE_FLOOR if name == "bayes" else name

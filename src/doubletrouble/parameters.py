@@ -55,6 +55,8 @@ MOST_SEEDS = 2**32
 """Seeds are below it: a larger one takes more than one 32-bit word of a seed sequence, and could
 coincide with the sequence of another draw."""
 
+Choice = TypeVar("Choice")
+
 _LONGEST = 80  # characters of a bad value shown in a message
 
 
@@ -180,6 +182,24 @@ def whole_number(
         limit = "" if math.isinf(below) else f" and below {below}"
         raise ValueError(f"{name} must be a whole number of at least {low}{limit}, got {value!r}")
     return int(value)
+
+
+def check_level(name: str, level: float) -> None:
+    """Raise ValueError for a confidence level outside (0, 1)."""
+    if isinstance(level, bool) or not isinstance(level, float | int) or not 0 < level < 1:
+        raise ValueError(f"{name} must be a number in (0, 1), got {level!r}")
+
+
+def by_name(kind: str, known: Mapping[str, Choice], name: str) -> Choice:
+    """One of several results; KeyError with all their names for another name."""
+    if name not in known:
+        raise KeyError(f"{kind} must be one of {', '.join(known) or 'none'}, got {name!r}")
+    return known[name]
+
+
+def as_value(array: Any) -> Value:
+    """A Python float for a scalar."""
+    return array if np.ndim(array) else float(array)
 
 
 def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:

@@ -220,7 +220,7 @@ class _Allocations:
         self.cost, self.dim, self.unit = cost, dim, count_unit(problem, dim)
         self.now = Setting.of(NOW, problem, scheme, measure)
         self.budget = self.now.cost(cost) if budget is None else budget
-        self.best_ridge = scalar(optimal_ridge(problem, scheme, measure)._penalty)
+        self.best_ridge = scalar(optimal_ridge(problem, scheme, measure).value)
         most = best_features_of_many(problem, measure)
         many = self.now.moved(MANY_AT_BEST, Ensemble(math.inf), n_features=most)
         self.many = round_many(many, self.unit)

@@ -95,7 +95,7 @@ def best_setting(
         ensemble, there = kind(n_members), changed(problem, n_features=n_features)
         changes: dict[str, Any] = {"n_features": n_features}
         if free_ridge:
-            changes["ridge"] = optimal_ridge(there, ensemble, known.measure)._penalty
+            changes["ridge"] = optimal_ridge(there, ensemble, known.measure).value
         setting = known.moved(name, ensemble, **changes)
         return round_to_counts(setting, budget, cost, unit, free_ridge=free_ridge)
 
@@ -446,7 +446,7 @@ def round_to_counts(
         n_members, counts = n_members[good], counts[good]
         there = changed(problem, n_features=counts * unit)
         best = optimal_ridge(there, kind(n_members), setting.measure)
-        total, ridges = np.asarray(best.error.total), np.asarray(best._penalty)
+        total, ridges = np.asarray(best.error.total), np.asarray(best.value)
     i = int(np.argmax(total <= total.min() * (1 + ERROR_TOLERANCE)))  # the fewest models of these
     changes = {"n_features": float(counts[i] * unit), "ridge": float(ridges[i])}
     counted = setting.moved(setting.name, kind(float(n_members[i])), **changes)

@@ -165,7 +165,7 @@ class ScalingFrontier(Shown):
         )
 
     def _picture(self) -> Any:
-        picture = replace(self.error, coordinates={"compute": self.compute})._picture()
+        picture: Any = _plots.error_picture(self.error, {"compute": self.compute})
         if self.one_model is None or not np.any(self.n_members > 1):
             return picture
         total = np.asarray(self.one_model.error.total)

@@ -98,7 +98,7 @@ def marginal_value(
     (0.2154, 0.0204)
     """
     scheme = as_ensemble(ensemble, "advise")
-    best_ridge = scalar(optimal_ridge(problem, scheme, measure)._penalty)
+    best_ridge = scalar(optimal_ridge(problem, scheme, measure).value)
     return marginal_at(problem, scheme, measure, best_ridge)
 
 

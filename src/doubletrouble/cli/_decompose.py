@@ -12,7 +12,7 @@ import typer
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Display, Form
 from doubletrouble.decomposition import Decomposition, LearnerMeasure
-from doubletrouble.results import check_level
+from doubletrouble.parameters import check_level
 
 _MEMBERS = AxisValues((1, 5, math.inf))
 _KEYS = ("predictions", "truth", "y_test")

@@ -14,7 +14,7 @@ from doubletrouble.cli._output import check_chart, new_chart, write_chart
 from doubletrouble.cli._report import Form
 from doubletrouble.cli._tables import TableFlags
 from doubletrouble.errors import require
-from doubletrouble.results import check_level
+from doubletrouble.parameters import check_level
 
 
 @grouped

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from doubletrouble import glossary
+from doubletrouble._display import table_by_point
 from doubletrouble.activations import NAMES
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, write_chart
@@ -18,7 +19,7 @@ from doubletrouble.cli._tables import TableFlags
 from doubletrouble.costs import COSTS
 from doubletrouble.forecasting import DEFAULT_RIDGE, Forecast
 from doubletrouble.forecasting import forecast as find_forecast
-from doubletrouble.results import check_level
+from doubletrouble.parameters import check_level
 from doubletrouble.tables import listed
 
 _RIDGE, _MEMBERS = AxisValues((DEFAULT_RIDGE,)), AxisValues((1,))
@@ -134,7 +135,7 @@ def forecast(
         _draw(result, settings, chart, dense=one or (n_features is None and len(terms.shape) == 1))
     constants = {name: value for name, value in settings.items() if not np.ndim(value)}
     heading = f"Squared error at {at(constants)}" if constants else "Squared error"
-    errors = [dict.fromkeys(settings) | constants | row for row in terms._point_table().records()]
+    errors = [dict.fromkeys(settings) | constants | row for row in table_by_point(terms).records()]
     contents = [result._content(), replace(terms._content(), title=heading)]
     contents += [] if advice is None else [advice._content()]
     document = {

@@ -29,10 +29,11 @@ from doubletrouble.cli._output import note, printable, show, show_json
 from doubletrouble.cli._report import Display, Form
 from doubletrouble.ensembles import SCHEMES, Ensemble, Scheme
 from doubletrouble.glossary import WHOLE_DIM
+from doubletrouble.palette import printed_name
 from doubletrouble.parameters import declarations
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import choice_axis
-from doubletrouble.results import ErrorTerms, printed_name
+from doubletrouble.results import ErrorTerms
 from doubletrouble.simulation import DTYPES, MODELS, TESTS, Simulation
 from doubletrouble.simulation import simulate as run_simulation
 from doubletrouble.theory import exact_error, gradient_flow

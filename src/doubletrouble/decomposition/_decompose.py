@@ -44,8 +44,7 @@ from doubletrouble.decomposition._sources import (
     init_seed,
 )
 from doubletrouble.errors import FitError
-from doubletrouble.parameters import MOST_SEEDS, FloatArray, shown, whole_number
-from doubletrouble.results import check_level
+from doubletrouble.parameters import MOST_SEEDS, FloatArray, check_level, shown, whole_number
 from doubletrouble.runs import (
     Cell,
     check_executor,

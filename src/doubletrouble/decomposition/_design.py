@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from doubletrouble.results import printed_name
+from doubletrouble.palette import printed_name
 
 _REQUIREMENTS = {
     "noise": "2 or more draws of label noise on each data set, got 1",

@@ -17,8 +17,9 @@ from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import whole
 from doubletrouble.decomposition._components import Variances, weighted_sum
 from doubletrouble.decomposition._result import Decomposition
+from doubletrouble.estimates import Estimate
+from doubletrouble.palette import printed_name
 from doubletrouble.parameters import Parameter, number, shown
-from doubletrouble.results import Estimate, printed_name
 
 _RELATIVE = Parameter(
     symbol="ε", meaning="standard error of a part over the part", typical=(0.01, 0.5), low=1e-9

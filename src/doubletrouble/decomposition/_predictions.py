@@ -25,15 +25,16 @@ from doubletrouble.decomposition._losses import (
     class_target,
 )
 from doubletrouble.decomposition._result import Decomposition
+from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import NOISE
 from doubletrouble.parameters import (
     FloatArray,
     Parameter,
+    check_level,
     checked,
     number,
     refuse_masked,
 )
-from doubletrouble.results import Estimate, check_level
 
 _TARGET = Parameter(
     symbol="y", meaning="target at a test point", typical=(-1.0, 1.0), low=-LARGEST, high=LARGEST

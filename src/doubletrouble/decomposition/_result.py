@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Column, Content, Shown, Table, error_verdict, table_by_part
 from doubletrouble._numbers import percent, whole
 from doubletrouble.decomposition._components import (
     ANOVA,
@@ -37,10 +37,12 @@ from doubletrouble.decomposition._losses import (
 )
 from doubletrouble.decomposition._sources import Labels
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.losses import MEASURE_LABELS
+from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, Value, number
-from doubletrouble.results import AnovaTerms, ErrorTerms, Estimate, RowErrors, printed_name
+from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors
 
 _FEW_MEMBERS = 5
 _WORTHWHILE = 0.01  # the least share that the verdict mentions
@@ -276,10 +278,10 @@ class Decomposition(Shown):
     # --- shown ---
 
     def _content(self) -> Content:
-        parts = replace(self.error()._part_table(), confidence=self.confidence)
+        parts = replace(table_by_part(self.error()), confidence=self.confidence)
         tables = [parts, self._averaged_table()]
         if self.measure == "squared":
-            effects = self.anova()._part_table()
+            effects = table_by_part(self.anova())
             exported = [replace(column, printed=False) for column in effects.columns]
             tables.insert(
                 1, replace(effects, name="anova", columns=exported, confidence=self.confidence)
@@ -320,7 +322,7 @@ class Decomposition(Shown):
     def _verdict(self) -> str:
         """The largest part, and the share of the error that the mean of all seeds removes."""
         error = self.error()
-        text, many = error._verdict(), self._averaged().get(math.inf)
+        text, many = error_verdict(error), self._averaged().get(math.inf)
         if not text or many is None or self.measure != "squared":
             return text
         gain = 1 - float(many) / float(error.total)
@@ -329,7 +331,7 @@ class Decomposition(Shown):
         return f"{text} Averaging over infinitely many seeds removes {percent(gain)} of the error."
 
     def _picture(self) -> Any:
-        picture = self.error()._picture()
+        picture: Any = _plots.error_picture(self.error())
         rows = list(picture.rows)
         for K, total in self._averaged().items():
             what = self._averages(K)

@@ -9,11 +9,14 @@ from typing import Any
 from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import between, level, plain
+from doubletrouble._plots import part_labels
 from doubletrouble.decomposition import LearnerMeasure
 from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, described, no_gain
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.estimates import Estimate
 from doubletrouble.options import NOW, Advice, Option, against_mean, option_after, skill_text
-from doubletrouble.results import ErrorTerms, Estimate, by_name
+from doubletrouble.parameters import by_name
+from doubletrouble.results import ErrorTerms
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -142,8 +145,8 @@ class LearnerComparison(Shown):
             Column(name="skill", printed=False),
             Column(name="printed_skill", heading=first._skill_name, form="words", exported=False),
             *(
-                Column(name=name, heading=error._label(name), without_error=True)
-                for name in error.parts
+                Column(name=name, heading=label, without_error=True)
+                for name, label in part_labels(error).items()
             ),
         ]
         rows: list[list[Any]] = []
@@ -156,7 +159,7 @@ class LearnerComparison(Shown):
             rows=rows,
             confidence=first.confidence,
             causes=[one.error().parts for one in self.diagnoses.values()],
-            labels={name: error._label(name) for name in error.parts},
+            labels=part_labels(error),
         )
 
     def _difference_table(self) -> Table:
@@ -166,8 +169,8 @@ class LearnerComparison(Shown):
             Column(name="learner", form="words"),
             Column(name="error", heading="difference", interval=True),
             *(
-                Column(name=name, heading=parts._label(name), without_error=True)
-                for name in parts.parts
+                Column(name=name, heading=label, without_error=True)
+                for name, label in part_labels(parts).items()
             ),
         ]
         return Table(
@@ -220,7 +223,7 @@ class LearnerComparison(Shown):
             ],
             xlabel=error.label,
             confidence=first.confidence,
-            labels={name: error._label(name) for name in error.parts},
+            labels=part_labels(error),
             baseline=self.baseline if self.baseline > 0 else None,
             baseline_label=f"predicting {first._baseline_name}",
         )

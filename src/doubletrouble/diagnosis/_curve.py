@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Content, Shown, Table
+from doubletrouble._display import Content, Shown, Table, table_by_point
 from doubletrouble._numbers import level, plain
+from doubletrouble._plots import part_label
+from doubletrouble.estimates import Estimate
 from doubletrouble.options import Option, less
+from doubletrouble.palette import EXTRAPOLATED
 from doubletrouble.parameters import FloatArray
-from doubletrouble.results import EXTRAPOLATED, ErrorTerms, Estimate
+from doubletrouble.results import ErrorTerms
 
 LAW = "overlap law"
 """The status of sampling where it is not measured."""
@@ -45,7 +48,7 @@ class LearningCurve(Shown):
         )
 
     def _table(self) -> Table:
-        table, parts = self.error._point_table(self.confidence), self.error.parts
+        table, parts = table_by_point(self.error, self.confidence), self.error.parts
         columns = {column.name: column for column in table.columns}
         columns["n_samples"] = replace(columns["n_samples"], heading="rows")
         for name, part in parts.items():
@@ -91,7 +94,7 @@ class LearningCurve(Shown):
         ]
         notes = []
         for name, part in error.parts.items():
-            values, label = np.asarray(part.value), error._label(name)
+            values, label = np.asarray(part.value), part_label(error, name)
             y = np.where(values > 0, values, np.nan)  # a gap where the estimate is cut off
             lines.append(_plots.Curve(label=label, y=y, part=name, extrapolated=later))
             if np.any(values <= 0) and np.any(values):

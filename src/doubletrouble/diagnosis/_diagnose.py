@@ -37,8 +37,7 @@ from doubletrouble.diagnosis._extrapolation import Extrapolation, RowMultipliers
 from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
 from doubletrouble.diagnosis._measurements import Alternative, Loss, Measurements, log_loss, totals
 from doubletrouble.diagnosis._result import CONFIDENCE, OPTIONS, Diagnosis
-from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
-from doubletrouble.results import check_level
+from doubletrouble.parameters import MOST_SEEDS, FloatArray, check_level, number, whole_number
 from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path
 
 _FEWEST_RUNGS = 3

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Content, Shown
+from doubletrouble._display import Content, Shown, table_by_part
 from doubletrouble._numbers import level, percent, plain, whole
+from doubletrouble._plots import part_label
 from doubletrouble.decomposition import Labels, LearnerMeasure, check_option, generator
 from doubletrouble.diagnosis._curve import LAW, LearningCurve
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
@@ -26,6 +27,7 @@ from doubletrouble.diagnosis._extrapolation import (
 )
 from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
+from doubletrouble.estimates import Estimate, PosteriorDraws
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.losses import MEASURE_LABELS
 from doubletrouble.options import (
@@ -40,8 +42,9 @@ from doubletrouble.options import (
     less,
     option_after,
 )
+from doubletrouble.palette import EXTRAPOLATED
 from doubletrouble.parameters import FloatArray, Numeric, number
-from doubletrouble.results import EXTRAPOLATED, ErrorTerms, Estimate, PosteriorDraws, RowErrors
+from doubletrouble.results import ErrorTerms, RowErrors
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
 NO_SEED, REST, GIVEN = "seeds have no effect", "total less the others", "given"
@@ -554,7 +557,7 @@ class Diagnosis(Shown):
         kind = "Underfitting" if self.floor is not None else "Underfitting or label noise"
         name, kind = ("bayes", "Label noise") if floor > share["bias"] else ("bias", kind)
         part, rest = share[name], 1 - share[name]
-        text = f"{kind}: {percent(part)} of the error is {error._label(name)}."
+        text = f"{kind}: {percent(part)} of the error is {part_label(error, name)}."
         if change is None or change.error is None or change.name not in _GROWTHS or not rest > 0:
             return text
         total, later = float(error.total), change.error.parts
@@ -583,7 +586,7 @@ class Diagnosis(Shown):
             f"({self.n_fits} fits, {level(self.confidence)} intervals)",
             lead=shown.lead,
             tables=[
-                replace(error._part_table(self.confidence), title="Where the error comes from"),
+                replace(table_by_part(error, self.confidence), title="Where the error comes from"),
                 replace(shown.tables[0], title="What would change it"),
             ],
             lines=lines,
@@ -617,7 +620,7 @@ class Diagnosis(Shown):
                 )
             )
         return _plots.Breakdown(
-            parts={error._label(name): (name, part) for name, part in error.parts.items()},
+            parts={part_label(error, name): (name, part) for name, part in error.parts.items()},
             total=error.total,
             xlabel=error.label,
             changes=changes,

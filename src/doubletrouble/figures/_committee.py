@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble.estimates import Estimate
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
@@ -21,7 +22,6 @@ from doubletrouble.figures._settings import RANGE, DrawSettings, GridBounds, set
 from doubletrouble.figures._simulated import MORE_DRAWS, computed
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Member, Problem, noise_at
-from doubletrouble.results import Estimate
 from doubletrouble.runs import Cell, Record
 from doubletrouble.simulation import CommitteeSimulation, simulate
 from doubletrouble.theory import committee

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from doubletrouble.ensembles import Ensemble, Scheme
+from doubletrouble.estimates import Estimate
 from doubletrouble.figures._settings import GridBounds
 from doubletrouble.parameters import FloatArray, Numeric, checked, declarations
 from doubletrouble.problems import Problem, noise_at
-from doubletrouble.results import Estimate
 
 Columns: TypeAlias = Mapping[str, Any]
 """Some columns of a table, by name; their values are broadcast against each other."""

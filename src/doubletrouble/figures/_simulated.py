@@ -16,11 +16,11 @@ import numpy as np
 
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import DoubleTroubleError
+from doubletrouble.estimates import Estimate
 from doubletrouble.figures._panel import Line, Panel, Points
 from doubletrouble.figures._settings import SimulationSettings
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
-from doubletrouble.results import Estimate
 from doubletrouble.runs import DONE, Cell, Record, Store, Work, attempt, decode
 from doubletrouble.simulation import Simulation, simulate
 from doubletrouble.sweep import (

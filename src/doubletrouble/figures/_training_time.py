@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble.estimates import Estimate
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._decomposition import CAUSES
@@ -37,7 +38,6 @@ from doubletrouble.figures._simulated import TwoSizes, two_sizes
 from doubletrouble.palette import GREY
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
-from doubletrouble.results import Estimate
 from doubletrouble.simulation import Simulation
 from doubletrouble.theory import best_stopping_time, exact_error, gradient_flow
 

@@ -14,8 +14,7 @@ from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.forecasting._population import Population
 from doubletrouble.forecasting._random_features import FeatureEnergy, average_over_features
 from doubletrouble.forecasting._ridge_functions import LeaveOneOut, RidgeTable
-from doubletrouble.parameters import FloatArray
-from doubletrouble.results import by_name
+from doubletrouble.parameters import FloatArray, by_name
 
 SPECTRUM_LIMIT = 0.05
 FEATURE_LIMIT = 0.05

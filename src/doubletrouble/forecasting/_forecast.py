@@ -40,12 +40,12 @@ from doubletrouble.kernels import kernel as activation_kernel
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
+    check_level,
     number,
     refuse,
     refuse_masked,
     whole_number,
 )
-from doubletrouble.results import check_level
 
 Features: TypeAlias = Callable[[int, np.random.Generator], FloatArray]
 """Draws P features of all rows, (n, P)."""

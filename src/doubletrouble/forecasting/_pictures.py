@@ -11,9 +11,10 @@ import numpy as np
 
 from doubletrouble import _plots
 from doubletrouble._numbers import level, plain, whole
+from doubletrouble.estimates import Estimate
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray
-from doubletrouble.results import ErrorTerms, Estimate
+from doubletrouble.results import ErrorTerms
 
 if TYPE_CHECKING:
     from doubletrouble.forecasting._result import Forecast
@@ -38,7 +39,7 @@ def along(f: Forecast, settings: Mapping[str, Any]) -> _plots.Picture:
     varying = {name: np.broadcast_to(v, terms.shape) for name, v in terms.coordinates.items()}
     if _is_map(varying):
         return replace(_map(terms), marks=_marks(f, "n_features", settings))
-    picture: _plots.Picture = terms._picture()
+    picture = _plots.error_picture(terms)
     if not isinstance(picture, _plots.Curves | _plots.CurveFamily):
         return picture
     last = len(terms.shape) - 1

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots, glossary, options
-from doubletrouble._display import Content, Shown
+from doubletrouble._display import Content, Shown, table_by_part
 from doubletrouble._numbers import percent, plain, whole
 from doubletrouble.costs import COSTS, CostName, check_cost, cost_of, most_features, relative_cost
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.estimates import Estimate, PosteriorDraws
 from doubletrouble.forecasting import _pictures
 from doubletrouble.forecasting._checks import ForecastChecks
 from doubletrouble.forecasting._population import Population
@@ -33,13 +34,9 @@ from doubletrouble.forecasting._ridge_functions import (
 )
 from doubletrouble.forecasting._uncertainty import LabelNoise, RowDeviations
 from doubletrouble.options import Advice, Option, against_mean, option_after
+from doubletrouble.palette import EXTRAPOLATED
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape, number
-from doubletrouble.results import (
-    EXTRAPOLATED,
-    ErrorTerms,
-    Estimate,
-    PosteriorDraws,
-)
+from doubletrouble.results import ErrorTerms
 
 GIVEN_KERNEL = "given kernel"  # in place of the name of an activation
 DEFAULT_RIDGE = 1e-3
@@ -651,7 +648,7 @@ class Forecast(Shown):
             ),
             lead=lead,
             tables=[
-                replace(error._part_table(self.confidence), title=title),
+                replace(table_by_part(error, self.confidence), title=title),
                 *(replace(table, title="Checks") for table in self.checks._tables()),
             ],
             lines=[self.checks.verdict, self.noise.verdict, line],

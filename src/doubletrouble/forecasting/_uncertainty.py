@@ -11,9 +11,9 @@ import numpy as np
 from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import plain
+from doubletrouble.estimates import ConfidenceInterval
 from doubletrouble.forecasting._ridge_functions import DataRows, LeaveOneOut
 from doubletrouble.parameters import FloatArray, Value
-from doubletrouble.results import ConfidenceInterval
 
 _ROUNDING = 1e-12  # relative difference of equal numbers
 

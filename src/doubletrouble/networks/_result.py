@@ -15,10 +15,12 @@ from doubletrouble._numbers import percent, whole
 from doubletrouble.decomposition import Statistic, digest, ensemble_error, grouped, vote_error
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
+from doubletrouble.estimates import Estimate
 from doubletrouble.losses import MEASURE_LABELS
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
+from doubletrouble.palette import NOISE_FLOOR
 from doubletrouble.parameters import FloatArray, whole_number
-from doubletrouble.results import NOISE_FLOOR, ErrorTerms, Estimate
+from doubletrouble.results import ErrorTerms
 
 NetworkMeasure: TypeAlias = Literal["zero_one", "squared"]
 MEASURES: tuple[NetworkMeasure, ...] = get_args(NetworkMeasure)

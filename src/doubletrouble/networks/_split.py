@@ -24,6 +24,7 @@ from doubletrouble.decomposition import (
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
+from doubletrouble.estimates import Estimate
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._result import (
@@ -43,7 +44,7 @@ from doubletrouble.networks._settings import (
 )
 from doubletrouble.networks._training import TrainingTask, train_members
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, number, whole_number
-from doubletrouble.results import ErrorTerms, Estimate
+from doubletrouble.results import ErrorTerms
 
 _NOISE = 2  # random stream of the label noise, apart from those of the members
 _SHOWN = 5  # networks listed in a message

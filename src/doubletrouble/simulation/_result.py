@@ -10,7 +10,15 @@ from typing import Any, cast
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table, settings_text
+from doubletrouble._display import (
+    Column,
+    Content,
+    Shown,
+    Table,
+    committee_content,
+    error_content,
+    settings_text,
+)
 from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
     Amplitudes,
@@ -23,6 +31,7 @@ from doubletrouble.ensembles import (
     checked_weights,
     combine,
 )
+from doubletrouble.estimates import Estimate
 from doubletrouble.losses import MEASURE_LABELS, MEASURES, VOTE_MEASURES
 from doubletrouble.parameters import (
     FloatArray,
@@ -35,14 +44,7 @@ from doubletrouble.parameters import (
     shown,
 )
 from doubletrouble.problems import USUAL, Member, Problem
-from doubletrouble.results import (
-    AnovaTerms,
-    ErrorTerms,
-    Estimate,
-    PsiTerms,
-    committee_content,
-    common_coordinates,
-)
+from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms, common_coordinates
 from doubletrouble.simulation._ensembles import (
     has_all_samples,
     has_disjoint_samples,
@@ -322,11 +324,11 @@ class Simulation(Shown):
         return _plots.draw(_against(error, theory), ax)
 
     def _picture(self) -> Any:
-        return self.error()._picture()
+        return _plots.error_picture(self.error())
 
     def _content(self) -> Content:
         error = self.error()
-        content = error._content()
+        content = error_content(error)
         tables = list(content.tables)
         if self.drawn and not error.shape:
             schemes = [as_ensemble(1, "Simulation.error"), *self.ensembles]
@@ -426,7 +428,8 @@ def _against(error: ErrorTerms[Estimate], theory: Any) -> Any:
             f"{theory.shape} and {error.shape}"
         )
     common_coordinates("theory and simulation", theory.coordinates, error.coordinates)
-    picture, other = error._picture(), theory._picture()
+    picture: Any = _plots.error_picture(error)
+    other: Any = _plots.error_picture(theory)
     if error.shape:
         points = [replace(line, points=True) for line in picture.lines]
         lines = [replace(line, label="") for line in other.lines]

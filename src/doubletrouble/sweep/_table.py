@@ -26,9 +26,10 @@ from doubletrouble._numbers import whole
 from doubletrouble._plots import CYCLE, Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
+from doubletrouble.estimates import Estimate
 from doubletrouble.parameters import Value, declarations
 from doubletrouble.problems import Problem
-from doubletrouble.results import ErrorTerms, Estimate, PsiTerms
+from doubletrouble.results import ErrorTerms, PsiTerms
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
 from doubletrouble.simulation import Simulation
 from doubletrouble.sweep._simulated import OTHER_LOSSES, PROBLEM, ensemble_axis, from_record

@@ -3,6 +3,7 @@
 from doubletrouble.theory._bootstrap import DISTINCT as DISTINCT
 from doubletrouble.theory._calibration import Calibration as Calibration
 from doubletrouble.theory._calibration import calibration as calibration
+from doubletrouble.theory._committee import Committee as Committee
 from doubletrouble.theory._committee import committee as committee
 from doubletrouble.theory._committee import pair_error as pair_error
 from doubletrouble.theory._cross_terms import member_terms as member_terms
@@ -29,7 +30,9 @@ from doubletrouble.theory._fixed_point import Spectrum as Spectrum
 from doubletrouble.theory._fixed_point import mode_sums as mode_sums
 from doubletrouble.theory._fixed_point import root_power as root_power
 from doubletrouble.theory._fixed_point import spectrum_of as spectrum_of
+from doubletrouble.theory._gradient_flow import StoppingTime as StoppingTime
 from doubletrouble.theory._gradient_flow import best_stopping_time as best_stopping_time
 from doubletrouble.theory._gradient_flow import gradient_flow as gradient_flow
+from doubletrouble.theory._optimum import OptimalRidge as OptimalRidge
 from doubletrouble.theory._optimum import error_slopes as error_slopes
 from doubletrouble.theory._optimum import optimal_ridge as optimal_ridge

@@ -19,14 +19,15 @@ from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble import glossary
+from doubletrouble import _plots, glossary
+from doubletrouble._display import Content, Shown, committee_content
 from doubletrouble.activations import correlation
 from doubletrouble.ensembles import (
     Amplitudes,
@@ -40,6 +41,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
     shared,
 )
+from doubletrouble.estimates import ByValue
 from doubletrouble.parameters import (
     FloatArray,
     IntArray,
@@ -57,7 +59,7 @@ from doubletrouble.problems import (
     SpectralProblem,
     require_ridge_regression,
 )
-from doubletrouble.results import Committee, ErrorTerms
+from doubletrouble.results import ErrorTerms
 from doubletrouble.spectra import levels_of
 from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms
 from doubletrouble.theory._error import BLOCK, blockwise
@@ -69,6 +71,36 @@ _TARGET = ("signal", "noise", "nonlinear_signal", "test_noise")
 _SPECTRUM = ("law", "eigenvalues", "target_powers", "multiplicities", "tail")
 _SMALLEST = 1e-290  # smaller squares have few digits
 _RANK = 1e-13  # relative to the largest: smaller eigenvalues of scaled errors count as zero
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Committee(ByValue, Shown):
+    """The exact test error of members averaged with weights, and the matrix behind it.
+
+    With R the matrix `pair_errors`, at test points without noise, and weights w the total error is
+    wᵀ R w plus the noise of test labels. `shared_features` and `shared_samples` are the overlaps of
+    every two members.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> narrow, wide = dt.Member(features_per_dim=0.5), dt.Member(features_per_dim=4.0)
+    >>> dt.committee([narrow, wide], noise=0.5).pair_errors.round(4)
+    array([[1.5998, 0.4231],
+           [0.4231, 0.6308]])
+    """
+
+    error: ErrorTerms[Value]  # of the weighted average
+    weights: FloatArray  # (K,)
+    pair_errors: FloatArray  # (K, K): E (f⋆ - f_a)(f⋆ - f_b)
+    shared_features: FloatArray  # (K, K), the members' own sizes on the diagonal
+    shared_samples: FloatArray  # (K, K)
+
+    def _content(self) -> Content:
+        return committee_content(self.error, self.weights, self.pair_errors)
+
+    def _picture(self) -> _plots.Picture:
+        return _plots.error_picture(self.error)
 
 
 def pair_error(

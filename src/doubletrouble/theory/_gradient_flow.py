@@ -24,11 +24,14 @@ equal up to rounding, the last is returned.
 from __future__ import annotations  # help() then shows the alias Numeric
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from doubletrouble import _plots
+from doubletrouble._display import Content, Shown, solved_content
+from doubletrouble._numbers import plain, whole
 from doubletrouble.ensembles import (
     CrossTerms,
     EnsembleLike,
@@ -37,6 +40,7 @@ from doubletrouble.ensembles import (
     as_ensemble,
     combine,
 )
+from doubletrouble.estimates import ByValue
 from doubletrouble.glossary import TIME
 from doubletrouble.parameters import (
     FloatArray,
@@ -49,7 +53,7 @@ from doubletrouble.parameters import (
     whole_number,
 )
 from doubletrouble.problems import Problem, require_ridge_regression
-from doubletrouble.results import ErrorTerms, StoppingTime
+from doubletrouble.results import ErrorTerms
 from doubletrouble.theory._complex_ridge import fixed_points_along
 from doubletrouble.theory._cross_terms import (
     TERM_NAMES,
@@ -67,7 +71,7 @@ from doubletrouble.theory._error import (
 )
 from doubletrouble.theory._filters import Filter, Poles, talbot_poles
 from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum, limit_value
-from doubletrouble.theory._optimum import optimal_ridge
+from doubletrouble.theory._optimum import OptimalRidge, optimal_ridge, without
 
 _POINTS = 4096  # numbers per pole in a block: points times levels
 _NO_TIME = 1e-150  # in units of the fastest mode: equal to the zero predictor
@@ -273,6 +277,29 @@ _FIRST, _LAST, _PER_DECADE = -6, 18, 10
 _ROUNDS = 7  # after which the error has all its digits
 _CLOSER = np.linspace(-1.0, 1.0, 21)
 _ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StoppingTime(ByValue, Shown):
+    """The time of least total test error along gradient flow, and the error there."""
+
+    time: Value  # 0 and inf are possible
+    error: ErrorTerms[Value]  # at this time
+    optimal_ridge: OptimalRidge  # the best ridge fit, trained to convergence
+
+    def _content(self) -> Content:
+        verdict, best, error = "", self.optimal_ridge, self.error
+        if not error.shape:
+            verdict = (
+                f"The best time to stop is {whole(float(self.time))}, with error "
+                f"{plain(float(error.total))}; trained to the end at the best {best.name}, "
+                f"{whole(float(best.value))}, it is {plain(float(best.error.total))}."
+            )
+        compared = {f"best_{best.name}": best.value, "best_ridge_total": best.error.total}
+        return solved_content(error, "time", self.time, verdict, compared)
+
+    def _picture(self) -> _plots.Picture:
+        return _plots.error_picture(self.error, without(self.error.coordinates, "time"))
 
 
 def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> StoppingTime:

@@ -40,17 +40,22 @@ rounding: a linear network at exactly N = D has 6 digits at λ = 1e-20, and none
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from doubletrouble import _plots
+from doubletrouble._display import Content, Shown, error_verdict, solved_content
+from doubletrouble._numbers import whole
 from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
+from doubletrouble.estimates import ByValue
 from doubletrouble.losses import Measure
 from doubletrouble.parameters import FloatArray, Indices, Numbers, Parts, Value
 from doubletrouble.problems import Problem, ridge_name
-from doubletrouble.results import OptimalRidge
+from doubletrouble.results import ErrorTerms
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._error import (
@@ -73,6 +78,60 @@ _STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its sq
 # are equal to 0 and inf to rounding.
 _SMALLEST = 1e-250
 _NODES = np.concatenate([[0.0, 1e-200], np.geomspace(1e-24, 1e24, 97), [1e240]])
+
+
+def _or_none() -> Any:
+    """A number that is None for problems of the other kind."""
+    return field(default=None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class OptimalRidge(ByValue, Shown):
+    """The ridge of least total test error, and the error there.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> print(dt.optimal_ridge(dt.Problem(features_per_dim=10.0, noise=0.5)))
+    part             error  share
+    noise           0.117     25%
+    initialization  0.0444     9%
+    sampling        0.0858    18%
+    bias            0.226     48%
+    noise floor     0          0%
+    total           0.473
+    The best ridge is 0.0154. 48% of the error is bias.
+    """
+
+    error: ErrorTerms[Value]  # at this ridge
+    ridge: Value = _or_none()  # λ of a `Problem`, 0 and inf are possible; None of others
+    gram_ridge: Value = _or_none()  # of a `SpectralProblem`; None of a `Problem`
+
+    @property
+    def name(self) -> str:
+        """Which of the two ridges it is."""
+        return "ridge" if self.gram_ridge is None else "gram_ridge"
+
+    @property
+    def value(self) -> Value:
+        """The ridge of either kind of problem."""
+        ridge: Value = getattr(self, self.name)
+        return ridge
+
+    def _content(self) -> Content:
+        name, value, verdict = self.name, self.value, ""
+        if not self.error.shape:
+            verdict = f"The best {name} is {whole(float(value))}. {error_verdict(self.error)}"
+        return solved_content(self.error, name, value, verdict)
+
+    def _picture(self) -> _plots.Picture:
+        return _plots.error_picture(self.error, without(self.error.coordinates, self.name))
+
+
+def without(coordinates: Mapping[str, Value], solved: str) -> dict[str, Value]:
+    """The coordinates but for a parameter that is solved for, unless it is the only one."""
+    given = {name: value for name, value in coordinates.items() if name != solved}
+    return given or dict(coordinates)
 
 
 def optimal_ridge(
