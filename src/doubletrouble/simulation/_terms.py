@@ -28,6 +28,8 @@ the linear student ℓ(x) = μ₁² x·Xᵀ (K + δ)⁻¹ y/D is the control var
 exactly, and only the difference from them is sampled.
 """
 
+from __future__ import annotations  # help() then shows the alias FloatArray
+
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -69,7 +71,13 @@ class SimulatedTerms:
     quadratic: MeanProducts | None = None  # the quadratic teacher
 
     def named(self) -> dict[str, FloatArray]:
-        """Every term by its name in `PsiTerms` and in stored simulations."""
+        """Return every term by its name in `PsiTerms` and in stored simulations.
+
+        Returns
+        -------
+        dict of numpy.ndarray
+            The terms that were simulated.
+        """
         names = _TERMS if self.linear.twin is None else _DRAWN_TERMS
         terms = {}
         for name, (origin, kind) in names.items():
@@ -80,11 +88,21 @@ class SimulatedTerms:
 
     @classmethod
     def from_named(cls, values: dict[str, FloatArray]) -> Self:
-        """The terms of `named`."""
+        """Make terms from those of `named`.
+
+        Parameters
+        ----------
+        values : dict of numpy.ndarray
+            The terms by their names.
+
+        Returns
+        -------
+        SimulatedTerms
+            The terms by the origin of the labels.
+        """
         names = _TERMS if "psi2_features" in values else _DRAWN_TERMS
-        zero = np.zeros_like(
-            values["psi1"]
-        )  # noise is independent of test points and of other data
+        # noise is independent of test points and of other data
+        zero = np.zeros_like(values["psi1"])
         origins: dict[str, dict[str, FloatArray]] = {"noise": {"overlap": zero, "apart": zero}}
         for name, (origin, kind) in names.items():
             if name in values:
@@ -95,7 +113,20 @@ class SimulatedTerms:
     def combined(
         cls, function: Callable[[list[FloatArray]], FloatArray], several: Sequence[Self]
     ) -> Self:
-        """Every term as a function of the list of its values in several."""
+        """Combine the terms of several simulations, each by itself.
+
+        Parameters
+        ----------
+        function : callable
+            The term as a function of the list of its values.
+        several : sequence of SimulatedTerms
+            Terms of the same kinds.
+
+        Returns
+        -------
+        SimulatedTerms
+            The values of the function.
+        """
         values = [one.named() for one in several]
         return cls.from_named({name: function([one[name] for one in values]) for name in values[0]})
 
