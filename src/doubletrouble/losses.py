@@ -40,11 +40,20 @@ from doubletrouble.parameters import FloatArray, number
 Task: TypeAlias = Literal["regression", "classification"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
+ClassifierLoss: TypeAlias = Literal["squared", "logistic", "hinge", "squared_hinge"]
+"""Losses that the estimators and networks fit to classes."""
+CLASSIFIER_LOSSES: tuple[ClassifierLoss, ...] = get_args(ClassifierLoss)
+
 Measure: TypeAlias = Literal["zero_one", "zero_one_noisy", "squared", "log"]
-"""The error of classes; that of regression is the squared one."""
+"""The error of classes in the theory; that of regression is the squared one."""
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 VOTE_MEASURES: tuple[Measure, ...] = ("zero_one", "zero_one_noisy")
 """Measures of a majority vote, which has no score."""
+LearnerMeasure: TypeAlias = Literal["squared", "log", "zero_one"]
+"""The error of a fitted learner: those of probabilities are for classifiers alone."""
+NetworkMeasure: TypeAlias = Literal["squared", "zero_one"]
+"""The error of networks, whose score has no probability."""
+NETWORK_MEASURES: tuple[NetworkMeasure, ...] = get_args(NetworkMeasure)
 
 MEASURE_LABELS: dict[str, str] = {
     "squared": "squared error",

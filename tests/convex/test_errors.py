@@ -51,7 +51,7 @@ def test_square_loss_equals_its_closed_form(name: str, *, interactions: bool) ->
 # --- known numbers -------------------------------------------------------------------------------
 
 
-def test_peaks_of_the_misclassification() -> None:
+def test_peaks_of_the_error_rate() -> None:
     """At N/D = 2, λ = 1e-4: local maxima at P/N = 0.40 for logistic and hinge, at 1 for square."""
     widths = 2 * np.linspace(0.34, 1.2, 87)
     for loss, place, height, at_n in (
@@ -136,7 +136,7 @@ def test_least_log_loss_is_the_entropy_of_labels(flips: float, noise: float) -> 
     assert error.bayes == pytest.approx(expected, rel=1e-10)
 
 
-def test_misclassification_has_no_bias() -> None:
+def test_error_rate_has_no_bias() -> None:
     """Of a linear target; the 0/1 error of an ensemble is the angle of its mean score."""
     problem = classes(loss="logistic", ridge=1e-2, flips=0.1, noise=0.3)
     one = order_parameters(problem)

@@ -1,4 +1,4 @@
-"""Cross-entropy and 0/1 loss by cause: oracles, limits with known answers, and arguments."""
+"""Cross-entropy and error rate by cause: oracles, limits with known answers, and arguments."""
 
 import json
 import math
@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreeRegressor
 
 import doubletrouble as dt
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import Decomposition, Estimate
 from tests.decomposition.known import FEW, pool, source
@@ -227,9 +228,9 @@ def test_zero_one_loss_equals_a_count_of_votes() -> None:
 
 
 @pytest.mark.parametrize("measure", ["log", "zero_one"])
-def test_ensembles_are_averages_of_all_groups(measure: str) -> None:
+def test_ensembles_are_averages_of_all_groups(measure: LearnerMeasure) -> None:
     f, y = some_probabilities(2), np.arange(7) % 3
-    split = dt.decompose_predictions(f, y_test=y, measure=measure)  # type: ignore[arg-type]
+    split = dt.decompose_predictions(f, y_test=y, measure=measure)
     one_hot = np.eye(3)[f.argmax(axis=-1)]
     for size in (2, 4):
         errors = []
@@ -275,7 +276,7 @@ def test_a_true_distribution_separates_the_entropy_of_labels() -> None:
 @pytest.mark.full
 @pytest.mark.statistical
 @pytest.mark.parametrize("measure", ["log", "zero_one"])
-def test_standard_errors_are_the_spread_of_repeats(measure: str) -> None:
+def test_standard_errors_are_the_spread_of_repeats(measure: LearnerMeasure) -> None:
     rng = np.random.default_rng(3)
     mean = rng.normal(1, 1, 100)
     rows = []
@@ -285,7 +286,7 @@ def test_standard_errors_are_the_spread_of_repeats(measure: str) -> None:
             f,
             np.ones(100, int),
             include_test=False,
-            measure=measure,  # type: ignore[arg-type]
+            measure=measure,
         )
         rows.append(answers(split))
     for name in rows[0]:

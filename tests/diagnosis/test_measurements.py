@@ -12,7 +12,7 @@ from doubletrouble.diagnosis._extrapolation import law_sampling
 from doubletrouble.diagnosis._measurements import (
     Measurements,
     Predictions,
-    log_loss,
+    cross_entropy,
     squared_error,
 )
 
@@ -106,5 +106,5 @@ def test_losses_of_rows() -> None:
     target = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     predicted = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
     assert squared_error(predicted, target).tolist() == [1.125, 0.5, 2.0]
-    assert log_loss(predicted, target).tolist() == [-np.log(0.25), -np.log(0.5), np.inf]
+    assert cross_entropy(predicted, target).tolist() == [-np.log(0.25), -np.log(0.5), np.inf]
     assert zero_one_loss(predicted, target).tolist() == [1.0, 0.5, 1.0]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from doubletrouble.losses import ClassifierLoss
 from doubletrouble.networks import Training, train_lazy
 from doubletrouble.networks._device import TorchDevice, tf32_products
 from doubletrouble.networks._network import NetworkMember, Samples
 from doubletrouble.networks._program import Program
-from doubletrouble.networks._settings import LossName
 from tests.networks.literal import as_samples, batch_of, small_data
 
 DATA = small_data(100, 40)
@@ -30,7 +30,7 @@ def computing() -> Iterator[None]:
         yield
 
 
-def program_on_gpu(loss: LossName) -> Program:
+def program_on_gpu(loss: ClassifierLoss) -> Program:
     """Five layers, up to 32 nodes wide."""
     cpu = as_samples([DATA], torch.float32)
     samples = Samples(x=cpu.x.cuda(), y=cpu.y.cuda(), x_test=cpu.x_test.cuda())
@@ -61,7 +61,7 @@ def test_gpu_agrees_with_cpu(options: dict[str, Any]) -> None:
 @gpu
 @pytest.mark.usefixtures("computing")
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
-def test_replayed_steps_agree_with_eager_steps(loss: LossName) -> None:
+def test_replayed_steps_agree_with_eager_steps(loss: ClassifierLoss) -> None:
     replayed, eager = program_on_gpu(loss), program_on_gpu(loss)
     replayed.advance(12)
     replayed.advance(8)

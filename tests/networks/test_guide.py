@@ -10,7 +10,8 @@ import pytest
 from doubletrouble.cli._app import load
 from doubletrouble.figures._agreement import stored_rows
 from doubletrouble.figures._lazy import PUBLISHED
-from doubletrouble.networks import DTYPES, LOSSES, OPTIMIZERS, STATUSES
+from doubletrouble.losses import CLASSIFIER_LOSSES
+from doubletrouble.networks import DTYPES, OPTIMIZERS, STATUSES
 from doubletrouble.networks._curve import WIDTHS
 from tests.docs.pages import ROOT, compared, text_of
 
@@ -41,7 +42,7 @@ def test_examples_print_the_output_shown(tmp_path: Path, monkeypatch: pytest.Mon
 def test_every_name_is_documented() -> None:
     text = text_of(PAGE)
     assert all(f"`{status}`" in text for status in STATUSES)
-    assert all(f'`"{name}"`' in text for name in (*LOSSES, *OPTIMIZERS, *DTYPES))
+    assert all(f'`"{name}"`' in text for name in (*CLASSIFIER_LOSSES, *OPTIMIZERS, *DTYPES))
 
 
 def test_every_parameter_is_documented() -> None:

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from doubletrouble.errors import DivergenceError
+from doubletrouble.losses import ClassifierLoss
 from doubletrouble.networks import Training, train_lazy
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._optimizers import CONVERGED, DIVERGED, RUNNING, ZERO, StoppingRule
-from doubletrouble.networks._settings import LossName
 from tests.networks.literal import Lazy, program, scores_at_test, small_data
 from tests.selection import full_beyond_cases
 
@@ -30,7 +30,7 @@ def literal_losses(
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_members_stop_at_zero_loss(loss: LossName) -> None:
+def test_members_stop_at_zero_loss(loss: ClassifierLoss) -> None:
     data = small_data(6)
     run = train_lazy(data, width=8, laziness=1, ensemble=4, loss=loss, max_steps=150, **CPU)
     assert set(run.status) == {"zero"}

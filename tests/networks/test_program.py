@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from doubletrouble.losses import ClassifierLoss
 from doubletrouble.networks import train_lazy
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._optimizers import SampleOrder
-from doubletrouble.networks._settings import DTypeName, LossName, OptimizerName, Training
+from doubletrouble.networks._settings import DTypeName, OptimizerName, Training
 from tests.networks.literal import (
     LOSSES,
     Lazy,
@@ -51,7 +52,7 @@ def of(member: NetworkMember) -> tuple[torch.Tensor, torch.Tensor]:
     ),
 )
 def test_program_agrees_with_literal_networks(
-    loss: LossName, optimizer: OptimizerName, depth: int
+    loss: ClassifierLoss, optimizer: OptimizerName, depth: int
 ) -> None:
     rate = None if optimizer == "adam" else 0.1
     training = Training(loss=loss, optimizer=optimizer, learning_rate=rate, max_steps=STEPS)

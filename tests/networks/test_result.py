@@ -10,8 +10,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.errors import DivergenceError
+from doubletrouble.losses import NETWORK_MEASURES
 from doubletrouble.networks import LazyRun, train_lazy
-from doubletrouble.networks._result import MEASURES
 from doubletrouble.parameters import FloatArray
 from tests.messages import not_identified
 from tests.networks.literal import small_data
@@ -56,13 +56,15 @@ def test_errors_of_groups_equal_those_by_hand() -> None:
     y = np.array([1.0, 1.0, -1.0, -1.0])
     scores = np.array([[1, 1, 1, -1], [1, -4, -1, -1], [1, 1, -1, -1], [0, -1, -1, -1.0]])
     run = ensemble_of(scores, y)
-    np.testing.assert_allclose(run.by_group(1), [1 / 4, 1 / 4, 0, 3 / 8])
-    assert float(run.error().total) == pytest.approx(7 / 32)
-    np.testing.assert_allclose(run.by_group(2), [(1 + 0.5) / 4, 0.5 / 4])  # a mean of 0: 1/2
-    assert float(run.error(4).total) == 1 / 4  # the second point: -3/4 on average
-    np.testing.assert_allclose(run.by_group(dt.Vote(2)), [(0.5 + 0.5) / 4, 0.5 / 4])
-    assert float(run.error(dt.Vote(4)).total) == pytest.approx(0.5 / 4)
-    assert float(run.error(4, "squared").total) == pytest.approx(np.mean((scores.mean(0) - y) ** 2))
+    np.testing.assert_allclose(run.by_group(1, "zero_one"), [1 / 4, 1 / 4, 0, 3 / 8])
+    assert float(run.error(1, "zero_one").total) == pytest.approx(7 / 32)
+    np.testing.assert_allclose(
+        run.by_group(2, "zero_one"), [(1 + 0.5) / 4, 0.5 / 4]
+    )  # a mean of 0: 1/2
+    assert float(run.error(4, "zero_one").total) == 1 / 4  # the second point: -3/4 on average
+    np.testing.assert_allclose(run.by_group(dt.Vote(2), "zero_one"), [(0.5 + 0.5) / 4, 0.5 / 4])
+    assert float(run.error(dt.Vote(4), "zero_one").total) == pytest.approx(0.5 / 4)
+    assert float(run.error(4).total) == pytest.approx(np.mean((scores.mean(0) - y) ** 2))
     np.testing.assert_array_equal(run.distance, 3.0)
     with pytest.raises(ValueError, match=r"^ensemble must be .* got 5"):
         run.error(5)
@@ -118,10 +120,10 @@ def test_standard_error_of_a_single_group_is_infinite() -> None:
 
 
 @pytest.mark.parametrize("ensemble", [2, dt.Ensemble(2), dt.Vote(2)])
-def test_misclassified_shares_have_no_parts(ensemble: Any) -> None:
+def test_error_rates_have_no_parts(ensemble: Any) -> None:
     run = ensemble_of(np.random.default_rng(0).normal(size=(6, 50)), np.ones(50))
-    error = run.error(ensemble)
-    groups = run.by_group(ensemble)
+    error = run.error(ensemble, "zero_one")
+    groups = run.by_group(ensemble, "zero_one")
     assert error.total.value == pytest.approx(groups.mean())
     assert error.total.standard_error == pytest.approx(groups.std(ddof=1) / math.sqrt(3))
     assert error.parts == {}
@@ -133,7 +135,7 @@ def test_ensembles_and_networks_are_drawn() -> None:
     mpl.use("Agg")
     run = ensemble_of(np.random.default_rng(0).normal(size=(6, 50)), np.ones(50))
     axes = run.plot()
-    means = [float(run.error(K).total) for K in (1, 2, 3, 5, 6)]
+    means = [float(run.error(K, "zero_one").total) for K in (1, 2, 3, 5, 6)]
     assert any(list(line.get_ydata()) == means for line in axes.lines)
 
 
@@ -141,7 +143,7 @@ def test_errors_of_the_same_groups_are_paired() -> None:
     rng = np.random.default_rng(0)
     run, other = (ensemble_of(rng.normal(size=(12, 40)) + 1, np.ones(40)) for _ in range(2))
     same = pickle.loads(pickle.dumps(run))
-    for measure in MEASURES:
+    for measure in NETWORK_MEASURES:
         total = run.error(2, measure).total
         for again in (run, same):
             gap = total - again.error(2, measure).total
@@ -149,8 +151,8 @@ def test_errors_of_the_same_groups_are_paired() -> None:
         for apart in (run.error(3, measure).total, other.error(2, measure).total):
             independent = math.hypot(float(total.standard_error), float(apart.standard_error))
             assert (total - apart).standard_error == pytest.approx(independent)
-    by_group = dt.Estimate.of(run.by_group(2) - run.by_group(dt.Vote(2)))
-    gap = run.error(2).total - run.error(dt.Vote(2)).total
+    by_group = dt.Estimate.of(run.by_group(2, "zero_one") - run.by_group(dt.Vote(2), "zero_one"))
+    gap = run.error(2, "zero_one").total - run.error(dt.Vote(2), "zero_one").total
     assert gap.standard_error == pytest.approx(by_group.standard_error)
 
 
@@ -167,7 +169,8 @@ def test_ensemble_is_validated() -> None:
 def test_errors_of_diverged_members_are_refused() -> None:
     run = partly_diverged()
     assert run.diverged.tolist() == [False, True, False, True, False]
-    for options in ({}, {"ensemble": dt.Vote(2)}, {"ensemble": 2, "measure": "squared"}):
+    options: Any
+    for options in ({}, {"ensemble": 2}, {"ensemble": dt.Vote(2), "measure": "zero_one"}):
         with pytest.raises(DivergenceError, match=r"^2 of 5 members diverged \(1, 3\)"):
             run.error(**options)
     left = run.without_diverged()
@@ -177,7 +180,8 @@ def test_errors_of_diverged_members_are_refused() -> None:
     assert np.isfinite(left.distance).all()
     text = " ".join(str(run).split())
     assert text.startswith("5 networks of width 6, α = 10: 3 max_steps, 2 diverged")
-    assert f"one network 1 {left.error().total} mean 3 {float(left.error(3).total):.3f}" in text
+    one, mean = (left.error(K, "zero_one").total for K in (1, 3))
+    assert f"one network 1 {one} mean 3 {float(mean):.3f}" in text
     assert "2 of 5 networks diverged, and are left out" in text
     assert repr(run) == repr(left)
     lost = train_lazy(small_data(), ensemble=2, learning_rate=1e4, **WILD)

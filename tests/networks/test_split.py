@@ -121,7 +121,7 @@ def test_other_schemes_are_refused() -> None:
 def test_measures_are_validated() -> None:
     split = lazy_split(DATA, **EXACT)
     measure: Any = "classification"
-    with pytest.raises(ValueError, match=r"^measure must be one of zero_one, squared, got"):
+    with pytest.raises(ValueError, match=r"^measure must be one of squared, zero_one, got"):
         split.error(1, measure)
     with pytest.raises(ValueError, match=r"^measure must be 'zero_one' for Vote\(3\), got 'sq"):
         split.error(dt.Vote(3))
@@ -142,7 +142,7 @@ def test_other_losses_have_a_note_on_squared_errors() -> None:
     options: dict[str, Any] = {**OPTIONS, "laziness": 5.0, "max_steps": 10}
     hinge, squared = (lazy_split(DATA, loss=loss, **options) for loss in ("hinge", "squared"))
     assert "squared errors may be large" in " ".join(str(hinge).split())
-    rates = json.loads(hinge.to_json())["misclassified"]
+    rates = json.loads(hinge.to_json())["error_rate"]
     assert rates[0]["error"] == hinge.error(1, "zero_one").total.value
     assert "may be large" not in str(squared)
     assert hinge.settings["optimizer"] == "adam"

@@ -11,7 +11,8 @@ import typer
 
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Display, Form
-from doubletrouble.decomposition import Decomposition, LearnerMeasure
+from doubletrouble.decomposition import Decomposition
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import check_level
 
 _MEMBERS = AxisValues((1, 5, math.inf))

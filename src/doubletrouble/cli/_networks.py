@@ -25,11 +25,11 @@ from doubletrouble.cli._output import note
 from doubletrouble.cli._report import Form
 from doubletrouble.data import NAMES, PARITY, SCALINGS, Data, load_data
 from doubletrouble.errors import require
+from doubletrouble.losses import CLASSIFIER_LOSSES
 from doubletrouble.networks import (
     DEFAULTS,
     DTYPES,
     LAPTOP,
-    LOSSES,
     OPTIMIZERS,
     Training,
 )
@@ -143,7 +143,7 @@ class _SplitDataFlags(_DataFlags):
     n_samples: Annotated[int | None, _N_SAMPLES] = 200  # of each data set
 
 
-_LOSS = option(", ".join(LOSSES), choices=LOSSES)
+_LOSS = option(", ".join(CLASSIFIER_LOSSES), choices=CLASSIFIER_LOSSES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,8 +243,8 @@ def lazy(
     """Train ensembles of lazy networks on images of two classes, and print their test errors.
 
     A network f of L layers is trained as F = α (f - f₀), f₀ being f at initialization. Networks of
-    all values of --width and --laziness are trained together. Errors are shares of misclassified
-    test images: of one network (± the standard deviation over the members), of the mean of K
+    all values of --width and --laziness are trained together. Errors are error rates of test
+    images: of one network (± the standard deviation over the members), of the mean of K
     networks, and of their vote. A network stops at zero loss, when its loss has converged, after
     --max-steps, or when it diverges; those that diverged are left out of the errors.
 

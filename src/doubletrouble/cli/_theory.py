@@ -161,8 +161,9 @@ def calibration(
 ) -> None:
     """Print the calibration of the mean score of classifiers, read as log-odds.
 
-    The slope is the factor of the score with the least log loss: below 1 for overconfident scores.
-    The calibration error is the mean distance of the predicted probability from the actual one.
+    The slope is the factor of the score with the least cross-entropy: below 1 for overconfident
+    scores. The calibration error is the mean distance of the predicted probability from the actual
+    one.
     """
     result = theory.calibration(grid.problem, grid.ensemble)
     _show(form, "Calibration", grid, replace(result, coordinates=grid.coordinates))

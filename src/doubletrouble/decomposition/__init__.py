@@ -15,7 +15,6 @@ from doubletrouble.decomposition._fitting import checked_predictions as checked_
 from doubletrouble.decomposition._fitting import listed_failures as listed_failures
 from doubletrouble.decomposition._fitting import recorded_warnings as recorded_warnings
 from doubletrouble.decomposition._fitting import summarized_warnings as summarized_warnings
-from doubletrouble.decomposition._losses import LearnerMeasure as LearnerMeasure
 from doubletrouble.decomposition._losses import zero_one_loss as zero_one_loss
 from doubletrouble.decomposition._plan import RepeatPlan as RepeatPlan
 from doubletrouble.decomposition._plan import plan_repeats as plan_repeats

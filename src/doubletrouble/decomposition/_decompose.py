@@ -32,7 +32,7 @@ from doubletrouble.decomposition._fitting import (
     listed_failures,
     summarized_warnings,
 )
-from doubletrouble.decomposition._losses import LearnerMeasure, least_draws
+from doubletrouble.decomposition._losses import least_draws
 from doubletrouble.decomposition._predictions import check_option, decompose_predictions
 from doubletrouble.decomposition._result import LearnerDecomposition
 from doubletrouble.decomposition._running import content_hash, data_hash, run_fits
@@ -44,6 +44,7 @@ from doubletrouble.decomposition._sources import (
     init_seed,
 )
 from doubletrouble.errors import FitError
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, check_level, shown, whole_number
 from doubletrouble.runs import (
     Cell,
@@ -130,7 +131,7 @@ def decompose(
     measure : {"squared", "log", "zero_one"}, default: "squared"
         The error of a classifier: the squared distance of its predicted probabilities to the
         one-hot labels (Brier score); the cross-entropy, whose central predictor is the normalized
-        geometric mean of probabilities; or the 0/1 loss, whose parts are the effects of voting. A
+        geometric mean of probabilities; or the error rate, whose parts are the effects of voting. A
         regression has the squared error.
     executor : object or None, default: None
         Any object with a method `submit`, on which fits run.

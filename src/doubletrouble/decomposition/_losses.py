@@ -1,4 +1,4 @@
-r"""Cross-entropy and 0/1 loss of classifiers by cause.
+r"""Cross-entropy and error rate of classifiers by cause.
 
 Both are split like the squared error, by averaging over noise, then initializations, then data sets
 [dascoli2020]. Every average gives a central predictor, and a part is the loss that an average
@@ -30,8 +30,8 @@ Standard errors leave out data sets and initializations as in `_components`. Of 
 D² evaluations. Deviations of sampling are those of the mean over D, times (D-1)/(D-2), which is
 exact for a quadratic function.
 
-**0/1 loss.** The central predictor is the majority of votes; a tie of k classes counts as 1 - 1/k.
-Parts are the effects of voting [domingos2000], [james2003]: they add up to the error of single
+**Error rate.** The central predictor is the majority of votes; a tie of k classes counts as 1 -
+1/k. Parts are the effects of voting [domingos2000], [james2003]: they add up to the error of single
 fits, and may be negative, since a vote makes wrong majorities certain. The majority of n votes is
 not that of infinitely many, and with two it has the error of one: noise, initialization and
 sampling need three draws or more. The loss is not a smooth function of shares of votes, and parts
@@ -40,23 +40,22 @@ and for data sets, with less variance, from all and half of them.
 
 **Ensembles.** `members_K` is the loss of K averaged members (of their probabilities, or votes),
 from groups of K of the initializations. For cross-entropy the limit of many members is that of
-geometric means, by extrapolation; for the 0/1 loss, the vote of all members at hand.
+geometric means, by extrapolation; for the error rate, the vote of all members at hand.
 """
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.decomposition._components import ProductWeights, Statistic
 from doubletrouble.decomposition._design import Design
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import FloatArray, refuse_masked
-
-LearnerMeasure: TypeAlias = Literal["squared", "log", "zero_one"]
 
 SINGLE, OVER_NOISE, OVER_INIT, OVER_NOISE_INIT, OVER_ALL = (
     "single",
@@ -560,7 +559,7 @@ class _Logarithms(_Loss):
 
 
 class _Votes(_Loss):
-    """0/1 loss: shares of votes."""
+    """Error rate: shares of votes."""
 
     def transformed(self, f: FloatArray) -> FloatArray:
         return _votes(f)
@@ -618,9 +617,9 @@ class _Votes(_Loss):
             carried = change
         parts["bias"] = _weighted(weights["bias"], values) + carried
         yield (
-            "Parts of the 0/1 loss are effects of voting: they may be negative, and depend on the "
-            f"numbers of noise draws ({counts[0]}), initializations ({counts[1]}) and data sets "
-            f"({counts[2]}). With infinitely many, about: "
+            "Parts of the error rate are effects of voting: they may be negative, and depend on "
+            f"the numbers of noise draws ({counts[0]}), initializations ({counts[1]}) and data "
+            f"sets ({counts[2]}). With infinitely many, about: "
             f"{', '.join(f'{name} {value:.3g}' for name, value in parts.items())}."
         )
         for name, n in zip(self._sums, counts, strict=True):

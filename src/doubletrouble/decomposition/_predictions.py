@@ -19,7 +19,6 @@ from doubletrouble.decomposition._components import (
 )
 from doubletrouble.decomposition._design import Design
 from doubletrouble.decomposition._losses import (
-    LearnerMeasure,
     central_losses,
     class_predictions,
     class_target,
@@ -27,6 +26,7 @@ from doubletrouble.decomposition._losses import (
 from doubletrouble.decomposition._result import Decomposition
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import NOISE
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import (
     FloatArray,
     Parameter,
@@ -99,7 +99,7 @@ def decompose_predictions(
         first of the noise draws is then the labels without added noise.
     measure : {"squared", "log", "zero_one"}, default: "squared"
         For probabilities of classes: the Brier score, which is the squared error, the cross-entropy
-        or the 0/1 loss.
+        or the error rate.
     confidence : float, default: 0.9
         The level of intervals in tables and plots, in (0, 1).
 

@@ -29,7 +29,6 @@ from doubletrouble.decomposition._design import Design
 from doubletrouble.decomposition._losses import (
     MEMBERS_OF,
     SINGLE,
-    LearnerMeasure,
     absorbed_causes,
     losses_by_row,
     missing_parts,
@@ -39,7 +38,7 @@ from doubletrouble.decomposition._sources import Labels
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.losses import MEASURE_LABELS
+from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, Value, number
 from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors
@@ -53,7 +52,7 @@ class Decomposition(Shown):
     """The error of a learner by cause, from predictions: `error()`, `anova()`.
 
     The error is the squared one (for probabilities of classes, the Brier score), or with another
-    `measure` the cross-entropy or the 0/1 loss of a classifier.
+    `measure` the cross-entropy or the error rate of a classifier.
 
     All estimates of one decomposition are of the same draws: their sums and differences have the
     standard errors of paired draws, as has the difference `a.error() - b.error()` of two
@@ -145,7 +144,7 @@ class Decomposition(Shown):
         )
 
     def _other_measure(self, K: float) -> ErrorTerms[Estimate]:
-        """The cross-entropy or the 0/1 loss by cause."""
+        """The cross-entropy or the error rate by cause."""
         design, measure = self.design, self.measure
         if 1 < K < math.inf:
             name = f"{MEMBERS_OF}{K:g}"

@@ -10,10 +10,10 @@ from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import between, level, plain
 from doubletrouble._plots import part_labels
-from doubletrouble.decomposition import LearnerMeasure
 from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, described, no_gain
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.options import NOW, Advice, Option, against_mean, option_after, skill_text
 from doubletrouble.parameters import by_name
 from doubletrouble.results import ErrorTerms

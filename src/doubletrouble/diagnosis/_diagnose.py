@@ -17,7 +17,6 @@ from doubletrouble import glossary
 from doubletrouble.decomposition import (
     FitWarning,
     Learner,
-    LearnerMeasure,
     TaskName,
     check_option,
     summarized_warnings,
@@ -35,8 +34,15 @@ from doubletrouble.diagnosis._design import (
 )
 from doubletrouble.diagnosis._extrapolation import Extrapolation, RowMultipliers
 from doubletrouble.diagnosis._fits import BlockedRows, Fitted, WindowFits
-from doubletrouble.diagnosis._measurements import Alternative, Loss, Measurements, log_loss, totals
+from doubletrouble.diagnosis._measurements import (
+    Alternative,
+    Loss,
+    Measurements,
+    cross_entropy,
+    totals,
+)
 from doubletrouble.diagnosis._result import CONFIDENCE, OPTIONS, Diagnosis
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, check_level, number, whole_number
 from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path
 
@@ -403,7 +409,7 @@ class _Learners:
         if warning := summarized_warnings([*fitted.warned, *warned]):
             warnings.warn(warning, UserWarning, stacklevel=3)
             notes.append(f"{warning}.")
-        losses: dict[LearnerMeasure, Loss] = {"log": log_loss, "zero_one": zero_one_loss}
+        losses: dict[LearnerMeasure, Loss] = {"log": cross_entropy, "zero_one": zero_one_loss}
         return Diagnosis(
             n_samples=table.n_samples,
             n_fits=len(fitted.warned) + len(warned),

@@ -200,7 +200,7 @@ def squared_error(predictions: FloatArray, target: FloatArray) -> FloatArray:
     return _squares(target - predictions)
 
 
-def log_loss(predictions: FloatArray, target: FloatArray) -> FloatArray:
+def cross_entropy(predictions: FloatArray, target: FloatArray) -> FloatArray:
     """Minus the logarithm of the probability of the class of each row; inf for probability 0."""
     with np.errstate(divide="ignore"):
         losses: FloatArray = -np.log(np.sum(target * predictions, axis=1))

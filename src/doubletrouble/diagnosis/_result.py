@@ -13,7 +13,7 @@ from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, table_by_part
 from doubletrouble._numbers import level, percent, plain, whole
 from doubletrouble._plots import part_label
-from doubletrouble.decomposition import Labels, LearnerMeasure, check_option, generator
+from doubletrouble.decomposition import Labels, check_option, generator
 from doubletrouble.diagnosis._curve import LAW, LearningCurve
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
@@ -29,7 +29,7 @@ from doubletrouble.diagnosis._measurements import Alternative, Measurement, Meas
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.estimates import Estimate, PosteriorDraws
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.losses import MEASURE_LABELS
+from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
 from doubletrouble.options import (
     BAG,
     DATA,

@@ -4,7 +4,7 @@ from __future__ import annotations  # help() shows the names of types, not their
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,9 @@ from doubletrouble.estimators._regressor import (
     RandomFeaturesModel,
     checked_weights,
 )
-from doubletrouble.losses import Loss
+from doubletrouble.losses import CLASSIFIER_LOSSES, ClassifierLoss, Loss
 from doubletrouble.losses import loss as named_loss
 from doubletrouble.parameters import FloatArray
-
-ClassifierLoss: TypeAlias = Literal["squared", "logistic", "hinge", "squared_hinge"]
-"""Losses of a classifier; those other than "squared" are fitted by iteration."""
-
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -344,7 +340,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
 
     def _parameters(self) -> LearnerParameters:
-        known = get_args(ClassifierLoss)
+        known = CLASSIFIER_LOSSES
         if str(self.loss) not in known:
             raise ValueError(f"loss must be one of {', '.join(known)}, got {self.loss!r}")
         parameters = super()._parameters()

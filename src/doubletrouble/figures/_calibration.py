@@ -1,7 +1,7 @@
 r"""The calibration of one model and of averaged models, for the logistic loss.
 
 The score of a logistic model is read as the log-odds of the label. The calibration slope is the
-factor of the score with the least log loss: below one, the scores are overconfident. Averaging
+factor of the score with the least cross-entropy: below one, the scores are overconfident. Averaging
 shrinks scores more than it improves their direction, so that slopes rise with the number of models.
 """
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from doubletrouble.networks._settings import DEFAULTS as DEFAULTS
 from doubletrouble.networks._settings import DTYPES as DTYPES
 from doubletrouble.networks._settings import LAPTOP as LAPTOP
-from doubletrouble.networks._settings import LOSSES as LOSSES
 from doubletrouble.networks._settings import OPTIMIZERS as OPTIMIZERS
 from doubletrouble.networks._settings import STATUSES as STATUSES
 from doubletrouble.networks._settings import Training as Training

@@ -25,6 +25,7 @@ from doubletrouble._numbers import plain, whole
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import EnsembleLike, Vote
 from doubletrouble.errors import SweepInterrupted
+from doubletrouble.losses import MEASURE_LABELS
 from doubletrouble.networks._result import LazyRun, ensemble_size
 from doubletrouble.networks._settings import (
     DEFAULTS,
@@ -62,7 +63,7 @@ _COLUMNS = {"max_steps": "most_steps"}  # the column max_steps counts networks w
 class LazyCurve(Shown):
     """Ensembles for every α and width, in that order.
 
-    `to_frame` has a row for each: the shares of test points misclassified by one member
+    `to_frame` has a row for each: the error rates of one member
     (`single_error`, with the standard deviation over members, `single_std`), by the mean of all
     (`ensemble_error`) and by their vote (`vote_error`), the training error and loss, and the
     numbers of members by status. Members that diverged are left out.
@@ -118,7 +119,7 @@ class LazyCurve(Shown):
                 f"{plain(best['ensemble_error'])}, at width {best['width']} and "
                 f"α = {whole(best['laziness'])}."
             )
-        title = "Share of test points misclassified"
+        title = "Error rate"
         return Content(title=title, tables=[_table(rows)], verdict=verdict)
 
     def _picture(self) -> _plots.Curves:
@@ -142,7 +143,7 @@ class LazyCurve(Shown):
             x=x,
             xlabel="nodes per hidden layer" if name == "width" else "α",
             lines=lines,
-            ylabel="share of test points misclassified",
+            ylabel=MEASURE_LABELS["zero_one"],
             logx=True,
             logy=False,
         )
@@ -357,15 +358,15 @@ def table_row(run: LazyRun) -> dict[str, Any]:
     left = run.n_members - counts["diverged"]
     valid = run.without_diverged() if left else None
     nan = float("nan")
-    single = valid.by_group() if valid else np.array([nan])
+    single = valid.by_group(1, "zero_one") if valid else np.array([nan])
     return {
         "laziness": run.laziness,
         "width": run.width,
         "n_members": run.n_members,
         "single_error": float(single.mean()),
         "single_std": float(single.std(ddof=1)) if left > 1 else nan,
-        "ensemble_error": float(valid.error(left).total) if valid else nan,
-        "vote_error": float(valid.error(Vote(left)).total) if valid else nan,
+        "ensemble_error": float(valid.error(left, "zero_one").total) if valid else nan,
+        "vote_error": float(valid.error(Vote(left), "zero_one").total) if valid else nan,
         "train_error": float(valid.train_error.mean()) if valid else nan,
         "train_loss": float(valid.train_loss.mean()) if valid else nan,
         "interpolating": int(run.interpolates.sum()),

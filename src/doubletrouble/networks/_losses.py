@@ -11,6 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from doubletrouble.losses import ClassifierLoss
 from doubletrouble.networks._network import (
     OUTPUTS,
     Linearized,
@@ -18,7 +19,6 @@ from doubletrouble.networks._network import (
     rows_of,
     weighted_norm,
 )
-from doubletrouble.networks._settings import LossName
 
 _POWER_STEPS = 30  # the largest eigenvalue need not be precise
 _TINY = 1e-30
@@ -51,7 +51,7 @@ def _logistic(F: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
     return torch.nn.functional.softplus(-margin), -t * torch.sigmoid(-margin)
 
 
-LOSSES: dict[LossName, TrainingLoss] = {
+LOSSES: dict[ClassifierLoss, TrainingLoss] = {
     "hinge": TrainingLoss(
         _hinge, curvature=1.0
     ),  # piecewise linear: steps of the size of the others'

@@ -4,7 +4,7 @@ from __future__ import annotations  # help() shows the names of types, not their
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,11 @@ from doubletrouble.decomposition import Statistic, digest, ensemble_error, group
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
 from doubletrouble.estimates import Estimate
-from doubletrouble.losses import MEASURE_LABELS
+from doubletrouble.losses import MEASURE_LABELS, NETWORK_MEASURES, NetworkMeasure
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.palette import NOISE_FLOOR
 from doubletrouble.parameters import FloatArray, whole_number
 from doubletrouble.results import ErrorTerms
-
-NetworkMeasure: TypeAlias = Literal["zero_one", "squared"]
-MEASURES: tuple[NetworkMeasure, ...] = get_args(NetworkMeasure)
 
 _SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of members in plots
 _ROUNDING = 1e-9  # squared loss of labels ±1 that counts as zero for an exact solution
@@ -44,13 +41,13 @@ class LazyRun(Shown):
     ... )
     >>> print(run)
     4 networks of width 8, α = ∞: 4 exact
-    error of     K  misclassified
+    error of     K  error rate
     one network  1  0.407 ± 0.027
     mean         4  0.428
     vote         4  0.367
     One network misclassifies 41% of the test points, and the mean of 4 43% of them;
     2 of 4 fit every training sample.
-    >>> bool(run.error(4, "squared").total.value < run.error(1, "squared").total.value)
+    >>> bool(run.error(4).total.value < run.error(1).total.value)
     True
     """
 
@@ -155,7 +152,7 @@ class LazyRun(Shown):
         )
 
     def by_group(
-        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "zero_one"
+        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "squared"
     ) -> FloatArray:
         """Return the test error of every disjoint group of K members.
 
@@ -163,9 +160,9 @@ class LazyRun(Shown):
         ----------
         ensemble : int or Ensemble or Vote, default: 1
             K, up to the number of members: the mean score of K, as `Ensemble(K)`; or `Vote(K)`.
-        measure : {"zero_one", "squared"}, default: "zero_one"
-            The fraction of misclassified test points, or the squared error of the mean score,
-            against ±1.
+        measure : {"squared", "zero_one"}, default: "squared"
+            The squared error of the mean score against ±1, or the error rate: the share of test
+            points of the wrong class.
 
         Returns
         -------
@@ -195,7 +192,7 @@ class LazyRun(Shown):
         return zero_one_error(groups, self.y_test, ensemble)
 
     def error(
-        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "zero_one"
+        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "squared"
     ) -> ErrorTerms[Estimate]:
         """Return the test error of K members: the mean over disjoint groups of K.
 
@@ -207,9 +204,9 @@ class LazyRun(Shown):
         ----------
         ensemble : int or Ensemble or Vote, default: 1
             K, up to the number of members: the mean score of K, as `Ensemble(K)`; or `Vote(K)`.
-        measure : {"zero_one", "squared"}, default: "zero_one"
-            The fraction of misclassified test points, or the squared error of the mean score,
-            against ±1.
+        measure : {"squared", "zero_one"}, default: "squared"
+            The squared error of the mean score against ±1, or the error rate: the share of test
+            points of the wrong class.
 
         Returns
         -------
@@ -278,10 +275,10 @@ class LazyRun(Shown):
             return content
         valid = self.without_diverged()
         fitted = int(valid.interpolates.sum())
-        rows: list[list[Any]] = [["one network", 1, valid.error().total]]
+        rows: list[list[Any]] = [["one network", 1, valid.error(1, "zero_one").total]]
         if left > 1:
-            rows += [["mean", left, valid.error(left).total]]
-            rows += [["vote", left, valid.error(Vote(left)).total]]
+            rows += [["mean", left, valid.error(left, "zero_one").total]]
+            rows += [["vote", left, valid.error(Vote(left), "zero_one").total]]
         for row in rows:
             if not np.isfinite(row[2].standard_error):
                 row[2] = float(row[2])
@@ -291,7 +288,7 @@ class LazyRun(Shown):
         columns = (
             Column(name="error_of", heading="error of", form="words"),
             Column(name="n_members", heading="K", form="count"),
-            Column(name="error", heading="misclassified"),
+            Column(name="error", heading="error rate"),
         )
         return replace(
             content,
@@ -305,7 +302,7 @@ class LazyRun(Shown):
         lines = [
             _plots.Curve(
                 label=label,
-                y=np.array([float(valid.error(kind(K)).total) for K in sizes]),
+                y=np.array([float(valid.error(kind(K), "zero_one").total) for K in sizes]),
                 points=True,
                 joined=True,
             )
@@ -315,15 +312,15 @@ class LazyRun(Shown):
             x=sizes,
             xlabel="networks K",
             lines=lines,
-            ylabel="share of test points misclassified",
+            ylabel=MEASURE_LABELS["zero_one"],
             logy=False,
         )
 
 
-def ensemble_size(ensemble: EnsembleLike, function: str, measure: str = "zero_one") -> int:
+def ensemble_size(ensemble: EnsembleLike, function: str, measure: str = "squared") -> int:
     """Return K of an ensemble of networks, each trained on all samples, for `function`."""
-    if measure not in MEASURES:
-        raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+    if measure not in NETWORK_MEASURES:
+        raise ValueError(f"measure must be one of {', '.join(NETWORK_MEASURES)}, got {measure!r}")
     scheme = as_ensemble(ensemble, function)
     if isinstance(scheme, Vote) and measure != "zero_one":
         raise ValueError(f"measure must be 'zero_one' for {scheme!r}, got {measure!r}")
@@ -339,7 +336,7 @@ def zero_one_error(
 
 
 def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
-    """Return the terms of a misclassification rate, which is not split."""
+    """Return the terms of an error rate, which is not split."""
     return ErrorTerms._of_total(
         total, "parts need measure 'squared', got 'zero_one'", label=MEASURE_LABELS["zero_one"]
     )

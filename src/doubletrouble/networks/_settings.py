@@ -8,10 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from doubletrouble import glossary
+from doubletrouble.losses import CLASSIFIER_LOSSES, ClassifierLoss
 from doubletrouble.parameters import FloatArray, number, whole_number
-
-LossName: TypeAlias = Literal["hinge", "squared_hinge", "squared", "logistic"]
-LOSSES: tuple[LossName, ...] = get_args(LossName)
 
 OptimizerName: TypeAlias = Literal["auto", "adam", "gd", "sgd", "exact"]
 OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
@@ -64,7 +62,7 @@ class Training:
     0.05
     """
 
-    loss: LossName = "hinge"
+    loss: ClassifierLoss = "hinge"
     optimizer: OptimizerName = "auto"
     learning_rate: float | None = None
     max_steps: int = 100_000
@@ -73,8 +71,10 @@ class Training:
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
+        if self.loss not in CLASSIFIER_LOSSES:
+            raise ValueError(
+                f"loss must be one of {', '.join(CLASSIFIER_LOSSES)}, got {self.loss!r}"
+            )
         if self.optimizer not in OPTIMIZERS:
             names = ", ".join(OPTIMIZERS)
             raise ValueError(f"optimizer must be one of {names}, got {self.optimizer!r}")

@@ -25,10 +25,10 @@ from doubletrouble.decomposition import (
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.estimates import Estimate
+from doubletrouble.losses import ClassifierLoss, NetworkMeasure
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._result import (
-    NetworkMeasure,
     ensemble_size,
     leave_one_out,
     zero_one_error,
@@ -37,7 +37,6 @@ from doubletrouble.networks._result import (
 from doubletrouble.networks._settings import (
     DEFAULTS,
     DTypeName,
-    LossName,
     Training,
     TrainingOutcome,
     settings_used,
@@ -73,7 +72,8 @@ class LazySplit(Shown):
             `Vote(K)`. Any K for the squared error, as in `Decomposition.error`, and up to `n_init`
             for "zero_one", where the mean over disjoint groups of K is returned.
         measure : {"squared", "zero_one"}, default: "squared"
-            The squared error against ±1, or the fraction of misclassified test points.
+            The squared error against ±1, or the error rate: the share of test points of the wrong
+            class.
 
         Returns
         -------
@@ -106,14 +106,14 @@ class LazySplit(Shown):
         if loss != "squared":
             notes.append(
                 f"loss {loss!r} does not fit scores to ±1: squared errors may be large; see the "
-                "test points misclassified"
+                "error rate"
             )
         K = self.predictions.shape[2]
         schemes = {"one network": Ensemble(1), f"mean of {K}": Ensemble(K), f"vote of {K}": Vote(K)}
         rows = [[name, self.error(one, "zero_one").total] for name, one in schemes.items()]
-        misclassified = Table(
-            name="misclassified",
-            title="Test points misclassified",
+        rates = Table(
+            name="error_rate",
+            title="Error rate",
             columns=(Column(name="error_of", heading="by", form="words"), Column(name="error")),
             rows=rows if K > 1 else rows[:1],
             confidence=self.squared.confidence,
@@ -121,7 +121,7 @@ class LazySplit(Shown):
         settings = {**self.settings, "train_error": float(self.train_error.mean())}
         return replace(
             content,
-            tables=[*content.tables, misclassified],
+            tables=[*content.tables, rates],
             notes=notes,
             facts={**content.facts, "settings": settings},
         )
@@ -147,7 +147,7 @@ def lazy_split(
     memory: float | None = None,
     store: str | Path | None = None,
     progress: bool = True,
-    loss: LossName = "squared",
+    loss: ClassifierLoss = "squared",
     **training: Any,
 ) -> LazySplit:
     """Train on disjoint data sets from the same initializations, and split the error by cause.

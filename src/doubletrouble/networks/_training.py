@@ -29,6 +29,7 @@ import torch
 from doubletrouble import glossary
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import EnsembleLike
+from doubletrouble.losses import ClassifierLoss
 from doubletrouble.networks._checkpoint import Checkpoint
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import EVERY, Architecture, NetworkMember, Samples
@@ -38,7 +39,6 @@ from doubletrouble.networks._settings import (
     DEFAULTS,
     REVISION,
     DTypeName,
-    LossName,
     OptimizerName,
     Training,
     TrainingOutcome,
@@ -62,7 +62,7 @@ def train_lazy(
     depth: int = DEFAULTS["depth"],
     laziness: float = DEFAULTS["laziness"],
     ensemble: EnsembleLike = DEFAULTS["ensemble"],
-    loss: LossName = "hinge",
+    loss: ClassifierLoss = "hinge",
     optimizer: OptimizerName = "auto",
     learning_rate: float | None = None,
     max_steps: int = 100_000,
@@ -157,7 +157,7 @@ def train_lazy(
     >>> run = dt.train_lazy(digits, width=8, ensemble=3, max_steps=50, device="cpu")
     >>> run.predictions.shape
     (3, 500)
-    >>> float(run.error(ensemble=3).total) <= float(run.error(ensemble=1).total)
+    >>> float(run.error(3, "zero_one").total) <= float(run.error(1, "zero_one").total)
     True
     """
     as_data(data)

@@ -565,7 +565,7 @@ class ConvexSimulation(Simulation):
     def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
         """The test error of an ensemble by cause.
 
-        Standard errors of rates and of the log loss are by the jackknife over draws.
+        Standard errors of rates and of the cross-entropy are by the jackknife over draws.
 
         Rates are those of learners scaled to outputs of power one, which all count alike, as in the
         limit D → ∞. For labels without information (`flips=0.5`, or no signal) the total alone is
@@ -735,7 +735,7 @@ class ConvexSimulation(Simulation):
     def held_out(self, ensemble: int = 1) -> Estimate:
         """The error counted at test points that were held out.
 
-        A check of `error`: the rate of misclassification without noise, or the squared error.
+        A check of `error`: the error rate without noise, or the squared error.
 
         Parameters
         ----------

@@ -3,7 +3,7 @@ r"""Calibration of the mean score of classifiers, read as log-odds.
 A mean score f ~ N(0, q_K) has the labels P(y = 1 | f) = p + (1-2p) Φ(a f/√q_K), with a the tangent
 form of its correlation with the labels' field (`convex`). As log-odds f predicts σ(f): its
 calibration error is the mean of |σ(f) - P(y = 1 | f)|, and its calibration slope is the factor b
-for which σ(b f) has the least log loss (below one for overconfident scores).
+for which σ(b f) has the least cross-entropy (below one for overconfident scores).
 """
 
 from __future__ import annotations  # help() then shows the alias Value
@@ -43,13 +43,13 @@ class Calibration(Shown):
     slope              0.0872
     calibration error  0.310
     sd of the score    6.11
-    The scores are overconfident: times 0.0872 they have the least log loss.
+    The scores are overconfident: times 0.0872 they have the least cross-entropy.
     """
 
     score_sd: Value  # standard deviation of the mean score
     tilt: Value  # ρ/√(1 - ρ²), ρ the correlation of the score with the noisy teacher
     flips: Value  # probability that a label is flipped
-    slope: Value  # the factor of the score with the least log loss, 1 for calibrated scores
+    slope: Value  # the factor of the score with the least cross-entropy, 1 for calibrated scores
     calibration_error: Value  # mean distance of the predicted probability from the actual one
     coordinates: Mapping[str, Value] = field(default_factory=dict)  # that vary along the axes
 
@@ -114,7 +114,8 @@ class Calibration(Shown):
         if abs(slope - 1) > _NEARLY:
             kind = "overconfident" if slope < 1 else "underconfident"
             verdict = (
-                f"The scores are {kind}: times {plain(float(slope))} they have the least log loss."
+                f"The scores are {kind}: times {plain(float(slope))} they have the least "
+                "cross-entropy."
             )
         return Content(tables=[table], verdict=verdict)
 
