@@ -183,6 +183,36 @@ def test_a_picture_is_drawn_on_given_axes_or_new_ones(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("columns", [1, 2])
+def test_all_of_a_picture_is_inside_of_a_figure_of_ordinary_subplots(
+    name: str, columns: int
+) -> None:
+    figure, axes = pyplot.subplots(1, columns, figsize=(5.2 * columns, 4.8), squeeze=False)
+    for ax in axes[0]:
+        _plots.draw(PICTURES[name](), ax)
+        ax.set_title("a title")
+    figure.canvas.draw()
+    box = figure.get_tightbbox(figure.canvas.get_renderer())
+    assert box.x0 >= 0
+    assert box.y0 >= 0
+    assert box.x1 <= figure.bbox_inches.x1
+    assert box.y1 <= figure.bbox_inches.y1
+
+
+def test_layouts_and_positions_that_are_given_stay() -> None:
+    figure = pyplot.figure(layout="constrained")
+    engine = figure.get_layout_engine()
+    _plots.draw(bars(), figure.add_subplot())
+    assert figure.get_layout_engine() is engine
+    figure = pyplot.figure()
+    ax = figure.add_axes((0.4, 0.3, 0.5, 0.5))
+    _plots.draw(bars(), ax)
+    figure.canvas.draw()
+    assert figure.get_layout_engine() is None
+    assert ax.get_position().bounds == pytest.approx((0.4, 0.3, 0.5, 0.5))
+
+
+@pytest.mark.parametrize("name", PICTURES)
 def test_entries_of_legends_are_visible(name: str) -> None:
     ax = _plots.draw(PICTURES[name]())
     legend = ax.get_legend()
@@ -256,6 +286,57 @@ def test_lines_below_a_logarithmic_axis_are_in_a_note_only() -> None:
     assert ax.get_legend() is None
     assert ax.get_ylim()[0] > 1e-8
     assert any("not shown: noise" in text for text in texts(ax))
+
+
+def test_lines_that_leave_a_logarithmic_axis_are_in_a_note() -> None:
+    lines = [
+        _plots.Curve(label="total", y=np.ones_like(X), part="total"),
+        _plots.Curve(label="noise", y=np.geomspace(1.0, 1e-9, X.size), part="noise"),
+    ]
+    ax = _plots.draw(curves(lines=lines))
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"total", "noise"}
+    assert any("in part below the axis: noise" in text for text in texts(ax))
+
+
+@pytest.mark.parametrize("logy", [True, False])
+def test_estimates_that_are_cut_off_at_zero_have_a_gap_and_a_note(logy: bool) -> None:
+    y = np.where(X < 1, 0.0, X)
+    lines = [
+        _plots.Curve(label="total", y=1 + X, part="total"),
+        _plots.Curve(label="bias", y=estimate(y, 3500.0 + X), part="bias", band=False),
+        _plots.Curve(label="noise", y=estimate(0 * X, 3500.0 + X), part="noise"),
+        _plots.Curve(label="noise floor", y=0 * X, part="bayes"),  # known to be 0
+    ]
+    ax = _plots.draw(curves(lines=lines, logy=logy))
+    bias = next(line for line in ax.lines if line.get_color() == CAUSES["light"]["bias"])
+    np.testing.assert_array_equal(np.isnan(bias.get_ydata()), X < 1)
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"total", "bias"}
+    assert not ax.collections
+    notes = " ".join(" ".join(texts(ax)).split())
+    assert "not shown: bias, noise at or below zero" in notes
+    assert "noise floor" not in notes
+
+
+def test_parts_without_difference_are_in_a_note() -> None:
+    lines = [
+        _plots.Curve(label="total", y=1 - X, part="total"),
+        _plots.Curve(label="noise", y=1 - X, part="noise"),
+        _plots.Curve(label="bias", y=1e-17 * X, part="bias"),
+    ]
+    ax = _plots.draw(curves(lines=lines, signed=True))
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"total", "noise"}
+    assert any("no difference: bias" in text for text in texts(ax))
+
+
+def test_notes_have_the_meaning_of_whiskers_and_bands() -> None:
+    band = _plots.Curve(label="total", y=estimate(X, X / 9), part="total")
+    points = _plots.Curve(label="bias", y=estimate(X, X / 9), part="bias", points=True)
+    for lines, meaning in (
+        ([band], "bands: 90% intervals"),
+        ([points], "whiskers: 90% intervals"),
+        ([band, points], "whiskers and bands: 90% intervals"),
+    ):
+        assert meaning in texts(_plots.draw(curves(lines=lines, marks=(), confidence=0.9)))
 
 
 def test_extrapolated_pieces_are_dashed() -> None:
@@ -367,15 +448,34 @@ def test_a_map_shows_points_and_marks() -> None:
     assert ax.figure.axes[-1].get_ylabel() == "squared error"
 
 
+def test_maps_of_few_cells_have_numbers_and_axes_that_are_not_negative() -> None:
+    z = np.arange(6.0).reshape(2, 3) + 1
+    labels: dict[str, Any] = {"xlabel": "P", "ylabel": "λ", "zlabel": "error"}
+    for x, scale in (([50, 200, 800], "log"), ([50, 100, 150], "linear"), ([1, 10, 18], "linear")):
+        ax = _plots.draw(_plots.Map(x=x, y=[1e-4, 1e-2], z=z, **labels))
+        assert (ax.get_xscale(), ax.get_yscale()) == (scale, "log")
+        assert ax.get_xlim()[0] >= 0
+        assert {"1.00", "2.00", "6.00"} <= set(texts(ax))
+        assert len(ax.collections) == 1  # no contour lines
+
+
 def test_steps_of_a_waterfall_join() -> None:
     ax = _plots.draw(waterfall())
     start, noise, bias, end = ax.patches
     assert noise.get_x() == start.get_width()
     assert bias.get_x() == noise.get_x() + noise.get_width()
     assert end.get_width() == bias.get_x() + bias.get_width()
-    assert {"4,820", "3,920"} <= set(texts(ax))
+    assert {"4,820", "3,920, gain +19%"} <= set(texts(ax))
     assert row_labels(ax) == ["now", "noise −1,200", "bias +300", "best ridge"]
     assert [line.get_marker() for line in ax.lines if line.get_marker() != "None"] == ["<", ">"]
+
+
+def test_small_steps_of_a_waterfall_are_in_a_note() -> None:
+    steps = [("noise", "noise", -0.3), ("sampling", "sampling", 8e-5), ("bias", "bias", 2e-3)]
+    ends: dict[str, Any] = {"start_label": "now", "start": 1.0, "end_label": "2x", "end": 0.70208}
+    ax = _plots.draw(_plots.Waterfall(steps=steps, xlabel="error", **ends))
+    assert row_labels(ax) == ["now", "noise −0.300", "bias +0.00200", "2x"]
+    assert "not shown: sampling, less than 0.1%" in texts(ax)
 
 
 def test_points_without_neighbours_have_markers() -> None:

@@ -217,10 +217,10 @@ def test_two_dimensional_results_plot_totals() -> None:
     widths = dt.Problem(features_per_dim=np.geomspace(0.1, 10, 9))
     axes = dt.exact_error(widths, [[1], [5]]).plot()
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["n members = 1", "n members = 5"]
-    assert axes.get_xlabel() == "features per dim"
+    assert labels == ["K = 1", "K = 5"]
+    assert axes.get_xlabel() == "features per dimension P/D"
     infinite = dt.exact_error(dt.Problem(), [1, 2, math.inf]).plot()
-    assert infinite.get_xlabel() == "n members (∞ not shown)"
+    assert infinite.get_xlabel() == "models K (∞ not shown)"
     with pytest.raises(ValueError, match="at most two axes"):
         dt.exact_error(dt.Problem(ridge=[[[0.1]], [[0.2]]]), [[1], [5]]).plot()
 

@@ -39,6 +39,7 @@ from doubletrouble._numbers import (
 )
 from doubletrouble._plots import ByCause, bar_limit, identified, part_label, varying_parameters
 from doubletrouble.errors import require
+from doubletrouble.glossary import SYMBOLS, symbol
 from doubletrouble.palette import CAUSES, EFFECTS, IN_SENTENCES, LABELS
 from doubletrouble.parameters import FloatArray
 
@@ -49,16 +50,6 @@ ROWS = 12
 """Rows of a printed table: longer ones show their first and last rows."""
 
 _ENDS = ("_low", "_high")
-SYMBOLS = {
-    "features_per_dim": "P/D",
-    "samples_per_dim": "N/D",
-    "n_features": "P",
-    "n_samples": "N",
-    "n_members": "K",
-    "ridge": "λ",
-    "problem_noise": "τ",
-}
-"""Parameters where they are printed; others have their names."""
 
 _LONGEST = 30  # columns of a word that is not broken
 _NARROWEST = 14  # columns of wrapped words
@@ -371,8 +362,7 @@ def _least_verdict(error: ByCause, at: Mapping[str, Any]) -> str:
         return ""
     k = int(np.nanargmin(values))
     where = [
-        f"{SYMBOLS.get(name, name.replace('_', ' '))} = "
-        f"{whole(float(np.broadcast_to(v, shape).flat[k]))}"
+        f"{symbol(name)} = {whole(float(np.broadcast_to(v, shape).flat[k]))}"
         for name, v in at.items()
     ]
     place = ", ".join(where) or f"point {k}"

@@ -6,9 +6,13 @@ estimate: an object with `value`, `standard_error` and `confidence_interval`. It
 the interval at the picture's `confidence`, one standard error on each side where that is None.
 
 Errors are not negative: whiskers and bands of values from 0 end at 0, unless the picture is
-`signed`, as that of a difference. On a logarithmic axis a curve has a gap where its value is 0 or
-less, and a note lists these curves. A point without neighbours has a marker; an infinite value is a
-triangle at the edge of the axes.
+`signed`, as that of a difference. A curve has a gap where an estimate is cut off at 0 and, on a
+logarithmic axis, where its value is 0 or less; a note lists these curves, and those that leave the
+axes. A point without neighbours has a marker; an infinite value is a triangle at the edge of the
+axes.
+
+A figure of ordinary subplots gets matplotlib's tight layout, with room for labels, legends and
+notes. Axes at a given position, and figures that have a layout, stay as they are.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ import numpy.typing as npt
 
 from doubletrouble._numbers import Uncertain, interval_of, level, number_in, percent, plain, whole
 from doubletrouble.errors import require
+from doubletrouble.glossary import axis_label, symbol
 from doubletrouble.palette import (
     BLACK,
     BLUE,
@@ -60,15 +65,18 @@ _WHISKER = {"fmt": "none", "ecolor": BLACK, "elinewidth": 1.1, "capsize": 2.5, "
 _WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
 _LIMIT = 4.0  # bars are cut at this multiple of the median
 _ROUNDING = 1e-9
+_SMALL_STEP = 1e-3  # of a waterfall, as a share of the larger error
 _SIGHT = 2.0  # whiskers are cut at this multiple of the longest bar
 _MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_POINTS = 25  # estimates at more are drawn as curves with bands
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
-_LETTER = 0.0145  # width of a small letter, as a share of that of the axes
+_LETTER = 0.063  # width of a small letter in inches
 _FEW_COLUMNS = 12  # points of each estimated curve of a family that have whiskers
 _LABEL_WIDTH = 30  # letters of a line of a row's label
 _POINTS = {"medium": 10.0, "small": 8.33, "x-small": 6.94}  # the sizes of letters
+_NARROW = 5.0  # inches, of axes with a legend above them
+_COARSE = 8  # rows and columns of a map with a number in each cell
 _BRIGHTEST = 20.0  # colours of a map end at this multiple of the median
 _SEQUENTIAL = "viridis"
 _DARKEST, _LIGHTEST = 0.0, 0.67  # of these colours, for lines: a contrast of 2.5 on white
@@ -94,6 +102,8 @@ class Bars:
     xlabel: str
     confidence: float | None = None
     signed: bool = False
+    marks: Sequence[Mark] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,7 +175,7 @@ class Mark:
 class Curve:
     """A curve, or points with whiskers; its band is from `low` to `high`, or that of an estimate.
 
-    It is dashed (points: open) where `extrapolated`.
+    It is dashed (points: open) where `extrapolated`. An estimate of 0 with an error is cut off.
     """
 
     label: str  # without one, it is not in the legend
@@ -179,6 +189,7 @@ class Curve:
     dotted: bool = False
     color: str = ""  # that of the part unless given
     style: int = 0  # number of the marker and of the dashes, of curves of the same colour
+    band: bool = True  # drawn where there is an interval
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -213,7 +224,9 @@ class CurveFamily:
     levels_label: str = ""
     extrapolated: npt.NDArray[np.bool_] | None = None  # (rows, columns)
     marks: Sequence[Mark] = ()
+    note: str = ""
     confidence: float | None = None
+    lines: FloatArray | None = None  # (rows, columns) of numbers drawn behind points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -360,7 +373,8 @@ def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
         )
         for part, value in columns.items()
     ]
-    title, signed = " and ".join(along or [name]).replace("_", " "), error.is_difference
+    title = " and ".join(axis_label(one) for one in along or [name])
+    signed = error.is_difference
     return Curves(x=x, xlabel=title, lines=lines, ylabel=error.label, signed=signed)
 
 
@@ -371,18 +385,18 @@ def _totals(error: ByCause, at: Mapping[str, FloatArray]) -> CurveFamily:
     across = {k: v[:, 0] for k, v in at.items() if np.all(v == v[:, :1]) and k not in along}
     name, x = next(iter(along.items()), ("point", np.arange(columns)))
     labels = [
-        ", ".join(f"{k.replace('_', ' ')} = {whole(float(v[row]))}" for k, v in across.items())
+        ", ".join(f"{symbol(k)} = {whole(float(v[row]))}" for k, v in across.items())
         for row in range(rows)
     ]
     levels = next(iter(across.items()), None) if len(across) == 1 else None
     return CurveFamily(
         x=x,
-        xlabel=name.replace("_", " "),
+        xlabel=axis_label(name),
         names=[label or str(row) for row, label in enumerate(labels)],
         totals=_at_points(error.total, error.shape),
         ylabel=f"total {error.label}",
         levels=None if levels is None else levels[1],
-        levels_label="" if levels is None else levels[0].replace("_", " "),
+        levels_label="" if levels is None else axis_label(levels[0]),
         extrapolated=np.broadcast_to(error.extrapolated, error.shape),
     )
 
@@ -421,7 +435,8 @@ def draw(picture: Picture, ax: Any = None) -> Any:
     picture : Bars, Stack, Breakdown, Curves, CurveFamily, Map or Waterfall
         What is drawn.
     ax : matplotlib.axes.Axes or None, default: None
-        The axes to draw on; those of a new figure unless given.
+        The axes to draw on; those of a new figure unless given. A figure of subplots without a
+        layout engine gets the tight one.
 
     Returns
     -------
@@ -436,6 +451,8 @@ def draw(picture: Picture, ax: Any = None) -> Any:
     pyplot = require("matplotlib.pyplot", "figures")
     if ax is None:
         ax = pyplot.figure(figsize=_size(picture), layout="constrained").add_subplot()
+    else:
+        _make_room(ax)
     match picture:
         case Bars():
             _draw_bars(picture, ax)
@@ -455,6 +472,14 @@ def draw(picture: Picture, ax: Any = None) -> Any:
     return ax
 
 
+def _make_room(ax: Any) -> None:
+    """A layout with room for labels and legends, in a figure of subplots that has none."""
+    figure = ax.figure
+    has_none = figure.figure is figure and figure.get_layout_engine() is None
+    if has_none and all(one.get_subplotspec() is not None for one in figure.axes):
+        figure.set_layout_engine("tight")
+
+
 def _size(picture: Picture) -> tuple[float, float]:
     """Width and height of a new figure, in inches."""
     match picture:
@@ -469,8 +494,8 @@ def _size(picture: Picture) -> tuple[float, float]:
             labels = _breakdown_labels(picture)
             texts = [*((label, "") for label in labels), *(("", note) for note in notes)]
             return 6.8, 1.4 + (_row_height(6.8, texts) - 0.04) * len(labels)
-        case Waterfall(steps=steps):
-            labels = _waterfall_labels(picture, steps)
+        case Waterfall():
+            labels = _waterfall_labels(picture)
             height = _row_height(6.0, [(label, "") for label in labels])
             return 6.0, 1.0 + 0.02 * len(labels) + height * len(labels)
         case Map():
@@ -554,11 +579,11 @@ def _interval(
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def _meaning(confidence: float | None) -> str:
-    """The meaning of whiskers."""
+def _meaning(confidence: float | None, ranges: str = "whiskers") -> str:
+    """The meaning of whiskers or bands."""
     if confidence is None:
-        return "whiskers: standard errors"
-    return f"whiskers: {level(confidence)} intervals"
+        return f"{ranges}: standard errors"
+    return f"{ranges}: {level(confidence)} intervals"
 
 
 # --- looks ---------------------------------------------------------------------------------------
@@ -591,7 +616,7 @@ def _whisker(
 
 def _box(ax: Any) -> dict[str, Any]:
     """The background of a text, so that no line crosses it."""
-    return {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5}
+    return {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.5}
 
 
 def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> float:
@@ -600,7 +625,10 @@ def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> float:
     style["bbox"] = _box(ax)
     offset = {"xytext": (4, 0), "textcoords": "offset points"}
     ax.annotate(text, (x, row), **offset, **style, annotation_clip=False)
-    return max(x, 0.0) / (1 - _LETTER * min(len(text) + 1, 40))
+    lines = [len(line) for label in _row_labels(ax) for line in label.splitlines()]
+    beside = 0.3 + 0.6 * _POINTS["medium"] / 72 * max(lines, default=0)
+    share = _LETTER * min(len(text) + 1, 40) / max(_width(ax) - beside, 1.0)
+    return max(x, 0.0) / (1 - min(share, 0.7))
 
 
 def _aside(ax: Any, row: float, note: str) -> None:
@@ -684,7 +712,8 @@ def _draw_bars(picture: Bars, ax: Any) -> None:
         right = max(right, _beside(ax, end, y, text, color=_SOFT))
     ax.axvline(0.0, color=BLACK, linewidth=0.8)
     _begin_at_zero(ax, right)
-    notes = [_meaning(picture.confidence)] if whiskers else []
+    _draw_marks(ax, picture.marks)
+    notes = [picture.note, _meaning(picture.confidence) if whiskers else ""]
     _label_x(ax, picture.xlabel, notes, _row_labels(ax))
 
 
@@ -763,10 +792,16 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
         _legend_above(ax, handles, labels)
 
 
-def _legend_above(ax: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """A legend above the axes inside of the figure, over the labels of rows, too, if it is wide."""
+def _legend_above(
+    ax: Any, handles: Sequence[Any], labels: Sequence[str], points: float = 0.0
+) -> None:
+    """A legend above the axes inside of the figure, over the labels of rows, too, if it is wide.
+
+    It is some points higher, above the labels of marks.
+    """
+    transforms = require("matplotlib.transforms", "figures")
     room, dpi = _width(ax), ax.figure.dpi
-    rows = max(label.get_window_extent().width for label in ax.get_yticklabels()) / dpi
+    rows = max((label.get_window_extent().width for label in ax.get_yticklabels()), default=0) / dpi
     look = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2}
     for columns in range(len(labels), 0, -1):
         legend = ax.legend(handles, labels, loc="lower right", ncols=columns, **look)
@@ -775,7 +810,8 @@ def _legend_above(ax: Any, handles: Sequence[Any], labels: Sequence[str]) -> Non
             break
     center = width < room - rows - 0.4
     legend.set_loc("lower center" if center else "lower right")
-    legend.set_bbox_to_anchor((0.5 if center else 1.0, 1.0))
+    shift = transforms.ScaledTranslation(0.0, points / 72, ax.figure.dpi_scale_trans)
+    legend.set_bbox_to_anchor((0.5 if center else 1.0, 1.0), transform=ax.transAxes + shift)
 
 
 def _row_parts(row: StackRow, names: Iterable[str]) -> dict[str, float]:
@@ -841,9 +877,11 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
         notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, out of sight")
     elif picture.baseline is not None:
         right = max(right, 1.02 * picture.baseline)
-        _draw_baseline(ax, picture.baseline, picture.baseline_label, right)
+        row = len(causes) + 0.5  # above the changes, whose texts are long
+        _draw_baseline(ax, picture.baseline, picture.baseline_label, right, row)
     for y, heading in headings.items():
-        look = {"fontsize": "small", "fontweight": "bold", "va": "center", "bbox": _box(ax)}
+        box = _box(ax) | {"pad": 0.0}  # beside the axis
+        look = {"fontsize": "small", "fontweight": "bold", "va": "center", "bbox": box}
         ax.text(0.005, y, heading, transform=ax.get_yaxis_transform(), **look)
     _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, notes, _row_labels(ax))
@@ -859,9 +897,10 @@ def _breakdown_labels(picture: Breakdown) -> list[str]:
     return labels
 
 
-def _draw_baseline(ax: Any, at: float, label: str, right: float) -> None:
-    """A vertical line with a label above the axes, inside of their ends."""
-    ax.axvline(at, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+def _draw_baseline(ax: Any, at: float, label: str, right: float, row: float) -> None:
+    """A vertical line down to a row, with a label above the axes, inside of their ends."""
+    look = {"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
+    ax.plot([at, at], [ax.get_ylim()[1], row], **look)
     side = "left" if at < 0.25 * right else "right" if at > 0.75 * right else "center"
     look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
     ax.text(at, 1.0, f"{label}: {_shown(at)}", transform=ax.get_xaxis_transform(), **look)
@@ -906,9 +945,8 @@ def _draw_change(
 
 def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     colors = _colors(part for _, part, _ in picture.steps)
-    least = _ROUNDING * max(picture.start, picture.end)
-    steps, at = [step for step in picture.steps if abs(step[2]) > least], picture.start
-    labels = _waterfall_labels(picture, steps)
+    steps, at = _waterfall_steps(picture), picture.start
+    labels = _waterfall_labels(picture)
     _begin_rows(ax, labels)
     right, arrows = 0.0, []
     bars = [("total", picture.start), *((part, change) for _, part, change in steps)]
@@ -917,7 +955,10 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
         start = at if is_step else 0.0
         ax.barh(y, value, left=start, height=0.68, **_area(colors, part))
         if not is_step:
-            right = max(right, _beside(ax, value, y, _shown(value)))
+            text = _shown(value)
+            if y and picture.start > 0:
+                text += f", gain {_gain(1 - picture.end / picture.start)}"
+            right = max(right, _beside(ax, value, y, text))
             continue
         at += value
         arrows.append((at, y, "<" if value < 0 else ">"))
@@ -928,12 +969,20 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
         look = {"color": BLACK, "markeredgecolor": "white", "markeredgewidth": 0.8}
         ax.plot(x, y, marker, markersize=8, clip_on=False, **look)
     _begin_at_zero(ax, right)
-    _label_x(ax, picture.xlabel, [], labels)
+    small = [label for label, *_ in picture.steps if label not in {label for label, *_ in steps}]
+    notes = [f"not shown: {_listed(small)}, less than {percent(_SMALL_STEP)}"] if small else []
+    _label_x(ax, picture.xlabel, notes, labels)
 
 
-def _waterfall_labels(picture: Waterfall, steps: Sequence[tuple[str, str, float]]) -> list[str]:
+def _waterfall_steps(picture: Waterfall) -> list[tuple[str, str, float]]:
+    """The steps that are not too small to be seen."""
+    least = _SMALL_STEP * max(picture.start, picture.end)
+    return [step for step in picture.steps if abs(step[2]) >= least]
+
+
+def _waterfall_labels(picture: Waterfall) -> list[str]:
     """The labels of the rows, with the changes."""
-    changes = [f"{label} {_signed(change)}" for label, _, change in steps]
+    changes = [f"{label} {_signed(change)}" for label, _, change in _waterfall_steps(picture)]
     return [picture.start_label, *changes, picture.end_label]
 
 
@@ -959,16 +1008,36 @@ class _Visible:
         return np.asarray(there[1:-1] & ~there[:-2] & ~there[2:])
 
 
-def _visible(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Visible]:
-    """The lines with their colours; those unknown or, of errors, 0 everywhere are left out."""
+def _visible(
+    picture: Curves, known: npt.NDArray[np.bool_]
+) -> tuple[list[_Visible], list[str], list[str]]:
+    """The lines with their colours, and the labels of those cut off at 0, and without difference.
+
+    Lines that are unknown or, of errors and of the differences of parts, 0 everywhere are left out.
+    """
     colors, cycle = _colors(line.part for line in picture.lines), iter(CYCLE * len(picture.lines))
-    shown = []
-    for line in picture.lines:
+    numbers = [np.broadcast_to(_number(line.y), known.shape)[known] for line in picture.lines]
+    largest = max((float(np.abs(y[np.isfinite(y)]).max(initial=0.0)) for y in numbers), default=0.0)
+    least = _ROUNDING * largest if picture.signed else 0.0
+    shown: list[_Visible] = []
+    cut: list[str] = []
+    equal: list[str] = []
+    for line, y in zip(picture.lines, numbers, strict=True):
         color = line.color or colors.get(line.part) or next(cycle)
-        y = np.broadcast_to(_number(line.y), known.shape)[known]
-        if np.isnan(y).all() or (not picture.signed and not np.any(np.nan_to_num(y))):
+        if isinstance(line.y, Uncertain) and not (line.points or picture.signed):
+            uncertain = np.broadcast_to(np.asarray(line.y.standard_error) > 0, known.shape)[known]
+            if np.any(ends := uncertain & (y <= 0)):
+                cut.append(line.label)
+                y = np.where(ends, np.nan, y)
+        if np.isnan(y).all():
             continue
-        interval = _interval(line.y, picture.confidence, picture.signed)
+        if np.all(np.abs(np.nan_to_num(y)) <= least):
+            if not picture.signed:
+                continue
+            if line.part not in ("", "total"):
+                equal.append(line.label)
+                continue
+        interval = _interval(line.y, picture.confidence, picture.signed) if line.band else None
         if line.low is not None and line.high is not None:
             given = np.asarray(line.low, dtype=np.float64)
             interval = given if picture.signed else np.maximum(given, 0.0), np.asarray(line.high)
@@ -985,14 +1054,15 @@ def _visible(picture: Curves, known: npt.NDArray[np.bool_]) -> list[_Visible]:
                 infinite=np.where(np.isinf(y), y, 0.0),
             )
         )
-    return shown
+    return shown, cut, equal
 
 
 def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
     """Draw the lines; those of the legend are in the order of their right ends, or as given."""
     given = np.atleast_1d(np.asarray(picture.x, dtype=np.float64))
     known = np.isfinite(given)
-    x, shown, notes = given[known], _visible(picture, known), [picture.note]
+    x, notes = given[known], [picture.note]
+    shown, cut, equal = _visible(picture, known)
     with np.errstate(invalid="ignore"):
         values = np.concatenate([one.y[one.y > 0] for one in shown]) if shown else np.ones(1)
     logx = _is_wide(x) if picture.logx is None else picture.logx
@@ -1001,8 +1071,12 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
     bottom = 0.0
     if logy:
         ax.set_yscale("log")
-        bottom, shown, more = _above_bottom(shown)
-        notes += more
+        bottom, shown, negative, tiny, leaving = _above_bottom(shown)
+        cut += negative
+        notes += [f"not shown: {tiny}, below the axis"] * bool(tiny)
+        notes += [f"in part below the axis: {leaving}"] * bool(leaving)
+    notes += [f"not shown: {_listed(cut)} at or below zero"] * any(cut)
+    notes += [f"no difference: {_listed(equal)}"] * any(equal)
     if logx:
         ax.set_xscale("log")
     handles = {id(one): _draw_line(ax, x, one, bottom) for one in shown}
@@ -1015,10 +1089,11 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
     if any(one.infinite.any() for one in shown):
         _draw_infinite(ax, x, shown)
         notes.append("triangles: infinite")
-    _draw_marks(ax, picture.marks)
+    height = _draw_marks(ax, picture.marks)
     missing = "" if known.all() else " (∞ not shown)"
-    if any(one.line.points and one.low is not None for one in shown):
-        notes.append(_meaning(picture.confidence))
+    ranges = {"whiskers" if one.line.points else "bands" for one in shown if one.low is not None}
+    if ranges:
+        notes.append(_meaning(picture.confidence, " and ".join(sorted(ranges, reverse=True))))
     later = [one for one in shown if one.dashed.any()]
     if later:
         drawn = [one for one in later if not one.line.points or one.line.joined]
@@ -1032,8 +1107,11 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
         if by_end:
             named.sort(key=_last, reverse=True)
         entries = [handles[id(one)] for one in named], [one.line.label for one in named]
-        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        ax.legend(*entries, **place, frameon=False, fontsize="small")
+        if _width(ax) < _NARROW:
+            _legend_above(ax, *entries, points=height)
+        else:
+            place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+            ax.legend(*entries, **place, frameon=False, fontsize="small")
 
 
 def _last(one: _Visible) -> float:
@@ -1058,23 +1136,28 @@ def _draw_infinite(ax: Any, x: FloatArray, shown: Sequence[_Visible]) -> None:
                 ax.plot(x[k], edge, marker, transform=where, **look)
 
 
-def _above_bottom(shown: list[_Visible]) -> tuple[float, list[_Visible], list[str]]:
-    """The bottom of a logarithmic axis, the lines above with gaps at 0 and below, and notes."""
+def _above_bottom(
+    shown: list[_Visible],
+) -> tuple[float, list[_Visible], list[str], str, str]:
+    """The bottom of a logarithmic axis, and the lines above, with gaps at 0 and below.
+
+    With the labels of lines that have such gaps, that are below the axis, and in part below.
+    """
     gaps = [np.where(one.y > 0, one.y, np.nan) for one in shown]
     largest = np.fmax.reduce(gaps) if gaps else np.ones(1)
     least = np.fmin.reduce([one.y[one.y > 0].min() for one in shown if np.any(one.y > 0)] or [1.0])
     bottom = max(0.8 * float(least), _LEAST_SHOWN * float(np.nanmin(largest)))
-    visible, negative, tiny = [], [], []
+    visible, negative, tiny, leaving = [], [], [], []
     for one, y in zip(shown, gaps, strict=True):
         if np.any(one.y <= 0):
             negative.append(one.line.label)
         if np.any(y > bottom) or one.infinite.any():
             visible.append(replace(one, y=y))
+            if np.any(y < bottom):
+                leaving.append(one.line.label)
         elif np.any(y > 0):
             tiny.append(one.line.label)
-    notes = [f"not shown: {_listed(negative)} at or below zero"] if any(negative) else []
-    notes += [f"not shown: {_listed(tiny)}, below the axis"] if any(tiny) else []
-    return bottom, visible, notes
+    return bottom, visible, negative, _listed(tiny), _listed(leaving)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -1156,8 +1239,12 @@ def _limit_axes(
         ax.axhline(0.0, color=BLACK, linewidth=0.7, zorder=0.5)
 
 
-def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> None:
-    """Vertical lines in sight, with labels above the axes, on the outer sides of close ones."""
+def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> float:
+    """Vertical lines in sight, with labels above the axes, on the outer sides of close ones.
+
+    Return the height of the labels in points.
+    """
+    height = 0.0
     left, right = ax.get_xlim()
     seen = {m.x: m.label for m in marks if m.x is not None and left <= m.x <= right}
     places = sorted(seen)
@@ -1173,7 +1260,10 @@ def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> None:
         )
         place = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
         look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
-        ax.annotate(seen[x], (x, 1.0), xytext=(0, 2 + 11 * (before and after)), **place, **look)
+        above = 2 + 11 * (before and after)
+        height = max(height, above + 12.0)
+        ax.annotate(seen[x], (x, 1.0), xytext=(0, above), **place, **look)
+    return height
 
 
 def _draw_family(picture: CurveFamily, ax: Any) -> None:
@@ -1198,7 +1288,7 @@ def _draw_family(picture: CurveFamily, ax: Any) -> None:
         False if picture.extrapolated is None else picture.extrapolated, totals.shape
     )
     interval = None  # of points only: bands of many curves overlap
-    if totals.shape[1] <= _FEW_COLUMNS and not masks.any():
+    if picture.lines is not None or (totals.shape[1] <= _FEW_COLUMNS and not masks.any()):
         interval = _interval(picture.totals, picture.confidence)
     lines = [
         Curve(
@@ -1207,13 +1297,16 @@ def _draw_family(picture: CurveFamily, ax: Any) -> None:
             low=None if interval is None else interval[0][row],
             high=None if interval is None else interval[1][row],
             points=interval is not None,
-            joined=True,
+            joined=picture.lines is None,
             extrapolated=masks[row],
             color=colors.to_hex(shading(norm(levels[row]))),
         )
         for row in range(rows)
     ]
-    common = ("x", "xlabel", "ylabel", "marks", "confidence")
+    if picture.lines is not None:
+        behind = zip(lines, picture.lines, strict=True)
+        lines = [Curve(label="", y=y, color=line.color) for line, y in behind] + lines
+    common = ("x", "xlabel", "ylabel", "marks", "note", "confidence")
     curves = Curves(lines=lines, **{name: getattr(picture, name) for name in common})
     _draw_curves(curves, ax, by_end=False)
     if bar:
@@ -1225,14 +1318,26 @@ def _draw_family(picture: CurveFamily, ax: Any) -> None:
 
 
 def _edges(centers: FloatArray, log: bool) -> FloatArray:
-    """The boundaries of cells around given centers."""
+    """The boundaries of cells around given centers; those of positive ones are not negative."""
     at = np.log(centers) if log else centers
     if at.size < 2:
         inner = np.array([at[0] - 0.5, at[0] + 0.5])
         return np.exp(inner) if log else inner
     middle = (at[1:] + at[:-1]) / 2
     ends = np.concatenate([[2 * at[0] - middle[0]], middle, [2 * at[-1] - middle[-1]]])
-    return np.exp(ends) if log else ends
+    if log:
+        ends = np.exp(ends)
+    return np.asarray(np.maximum(ends, 0.0)) if np.all(centers > 0) else ends
+
+
+def _is_geometric(values: FloatArray) -> bool:
+    """Whether positive numbers are more even in their logarithms, or span a large factor."""
+    if values.size < 3 or values.min() <= 0 or _is_wide(values):
+        return _is_wide(values)
+    even = [
+        np.ptp(steps) / np.abs(steps).max() for steps in (np.diff(values), np.diff(np.log(values)))
+    ]
+    return bool(even[1] < even[0])
 
 
 def _draw_map(picture: Map, ax: Any) -> None:
@@ -1242,7 +1347,7 @@ def _draw_map(picture: Map, ax: Any) -> None:
     columns, rows = np.isfinite(x), np.isfinite(y)
     x, y, z = x[columns], y[rows], z[rows][:, columns]
     known = z[np.isfinite(z)]
-    logs = [_is_wide(x), _is_wide(y)]
+    logs = [_is_geometric(x), _is_geometric(y)]
     positive = bool(known.size and known.min() > 0)
     low, top = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     high = min(top, _BRIGHTEST * float(np.median(known))) if positive else top
@@ -1260,12 +1365,22 @@ def _draw_map(picture: Map, ax: Any) -> None:
     for axis, scale in zip((ax.xaxis, ax.yaxis, bar.ax.yaxis), (*logs, log), strict=True):
         (_log_ticks if scale else _plain_ticks)(axis)
     texts = _draw_points(ax, picture.points)
-    if min(z.shape) > 1 and high > 1.02 * low:
+    if max(z.shape) <= _COARSE:
+        _draw_numbers(ax, x, y, z)
+    elif min(z.shape) > 1 and high > 1.02 * low:
         _draw_contours(ax, x, y, z, (low, high), texts)
     _draw_marks(ax, picture.marks, color="white", zorder=3)
     missing = "" if columns.all() else " (∞ not shown)"
     _label_x(ax, picture.xlabel + missing, [picture.note])
     ax.set_ylabel(picture.ylabel + ("" if rows.all() else " (∞ not shown)"))
+
+
+def _draw_numbers(ax: Any, x: FloatArray, y: FloatArray, z: FloatArray) -> None:
+    """The number of each cell."""
+    look = {"fontsize": "small", "color": "white", "path_effects": _outlined("#333333")}
+    for (row, column), value in np.ndenumerate(z):
+        if not np.isnan(value):
+            ax.text(x[column], y[row], _shown(value), ha="center", va="center", **look)
 
 
 def _outlined(color: str = "white") -> list[Any]:

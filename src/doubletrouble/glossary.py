@@ -296,3 +296,52 @@ MAX_SAMPLES = Parameter(symbol="N", meaning="most samples there are", typical=(1
 MAX_MEMBERS = Parameter(
     symbol="K", meaning="most models; `math.inf` is allowed", typical=(1, 1e4), low=1.0, whole=True
 )
+
+
+# --- print and plots ---
+
+SYMBOLS = {
+    "features_per_dim": "P/D",
+    "samples_per_dim": "N/D",
+    "n_features": "P",
+    "n_samples": "N",
+    "n_members": "K",
+    "ridge": "λ",
+    "problem_noise": "τ",
+}
+"""Parameters where they are printed; others have their names."""
+_AXES = {
+    "features_per_dim": "features per dimension P/D",
+    "samples_per_dim": "samples per dimension N/D",
+    "features_per_sample": "features per sample P/N",
+    "n_features": "features P",
+    "n_samples": "training samples N",
+    "n_members": "models K",
+    "dim": "input dimensions D",
+    "ridge": "ridge λ",
+    "gram_ridge": "ridge δ",
+    "signal": "signal F",
+    "noise": "label noise τ",
+    "problem_noise": "label noise τ",
+    "test_noise": "noise of test labels τ̃",
+    "nonlinear_signal": "nonlinear signal F⋆",
+    "snr": "signal-to-noise ratio F/τ",
+    "flips": "flipped labels p",
+    "time": "time t",
+    "compute": "operations",
+    "fraction": "share of the samples η",
+}
+
+
+def symbol(name: str) -> str:
+    """The symbol of a parameter, or its name."""
+    return SYMBOLS.get(name, name.replace("_", " "))
+
+
+def axis_label(name: str) -> str:
+    """The label of an axis along a parameter: words and the paper's symbol.
+
+    >>> axis_label("features_per_dim"), axis_label("width")
+    ('features per dimension P/D', 'width')
+    """
+    return _AXES.get(name, name.replace("_", " "))

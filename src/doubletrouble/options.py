@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from doubletrouble import _plots
 from doubletrouble._display import (
-    SYMBOLS,
     UNBROKEN,
     Column,
     Content,
@@ -29,6 +28,7 @@ from doubletrouble._display import (
 from doubletrouble._numbers import level, percent, plain, whole
 from doubletrouble._plots import part_label, part_labels
 from doubletrouble.estimates import ConfidenceInterval, Estimate
+from doubletrouble.glossary import SYMBOLS
 from doubletrouble.parameters import Value, by_name
 from doubletrouble.results import ErrorTerms
 

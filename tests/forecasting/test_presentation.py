@@ -15,6 +15,10 @@ WIDTHS = [20.0, 60.0, 200.0, 2000.0]
 BEYOND = {"n_features": WIDTHS, "ridge": 1e-6, "n_samples": 600}  # in part extrapolated
 
 
+def texts(ax: Any) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
 def test_print_of_a_forecast_has_the_noise_the_limit_and_the_checks() -> None:
     f = forecast(check=True)
     text = str(f)
@@ -155,12 +159,17 @@ def test_plot_is_along_any_axis_with_the_peak(settings: dict[str, Any], mark: fl
     name = next((name for name, value in settings.items() if np.ndim(value)), "n_features")
     labels = {"n_features": "P", "ridge": "λ", "ensemble": "K", "n_samples": "N"}
     assert ax.get_xlabel().endswith(labels[name])
+    (note,) = (one for one in texts(ax) if " = " in one[:4] and not one.startswith("P = N"))
+    fixed = {"n_features": "∞", "ridge": "0.001", "ensemble": "1", "n_samples": "120", **settings}
+    fixed |= {} if settings else {"ridge": f"{forecast().best_ridge():.3g}"}
+    shown = [f"{labels[k]} = {v}" for k, v in fixed.items() if k != name and np.ndim(v) == 0]
+    assert " ".join(note.split()).startswith(", ".join(shown))
 
 
 def test_plots_of_two_axes_are_families_and_maps() -> None:
     f, ridges = forecast(), np.array([1e-3, 1e-2, 1e-1])
     family = f.plot(n_features=WIDTHS, ridge=1e-6, n_samples=[[120], [600]])
-    assert list(curves(family)) == ["n samples = 120", "n samples = 600"]
+    assert list(curves(family)) == ["N = 120", "N = 600"]
     infinite = f.plot(n_features=[50, 500, np.inf], ridge=ridges[:, None])
     assert infinite.get_xlabel().endswith("(∞ not shown)")
     for settings in (
@@ -178,12 +187,15 @@ def test_map_marks_the_present_and_the_best_model() -> None:
     f = forecast()
     ax = f.map(60, 1e-4)
     labels = {text.get_text().split(":")[0] for text in ax.texts}
-    assert {"now", "best (P → ∞)"} <= labels
+    best = f"best (P = ∞, λ = {f.best_ridge():.3g})"
+    assert {"now", best} <= labels
+    assert f"{best}: {f.error(ridge=f.best_ridge()).total.value:.3g}" in texts(ax)
+    assert "K = 1, N = 120" in texts(ax)
     at = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in ax.get_lines()]
     assert any(point == pytest.approx((60, 1e-4)) for point in at)
     infinite = f.map()
     assert any("P = ∞" in text.get_text() for text in infinite.texts)
-    assert any("best (P → ∞)" in text.get_text() for text in infinite.texts)
+    assert any("best (P = ∞" in text.get_text() for text in infinite.texts)
     smooth = dt.forecast(np.linspace(-1, 1, 40)[:, None], np.arange(40.0), check=False)
     assert smooth.map(20, 0.0).get_ylim()[0] > 0
 

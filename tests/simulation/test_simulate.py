@@ -407,6 +407,21 @@ def test_theory_is_drawn_in_the_colours_of_the_simulation(problem: dt.Problem) -
             run.plot(theory=other)
 
 
+def test_theory_of_a_grid_is_drawn_as_lines_through_the_points() -> None:
+    mpl.use("Agg")
+    grid = dt.Problem(features_per_dim=[0.5, 1.0, 2.0], ridge=[[0.1], [1.0]])
+    run = dt.simulate(grid, dim=10, n_data=3, n_init=2)
+    axes, theory = run.plot(theory=dt.exact_error(run.problem)), dt.exact_error(run.problem)
+    drawn = [np.asarray(line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 3]
+    totals = [*theory.total, *run.error().total.value]  # type: ignore[misc]
+    for one in totals:
+        assert any(np.allclose(one, other) for other in drawn)
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["λ = 0.1", "λ = 1"]
+    assert axes.get_xlabel() == "features per dimension P/D"
+    assert any("lines: theory" in text.get_text() for text in axes.texts)
+
+
 def test_arrays_of_members_broadcast_with_the_curve() -> None:
     run = dt.simulate(
         dt.Problem(features_per_dim=[0.5, 2.0, 4.0], ridge=0.1),

@@ -92,22 +92,19 @@ class LearningCurve(Shown):
                 extrapolated=forecast,
             ),
         ]
-        notes = []
-        for name, part in error.parts.items():
-            values, label = np.asarray(part.value), part_label(error, name)
-            y = np.where(values > 0, values, np.nan)  # a gap where the estimate is cut off
-            lines.append(_plots.Curve(label=label, y=y, part=name, extrapolated=later))
-            if np.any(values <= 0) and np.any(values):
-                notes.append(f"{label} at or below 0 is not shown")
-        if self.withheld:
-            notes.append(f"more rows withheld: {self.withheld}")
+        lines += [
+            _plots.Curve(
+                label=part_label(error, name), y=part, part=name, extrapolated=later, band=False
+            )
+            for name, part in error.parts.items()
+        ]
         return _plots.Curves(
             x=n,
-            xlabel="training rows",
+            xlabel="training rows N",
             lines=lines,
             ylabel=error.label,
             marks=[_plots.Mark(label=f"now ({self.present:,})", x=float(self.present))],
-            note="; ".join(notes),
+            note=f"more rows withheld: {self.withheld}" if self.withheld else "",
             confidence=self.confidence,
             logx=True,
             logy=False,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._numbers import level, plain, whole
+from doubletrouble._numbers import plain, whole
 from doubletrouble.estimates import Estimate
+from doubletrouble.glossary import SYMBOLS, axis_label
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import ErrorTerms
@@ -19,12 +20,6 @@ from doubletrouble.results import ErrorTerms
 if TYPE_CHECKING:
     from doubletrouble.forecasting._result import Forecast
 
-_LABELS = {
-    "n_features": "random features P",
-    "ridge": "ridge λ",
-    "n_members": "models K",
-    "n_samples": "rows N",
-}
 _SPAN = 10.0  # P, from the rows over it to the rows times it
 _COUNT = 81  # values of P of curves
 _RIDGE_SPAN = 1e-4, 1e2  # λ of a map, in multiples of the best
@@ -32,32 +27,48 @@ _MAP_SIZE = 61, 49  # values of P and λ of a map
 
 
 def along(f: Forecast, settings: Mapping[str, Any]) -> _plots.Picture:
-    """The error at some settings; along the number of features where none is an array."""
+    """The error at some settings; along the number of features where none is an array.
+
+    Without any setting at the ridge of the printed forecast.
+    """
+    settings = settings or {"ridge": f.best_ridge()}
     if not any(np.ndim(value) for value in settings.values()):
         settings = {"n_features": _features(f, _COUNT), **settings}
-    terms = f.error(**settings)
+    terms, note = f.error(**settings), _fixed(f, settings)
     varying = {name: np.broadcast_to(v, terms.shape) for name, v in terms.coordinates.items()}
     if _is_map(varying):
-        return replace(_map(terms), marks=_marks(f, "n_features", settings))
+        return replace(_map(terms, note), marks=_marks(f, "n_features", settings))
     picture = _plots.error_picture(terms)
-    if not isinstance(picture, _plots.Curves | _plots.CurveFamily):
-        return picture
+    if isinstance(picture, _plots.Bars):
+        return replace(picture, confidence=f.confidence, note=note)
     last = len(terms.shape) - 1
     name = next((name for name, value in varying.items() if _varies(value, last)), min(varying))
-    picture = replace(
-        picture, xlabel=_LABELS[name], marks=_marks(f, name, settings), confidence=f.confidence
-    )
+    xlabel = "training rows N" if name == "n_samples" else axis_label(name)
+    marks = _marks(f, name, settings)
     if isinstance(picture, _plots.CurveFamily):
+        family = replace(picture, xlabel=xlabel, marks=marks)
+        return replace(family, note=note, confidence=f.confidence)
+    if not isinstance(picture, _plots.Curves):
         return picture
     columns = {**terms.parts, "total": terms.total}  # the total alone has a band
     lines = [
-        replace(line, points=False, y=one if line.part == "total" else one.value)
+        replace(line, points=False, y=one, band=line.part == "total")
         for line, one in zip(picture.lines, columns.values(), strict=True)
     ]
     if "ensemble" not in settings and np.isfinite(settings.get("n_features", math.inf)).any():
         many = f._total(**settings, ensemble=math.inf)
         lines.append(_plots.Curve(label="total, ∞ models", y=many, color=BLACK, dotted=True))
-    return replace(picture, lines=lines, note=f"band: {level(f.confidence)} interval")
+    curves = replace(picture, xlabel=xlabel, lines=lines, marks=marks)
+    return replace(curves, note=note, confidence=f.confidence)
+
+
+def _fixed(f: Forecast, settings: Mapping[str, Any]) -> str:
+    """The settings that are one number each, with their symbols."""
+    return ", ".join(
+        f"{SYMBOLS[name]} = {whole(float(np.ravel(value)[0]))}"
+        for name, value in f._settings(**settings).items()
+        if np.size(value) == 1
+    )
 
 
 def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.Map:
@@ -70,9 +81,11 @@ def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.
     terms = f.error(features, ridges[:, None], K, N)
     totals = np.asarray(terms.total.value)
     row, column = np.unravel_index(int(np.argmin(totals)), totals.shape)
-    endless = column == len(features) - 1 and bool(
-        f._total(math.inf, ridges[row], K, N) <= totals[row, column]
-    )
+    lowest, where_best = (features[column], ridges[row], totals[row, column]), ""
+    limit = f.best_ridge(math.inf, K, N)
+    of_limit = float(f._total(math.inf, limit, K, N))
+    if column == len(features) - 1 and of_limit <= totals[row, column]:
+        lowest, where_best = (features[-1], limit, of_limit), f" (P = ∞, λ = {whole(limit)})"
     outside = [
         name for name, is_outside in (("P = ∞", math.isinf(P)), ("λ = 0", not lam)) if is_outside
     ]
@@ -84,12 +97,13 @@ def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.
             label=f"now{where}: {plain(float(f._total(P, lam, K, N)))}",
         ),
         _plots.MapPoint(
-            x=features[column],
-            y=ridges[row],
-            label=f"best{' (P → ∞)' * endless}: {plain(totals[row, column])}",
+            x=lowest[0],
+            y=min(max(lowest[1], ridges[0]), ridges[-1]),
+            label=f"best{where_best}: {plain(lowest[2])}",
         ),
     ]
-    return replace(_map(terms), points=points, marks=[_peak(N)])
+    fixed = f"K = {whole(K)}, N = {whole(N)}"
+    return replace(_map(terms, fixed), points=points, marks=[_peak(N)])
 
 
 def _features(f: Forecast, count: int, *others: float) -> FloatArray:
@@ -123,7 +137,7 @@ def _is_map(varying: Mapping[str, FloatArray]) -> bool:
     return varying.keys() == {"n_features", "ridge"} and sorted(axes) == [[0], [1]]
 
 
-def _map(terms: ErrorTerms[Estimate]) -> _plots.Map:
+def _map(terms: ErrorTerms[Estimate], note: str) -> _plots.Map:
     """The total over P and λ, each of which varies along one axis."""
     P, ridge = (
         np.broadcast_to(terms.coordinates[name], terms.shape) for name in ("n_features", "ridge")
@@ -135,8 +149,8 @@ def _map(terms: ErrorTerms[Estimate]) -> _plots.Map:
         x=P[0],
         y=ridge[:, 0],
         z=totals,
-        xlabel=_LABELS["n_features"],
-        ylabel=_LABELS["ridge"],
+        xlabel=axis_label("n_features"),
+        ylabel=axis_label("ridge"),
         zlabel="squared error",
-        note="extrapolated in part" if np.any(terms.extrapolated) else "",
+        note=f"{note}; extrapolated in part" if np.any(terms.extrapolated) else note,
     )

@@ -218,7 +218,11 @@ class Forecast(Shown):
         return total if shape else float(total)
 
     def _settings(
-        self, n_features: Numeric, ridge: Numeric, ensemble: EnsembleLike, n_samples: Numeric | None
+        self,
+        n_features: Numeric = math.inf,
+        ridge: Numeric = DEFAULT_RIDGE,
+        ensemble: EnsembleLike = 1,
+        n_samples: Numeric | None = None,
     ) -> dict[str, Value]:
         """P, λ, K and N, validated; N is rounded."""
         scheme = as_ensemble(ensemble, "Forecast.error")
@@ -565,9 +569,10 @@ class Forecast(Shown):
     def plot(self, ax: Any = None, **settings: Any) -> Any:
         """Draw the error by cause along the setting that is an array.
 
-        By default along the number of features, from a tenth to ten times that of rows. The band is
-        the interval of the total; curves are dashed where they are extrapolated. Two arrays
-        of features and ridges, on axes of their own, are a map.
+        By default along the number of features, from a tenth to ten times that of rows, and without
+        any setting at the ridge of the printed forecast, `best_ridge()`. The band is the interval
+        of the total; curves are dashed where they are extrapolated. Two arrays of features and
+        ridges, on axes of their own, are a map. A note has the settings that are fixed.
 
         Parameters
         ----------

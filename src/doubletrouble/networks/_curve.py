@@ -141,7 +141,7 @@ class LazyCurve(Shown):
                 lines.append(replace(line, points=not single, joined=not single))
         return _plots.Curves(
             x=x,
-            xlabel="nodes per hidden layer" if name == "width" else "α",
+            xlabel="nodes per hidden layer" if name == "width" else "laziness α",
             lines=lines,
             ylabel=MEASURE_LABELS["zero_one"],
             logx=True,

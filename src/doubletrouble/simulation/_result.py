@@ -294,7 +294,8 @@ class Simulation(Shown):
             The number of models K, or one of the ensembles drawn.
         theory : ErrorTerms or None, default: None
             The error at the same points, as of `exact_error(sim.problem, ensemble)`, which is drawn
-            as lines in the colours of the points, or as bars for a single point.
+            as lines in the colours of the points, of the totals for two axes, or as bars for a
+            single point.
 
         Returns
         -------
@@ -422,20 +423,24 @@ def _against(error: ErrorTerms[Estimate], theory: Any) -> Any:
     if not isinstance(theory, ErrorTerms):
         wanted = "theory must be an ErrorTerms, as of exact_error(sim.problem)"
         raise TypeError(f"{wanted}, got {shown(theory)}")
-    if theory.shape != error.shape or len(error.shape) > 1:
+    if theory.shape != error.shape:
         raise ValueError(
-            "theory must be of the points of the simulation, along one axis at most, got shapes "
+            "theory must be of the points of the simulation, got shapes "
             f"{theory.shape} and {error.shape}"
         )
     common_coordinates("theory and simulation", theory.coordinates, error.coordinates)
     picture: Any = _plots.error_picture(error)
     other: Any = _plots.error_picture(theory)
+    if len(error.shape) == 2:
+        total = theory.total
+        lines = np.asarray(total.value if isinstance(total, Estimate) else total)
+        return replace(picture, lines=lines, note=_SIMULATED)
     if error.shape:
         points = [replace(line, points=True) for line in picture.lines]
-        lines = [replace(line, label="") for line in other.lines]
-        return replace(picture, lines=[*lines, *points], note=_SIMULATED)
-    exact = {bar.part: replace(bar, label="theory") for bar in other.rows}
-    pairs = [(bar, exact[bar.part]) for bar in picture.rows if bar.part in exact]
+        exact = [replace(line, label="") for line in other.lines]
+        return replace(picture, lines=[*exact, *points], note=_SIMULATED)
+    bars = {bar.part: replace(bar, label="theory") for bar in other.rows}
+    pairs = [(bar, bars[bar.part]) for bar in picture.rows if bar.part in bars]
     return replace(
         picture, rows=[bar for pair in pairs if any(float(b.value) for b in pair) for bar in pair]
     )

@@ -27,6 +27,7 @@ from doubletrouble._plots import CYCLE, Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
 from doubletrouble.estimates import Estimate
+from doubletrouble.glossary import axis_label
 from doubletrouble.parameters import Value, declarations
 from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms, PsiTerms
@@ -293,7 +294,7 @@ def curves(
         label = ", ".join([*([name] if len(ensembles) > 1 else []), *given])
         total = Estimate(value=y, standard_error=error, n_draws=2)
         lines.append(Curve(label=label, y=total, points=True, joined=True, **look))
-    return Curves(x=x, xlabel=_heading(along), lines=lines, ylabel="test error")
+    return Curves(x=x, xlabel=axis_label(along), lines=lines, ylabel="test error")
 
 
 def _looks(curves: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:

@@ -56,6 +56,7 @@ from doubletrouble.ensembles import (
     combine,
     product_or_zero,
 )
+from doubletrouble.glossary import axis_label
 from doubletrouble.palette import BLUE, GREEN, VERMILION
 from doubletrouble.parameters import FloatArray, Numbers, Numeric, Parameter, Parts, Value, number
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
@@ -258,7 +259,7 @@ class Exponents(Shown):
         ]
         return _plots.Curves(
             x=np.broadcast_to(x, self.shape),
-            xlabel=name.replace("_", " "),
+            xlabel=axis_label(name),
             lines=lines,
             ylabel=label.replace("part", "total"),
             signed=True,
