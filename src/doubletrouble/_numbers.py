@@ -8,6 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from doubletrouble.parameters import Value
+
 _LEAST, _MOST = 1e-4, 1e7  # plain notation in between
 _EXACT = 1e-15  # relative error of a number without doubtful digits
 _SMALL_SHARE = 0.0005
@@ -18,14 +20,14 @@ class Uncertain(Protocol):
     """A number with its uncertainty, as an `Estimate`."""
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Value:
         """The number."""
 
     @property
-    def standard_error(self) -> Any:
+    def standard_error(self) -> Value:
         """Its standard error."""
 
-    def confidence_interval(self, confidence: float = ...) -> tuple[Any, Any]:
+    def confidence_interval(self, confidence: float = ...) -> tuple[Value, Value]:
         """The ends of its interval."""
 
 

@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import array_namespace, is_array_api_obj
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from doubletrouble.parameters import Array, FloatArray
+
 Function: TypeAlias = Callable[[FloatArray], npt.ArrayLike]
 
 ROOT_2PI = math.sqrt(2 * math.pi)
@@ -169,7 +170,7 @@ def correlation(a: Activation, b: Activation) -> float:
     return max(-1.0, min(1.0, (moments.nonlinear**2 - 5) / 4))
 
 
-def _finite(name: str, value: Any) -> float:
+def _finite(name: str, value: object) -> float:
     """Return a finite number as a float, or raise."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
@@ -190,16 +191,16 @@ _RELU_NONLINEAR = math.sqrt(0.25 - 0.5 / math.pi)
 # For NumPy arrays and torch tensors: simulations evaluate them on either.
 
 
-def _library(z: Any) -> Any:
+def _library(z: Array) -> Any:
     return array_namespace(z) if is_array_api_obj(z) else np
 
 
-def _standard(z: Any, name: str) -> Any:
+def _standard(z: Array, name: str) -> Array:
     """A function of the array API standard, by name."""
     return getattr(_library(z), name)(z)
 
 
-def _special(z: Any, name: str) -> Any:
+def _special(z: Array, name: str) -> Array:
     """A special function of torch, or of SciPy for NumPy arrays."""
     xp = _library(z)
     if not hasattr(xp, name):
@@ -207,27 +208,27 @@ def _special(z: Any, name: str) -> Any:
     return getattr(xp, name)(z)
 
 
-def _relu(z: Any) -> Any:
+def _relu(z: Array) -> Array:
     return _library(z).clip(z, 0.0, None)
 
 
-def _leaky(z: Any, slope: float) -> Any:
+def _leaky(z: Array, slope: float) -> Array:
     return _library(z).where(z > 0, z, slope * z)
 
 
-def _gelu(z: Any) -> Any:
+def _gelu(z: Array) -> Array:
     return 0.5 * z * _special(z * -math.sqrt(0.5), "erfc")
 
 
-def _softplus(z: Any) -> Any:
+def _softplus(z: Array) -> Array:
     return _library(z).logaddexp(z, 0 * z)
 
 
-def _sigmoid(z: Any) -> Any:
+def _sigmoid(z: Array) -> Array:
     return 0.5 + 0.5 * _standard(0.5 * z, "tanh")
 
 
-def _quadratic(z: Any) -> Any:
+def _quadratic(z: Array) -> Array:
     """The second Hermite polynomial."""
     return z * z - 1.0
 
@@ -275,22 +276,22 @@ def _named(name: str) -> Activation:
     return Activation(name=name, mean=mean, linear=linear, nonlinear=nonlinear, function=function)
 
 
-def _leaky_relu(slope: Any) -> Activation:
+def _leaky_relu(slope: object) -> Activation:
     """σ(z) = a z + (1-a) relu(z)."""
-    slope = _finite("slope", slope)
+    a = _finite("slope", slope)
     return Activation(
-        name="leaky_relu" if slope == 0.01 else f"leaky_relu({slope:g})",
-        mean=(1 - slope) / ROOT_2PI,
-        linear=(1 + slope) / 2,
-        nonlinear=abs(1 - slope) * _RELU_NONLINEAR,
-        function=partial(_leaky, slope=slope),
+        name="leaky_relu" if a == 0.01 else f"leaky_relu({a:g})",
+        mean=(1 - a) / ROOT_2PI,
+        linear=(1 + a) / 2,
+        nonlinear=abs(1 - a) * _RELU_NONLINEAR,
+        function=partial(_leaky, slope=a),
     )
 
 
 # --- any callable ------------------------------------------------------------------------------
 
 
-def _from_callable(function: Callable[..., Any]) -> Activation:
+def _from_callable(function: Function) -> Activation:
     name = getattr(function, "__name__", type(function).__name__)
     sigma = _vectorized(function, name)
     mean, linear, nonlinear = any_moments(sigma, name)
@@ -480,7 +481,7 @@ def _integral(
     """∫₀^∞ integrand(z) φ(z) dz for a vector of integrands, to 12 digits or `tolerance`."""
     from scipy.integrate import quad_vec
 
-    integrate: Any = quad_vec
+    integrate: Callable[..., tuple[FloatArray, float]] = quad_vec
     result, error = integrate(
         lambda z: integrand(z) * (math.exp(-0.5 * z * z) / ROOT_2PI),
         0.0,

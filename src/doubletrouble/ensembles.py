@@ -669,7 +669,7 @@ def checked_weights(weights: Numeric, count: int) -> FloatArray:
     return given
 
 
-def checked_members(members: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+def checked_members(members: object, kinds: tuple[type, ...]) -> tuple[Any, ...]:
     """Return members as a tuple; raise unless each is a single point of one of these kinds."""
     if isinstance(members, kinds) or not isinstance(members, Sequence):
         raise TypeError(

@@ -28,7 +28,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +35,7 @@ from array_api_compat import array_namespace
 
 from doubletrouble.activations import Activation, Function, activation_values, is_named
 from doubletrouble.activations import activation as known_activation
-from doubletrouble.parameters import FloatArray
-
-Array = Any
-"""An array of NumPy or torch."""
+from doubletrouble.parameters import Array, FloatArray
 
 _REACH, _SPACING = 12.0, 0.005  # of the nodes in z: the density outside is below rounding
 _ORDERS = 1024  # the largest number of Hermite polynomials
@@ -170,7 +166,7 @@ def _series(
     return total
 
 
-def _hermite(z: npt.NDArray[Any]) -> Iterator[FloatArray]:
+def _hermite(z: npt.NDArray[np.floating]) -> Iterator[FloatArray]:
     """Normalized Hermite polynomials at z, (_CHUNK, Q) at a time, up to order _ORDERS."""
     before, now = np.zeros_like(z), np.ones_like(z)  # h_{k-1} and h_k
     for start in range(0, _ORDERS, _CHUNK):

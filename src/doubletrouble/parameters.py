@@ -20,8 +20,12 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Indices: TypeAlias = IntArray | BoolArray
 """Some of the points of a block: by their positions, or by a mask."""
+Array: TypeAlias = Any
+"""An array of NumPy or torch, for functions of the array API standard."""
 Numbers: TypeAlias = npt.NDArray[Any]
 """Real numbers, or complex ones: at complex ridges, and after complex steps."""
+Labels: TypeAlias = npt.NDArray[Any]
+"""Labels of rows: numbers, or classes of any type."""
 Value: TypeAlias = float | FloatArray
 """A numeric field after validation: a Python float, or a read-only float64 array."""
 Numeric: TypeAlias = float | npt.ArrayLike
@@ -95,7 +99,7 @@ def parameter(
     default: Any = MISSING,
     *,
     vector: bool = False,
-    kw_only: Any = MISSING,
+    kw_only: bool | Any = MISSING,
     many: str = "array_like",
 ) -> Any:
     """Make a dataclass field with its declaration.
@@ -156,7 +160,7 @@ def checked(name: str, value: Numeric, spec: Parameter) -> Value:
     return array
 
 
-def number(name: str, value: Any, spec: Parameter) -> float:
+def number(name: str, value: Numeric, spec: Parameter) -> float:
     """Return one number in the domain; raise TypeError for an array.
 
     >>> number("ridge", 1, Parameter(symbol="λ", meaning="penalty", typical=(0.0, 1.0)))

@@ -347,7 +347,7 @@ def ridge_name(problem: object) -> str:
 _LEVEL_FIELDS = tuple(f.name for f in fields(Levels))
 
 
-def _is_left_out(value: Any) -> bool:
+def _is_left_out(value: Numeric | None) -> bool:
     """Whether a field of levels is a placeholder: None, 0 or empty."""
     return value is None or (np.size(value) < 2 and not np.any(value))
 

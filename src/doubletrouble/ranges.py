@@ -7,7 +7,7 @@ depend on the mathematical library of the machine.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -18,6 +18,8 @@ SPACINGS: tuple[SpacingName, ...] = get_args(SpacingName)
 
 Axis: TypeAlias = Numeric | str | Sequence[float | str]
 """An axis of numbers: one number, a sequence, or text such as "0.1:10:log:50"."""
+
+Item = TypeVar("Item")
 
 _FORM = "a number or START:STOP:log|linear:COUNT"
 _MOST = 1_000_000
@@ -104,7 +106,7 @@ def seed_axis(name: str, value: Axis) -> tuple[int, ...]:
     return distinct(name, tuple(whole_number(name, seed, 0, MOST_SEEDS) for seed in seeds))
 
 
-def choice_axis(name: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
+def choice_axis(name: str, value: object, known: Sequence[str]) -> tuple[str, ...]:
     """Names from a list."""
     for choice in (chosen := tuple(listed(name, value))):
         if choice not in known:
@@ -112,14 +114,14 @@ def choice_axis(name: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
     return distinct(name, chosen)
 
 
-def _numbers(name: str, value: Any) -> list[Any]:
+def _numbers(name: str, value: object) -> list[Any]:
     values: list[Any] = []
     for item in listed(name, value):
         values += numbers(name, item) if isinstance(item, str) else [item]
     return values
 
 
-def _whole_numbers(name: str, value: Any) -> list[Any]:
+def _whole_numbers(name: str, value: object) -> list[Any]:
     """The same; numbers between the ends of a range are rounded, and duplicates removed."""
     whole: list[Any] = []
     for item in listed(name, value):
@@ -136,7 +138,7 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def listed(name: str, value: Any) -> list[Any]:
+def listed(name: str, value: object) -> list[Any]:
     """The values of an axis as a list; an empty one raises ValueError."""
     if isinstance(value, np.ndarray):
         if value.ndim > 1:
@@ -149,7 +151,7 @@ def listed(name: str, value: Any) -> list[Any]:
     return items
 
 
-def distinct(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def distinct(name: str, values: tuple[Item, ...]) -> tuple[Item, ...]:
     """Return the values; raise ValueError if one of them occurs twice."""
     if len(set(values)) < len(values):
         value = next(v for k, v in enumerate(values) if v in values[:k])

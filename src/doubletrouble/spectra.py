@@ -36,7 +36,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
@@ -450,7 +450,7 @@ def levels_of(law: SpectralLaw, size: float) -> Levels:
     return _levels(law, max(0, math.ceil(math.log10(size))))
 
 
-def foreign_field(law: SpectralLaw, given: Mapping[str, Any]) -> str | None:
+def foreign_field(law: SpectralLaw, given: Mapping[str, Value]) -> str | None:
     """The first field of `Levels` in which those given are not a law's own; None if they are.
 
     They may be the levels for any size: those of a problem whose size changes.
@@ -472,9 +472,9 @@ def foreign_field(law: SpectralLaw, given: Mapping[str, Any]) -> str | None:
     return field
 
 
-def _equal(own: Any, given: Any) -> bool:
+def _equal(own: Value, given: Value | None) -> bool:
     """Whether values are equal up to rounding, which may differ where a problem was stored."""
-    if np.size(own) != np.size(given) or given is None:
+    if given is None or np.size(own) != np.size(given):
         return False
     return bool(np.all(np.abs(np.asarray(own) - given) <= 1e-9 * np.abs(own)))
 

@@ -211,10 +211,11 @@ def solved(
         raise ValueError(
             f"nonlinear_signal must be 0 for order parameters, got {problem.nonlinear_signal!r}"
         )
-    loss: Any = problem.loss_function
+    loss = problem.loss_function
     equations = _equations(problem, loss)
     names = ("features_per_dim", "ridge", "signal", "flips")
-    values = {name: getattr(problem, name) for name in names} | {"samples": samples}
+    values: dict[str, Numeric] = {name: getattr(problem, name) for name in names}
+    values["samples"] = samples
     noise = problem.noise
     mixture = noise.components if isinstance(noise, Mixture) else ((1.0, noise),)
     values |= {f"sd{k}": sd for k, (_, sd) in enumerate(mixture)}
@@ -283,7 +284,7 @@ def _points(
     equations: Equations, problem: Problem, values: dict[str, FloatArray], weights: FloatArray
 ) -> LearningPoints:
     """The parameters of a block in the units of the equations, with surrogates for limits."""
-    loss: Any = problem.loss_function
+    loss = problem.loss_function
     given, samples, width = values["ridge"], values["samples"], values["features_per_dim"]
     ones, zeros = np.ones_like(given), np.zeros_like(given)
     # linear features have the rank min(P, D); log(N/rank) is exact near 0

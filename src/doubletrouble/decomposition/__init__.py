@@ -27,7 +27,7 @@ from doubletrouble.decomposition._running import data_hash as data_hash
 from doubletrouble.decomposition._running import run_fits as run_fits
 from doubletrouble.decomposition._sources import DataSource as DataSource
 from doubletrouble.decomposition._sources import GeneratorSource as GeneratorSource
-from doubletrouble.decomposition._sources import Labels as Labels
+from doubletrouble.decomposition._sources import Inputs as Inputs
 from doubletrouble.decomposition._sources import PoolSource as PoolSource
 from doubletrouble.decomposition._sources import TestSet as TestSet
 from doubletrouble.decomposition._sources import TrainingSet as TrainingSet

@@ -39,6 +39,7 @@ from doubletrouble.decomposition._running import content_hash, data_hash, run_fi
 from doubletrouble.decomposition._sources import (
     DataSource,
     GeneratorSource,
+    Inputs,
     PoolSource,
     held_out,
     init_seed,
@@ -61,8 +62,8 @@ _FIRST = 3  # fits that stop a run if all of them fail
 
 def decompose(
     model: Any,
-    X: Any,
-    y: Any = None,
+    X: Inputs,
+    y: npt.ArrayLike | None = None,
     *,
     n_samples: int | None = None,
     noise: float | None = None,
@@ -294,7 +295,7 @@ def _listed(failures: Sequence[Failure]) -> str:
     return listed_failures((one.place, one.message) for one in failures)
 
 
-def _source(X: Any, y: Any, **options: Any) -> DataSource:
+def _source(X: Inputs, y: npt.ArrayLike | None, **options: Any) -> DataSource:
     """The source in place of `X` and `y`, or a pool of these rows with its options."""
     if isinstance(X, GeneratorSource | PoolSource):
         for name, value in {"y": y, **options}.items():

@@ -17,18 +17,20 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble.decomposition._components import LARGEST
 from doubletrouble.decomposition._sources import (
     DataSource,
-    Labels,
+    Inputs,
     TestSet,
     TrainingSet,
     init_seed,
     one_hot,
 )
 from doubletrouble.errors import require
-from doubletrouble.parameters import FloatArray, refuse_masked, whole_number
+from doubletrouble.parameters import FloatArray, Labels, refuse_masked, whole_number
+from doubletrouble.runs import Record
 
 _N_NOISE = 2  # draws of label noise by default
 _SEED_NAMES = ("random_state", "random_seed", "seed")
@@ -157,7 +159,7 @@ class Learner:
         return [*self.probability_notes, note]
 
     def predictions(
-        self, X: Any, y: Labels, seed: int, X_test: Any, classes: Labels | None
+        self, X: Inputs, y: Labels, seed: int, X_test: Inputs, classes: Labels | None
     ) -> FloatArray:
         """Fit, and predict at the test points: numbers, or probabilities of `classes`."""
         if not self.is_estimator:
@@ -174,7 +176,7 @@ class Learner:
         probabilities[:, known] = model.predict_proba(X_test)
         return probabilities
 
-    def _by_function(self, X: Any, y: Labels, seed: int, X_test: Any) -> FloatArray:
+    def _by_function(self, X: Inputs, y: Labels, seed: int, X_test: Inputs) -> FloatArray:
         predict = self.model(X, y, seed)
         if not callable(predict):
             raise TypeError(f"fit must return a function predict(X), got {type(predict).__name__}")
@@ -196,14 +198,14 @@ class Learner:
         return seeded
 
 
-def _splits_at_random(value: Any) -> bool:
+def _splits_at_random(value: object) -> bool:
     """Whether a parameter is not an estimator and has a random_state: it splits data at random."""
     if isinstance(value, type) or hasattr(value, "get_params"):
         return False
     return hasattr(value, "random_state") and bool(getattr(value, "shuffle", True))
 
 
-def _as_array(predictions: Any) -> FloatArray:
+def _as_array(predictions: npt.ArrayLike) -> FloatArray:
     refuse_masked("predictions", predictions)
     return np.asarray(predictions)
 
@@ -290,7 +292,7 @@ class Fits:
         draws = product(range(self.n_data), range(self.n_noise), range(self.n_init))
         return [FitIndex(*index) for index in draws]
 
-    def __call__(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, parameters: Mapping[str, Any]) -> Record:
         """The record of a cell, which is one fit: its predictions and its warnings."""
         index = FitIndex(*(parameters[name] for name in FitIndex._fields))
         try:
@@ -361,7 +363,7 @@ def _target(test: TestSet, classes: Labels | None) -> FloatArray:
     return test.y.astype(np.float64)
 
 
-def _copied(array: Any) -> Any:
+def _copied(array: Inputs) -> Inputs:
     return array.copy() if hasattr(array, "copy") else copy.deepcopy(array)
 
 
@@ -422,7 +424,7 @@ def _recorder(show: Callable[..., None]) -> Callable[..., None]:
     """A function that records the warnings of fits, and shows all others."""
 
     def record(
-        message: Warning | str, category: type[Warning], *where: Any, **options: Any
+        message: Warning | str, category: type[Warning], *where: object, **options: object
     ) -> None:
         messages = getattr(_own, "messages", None)
         if messages is None:

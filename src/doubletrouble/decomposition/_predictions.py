@@ -197,7 +197,7 @@ def decompose_predictions(
     return replace(result, notes=tuple(notes))
 
 
-def check_option(name: str, value: object, allowed: Any) -> None:
+def check_option(name: str, value: object, allowed: object) -> None:
     """Raise ValueError for a value that is not one of the names of a Literal type."""
     if value not in get_args(allowed):
         known = ", ".join(map(repr, get_args(allowed)))

@@ -34,13 +34,12 @@ from doubletrouble.decomposition._losses import (
     missing_parts,
     parts_of_losses,
 )
-from doubletrouble.decomposition._sources import Labels
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
 from doubletrouble.palette import printed_name
-from doubletrouble.parameters import FloatArray, Value, number
+from doubletrouble.parameters import FloatArray, Labels, Value, number
 from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors
 
 _FEW_MEMBERS = 5

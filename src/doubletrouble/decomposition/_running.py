@@ -1,7 +1,7 @@
 """Run the fits of a learner, in this process or elsewhere, and identify stored ones."""
 
 import pickle
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
@@ -11,7 +11,17 @@ from typing import Any, Protocol, TypeVar
 from doubletrouble.decomposition._fitting import FitWarning
 from doubletrouble.errors import SweepInterrupted, require
 from doubletrouble.parameters import FloatArray
-from doubletrouble.runs import DONE, Cell, Store, decode, one_thread, progress_bar, run_cells
+from doubletrouble.runs import (
+    DONE,
+    Cell,
+    Record,
+    Store,
+    Work,
+    decode,
+    one_thread,
+    progress_bar,
+    run_cells,
+)
 
 
 class FitFields(Protocol):
@@ -24,7 +34,7 @@ Index = TypeVar("Index", bound=FitFields)
 
 
 def run_fits(
-    work: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    work: Work,
     indices: Sequence[Index],
     cell_of: Callable[[Index], Cell],
     *,
@@ -71,7 +81,7 @@ def run_fits(
 
 
 def _fits_here(
-    work: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    work: Work,
     indices: Sequence[Index],
     *,
     progress: bool,
@@ -88,19 +98,19 @@ def _fits_here(
             bar.update()
 
 
-def _warnings(record: Mapping[str, Any]) -> list[FitWarning]:
+def _warnings(record: Record) -> list[FitWarning]:
     return [FitWarning(*pair) for pair in record["warned"]]
 
 
 # --- identity of stored fits ---
 
 
-def data_hash(content: Any) -> str:
+def data_hash(content: object) -> str:
     """A hash of arrays and tables."""
     return str(require("joblib", "runs").hash(content, hash_name="sha1"))
 
 
-def content_hash(content: Any, name: str | None) -> str | None:
+def content_hash(content: object, name: str | None) -> str | None:
     """A hash of a learner or a source; None for one that has a name and cannot be hashed."""
     if not (name is None or (isinstance(name, str) and name)):
         raise ValueError(f"name must be a string that is not empty, got {name!r}")
@@ -119,7 +129,7 @@ def content_hash(content: Any, name: str | None) -> str | None:
 class _ContentPickler(pickle.Pickler):
     """A pickler that raises PicklingError for functions and classes that cannot be imported."""
 
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: object) -> Any:
         """Raise PicklingError for a lambda, a local function or one of the main module."""
         if isinstance(obj, FunctionType | type) and (
             obj.__module__ == "__main__" or "<" in obj.__qualname__

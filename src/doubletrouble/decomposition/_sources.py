@@ -24,11 +24,20 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble.parameters import FloatArray, number, refuse_masked, whole_number
+from doubletrouble.parameters import (
+    FloatArray,
+    Labels,
+    number,
+    refuse_masked,
+    whole_number,
+)
 
-Labels: TypeAlias = npt.NDArray[Any]
 Index: TypeAlias = npt.NDArray[np.intp]
-SampleFunction: TypeAlias = Callable[[np.random.Generator, int], tuple[Any, Any]]
+Inputs: TypeAlias = Any
+"""Inputs of which rows can be taken: an array, a DataFrame or a sparse matrix."""
+LabelsLike: TypeAlias = Any
+"""Labels of a source: given as array_like, kept as `Labels`."""
+SampleFunction: TypeAlias = Callable[[np.random.Generator, int], tuple[Inputs, npt.ArrayLike]]
 Noise: TypeAlias = float | Callable[[np.random.Generator, Labels], Labels]
 """A standard deviation, a share of flipped classes, or a function rng, y -> noisy y."""
 Resampling: TypeAlias = Literal["disjoint", "subsample", "bootstrap"]
@@ -97,7 +106,7 @@ class TestSet:
 
     __test__ = False  # not a test of pytest
 
-    X: Any
+    X: Inputs
     y: Labels
     is_truth: bool
     noise: float | FloatArray | None = None
@@ -124,16 +133,16 @@ class TrainingSet:
     ((5, 3), 2)
     """
 
-    X: Any
+    X: Inputs
     y: tuple[Labels, ...]
 
 
-def take_rows(X: Any, index: Index) -> Any:
+def take_rows(X: Inputs, index: Index) -> Inputs:
     """Some rows of an array, a DataFrame or a sparse matrix."""
     return X.iloc[index] if hasattr(X, "iloc") else X[index]
 
 
-def as_inputs(name: str, X: Any) -> Any:
+def as_inputs(name: str, X: Inputs) -> Inputs:
     """Inputs of which rows can be taken; lists become arrays."""
     _refuse_masked_items(name, X)
     if isinstance(X, Sequence) and not isinstance(X, str):
@@ -173,7 +182,7 @@ def as_labels(name: str, y: npt.ArrayLike, count: int) -> Labels:
     return array
 
 
-def _refuse_masked_items(name: str, value: Any) -> None:
+def _refuse_masked_items(name: str, value: object) -> None:
     """Raise TypeError for masked elements, also of the items of a list."""
     refuse_masked(name, value)
     if isinstance(value, list | tuple):
@@ -416,7 +425,7 @@ class GeneratorSource:
         draws = (generator(seed, _NOISE, number, n) for n in range(n_noise))
         return TrainingSet(X=X, y=tuple(noisy(clean, self.noise, rng, classes) for rng in draws))
 
-    def _drawn(self, rng: np.random.Generator, count: int) -> tuple[Any, Labels]:
+    def _drawn(self, rng: np.random.Generator, count: int) -> tuple[Inputs, Labels]:
         drawn = self.sample(rng, count)
         if not (isinstance(drawn, tuple) and len(drawn) == 2):
             raise TypeError(f"sample must return X, y, got {type(drawn).__name__}")
@@ -447,7 +456,7 @@ class _StreamPerCall(np.random.Generator):
         return drawn
 
 
-def _equal(left: Any, right: Any) -> bool:
+def _equal(left: Inputs, right: Inputs) -> bool:
     """Whether two arrays, tables or sparse matrices are equal, NaN included."""
     if hasattr(left, "equals"):  # of pandas
         return bool(left.equals(right))
@@ -509,8 +518,8 @@ class PoolSource:
     60
     """
 
-    X: Any
-    y: Any
+    X: Inputs
+    y: LabelsLike
     n_samples: int
     noise: float | None = None
     n_test: int | None = None

@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.decomposition import Labels, generator
+from doubletrouble.decomposition import generator
+from doubletrouble.parameters import Labels
 
 N_BLOCKS = 10
 FULL, LAW = 9, 6  # the rungs of cross-validation and of the overlap law

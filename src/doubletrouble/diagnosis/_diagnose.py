@@ -16,6 +16,7 @@ import numpy.typing as npt
 from doubletrouble import glossary
 from doubletrouble.decomposition import (
     FitWarning,
+    Inputs,
     Learner,
     TaskName,
     check_option,
@@ -54,8 +55,8 @@ _MOST_NOISE = 2.0  # times the spread of the labels, whose noise is part of it
 
 def diagnose(
     model: Any,
-    X: Any,
-    y: Any,
+    X: Inputs,
+    y: npt.ArrayLike,
     *,
     alternatives: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -175,8 +176,8 @@ def diagnose(
 
 def compare(
     models: Mapping[str, Any],
-    X: Any,
-    y: Any,
+    X: Inputs,
+    y: npt.ArrayLike,
     *,
     seed: int = 0,
     groups: npt.ArrayLike | None = None,
@@ -320,8 +321,8 @@ class _Learners:
     @classmethod
     def of(
         cls,
-        X: Any,
-        y: Any,
+        X: Inputs,
+        y: npt.ArrayLike,
         models: Mapping[str, Any],
         *,
         task: TaskName,

@@ -34,10 +34,10 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.decomposition import Labels, generator
+from doubletrouble.decomposition import generator
 from doubletrouble.diagnosis._design import FULL, LAW, N_BLOCKS, RUNGS
 from doubletrouble.diagnosis._measurements import Measurement, Measurements
-from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.parameters import FloatArray, Labels, Value
 
 N_DRAWS = 4000
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from doubletrouble.decomposition import (
     FitWarning,
-    Labels,
+    Inputs,
     Learner,
     as_inputs,
     as_labels,
@@ -33,8 +33,8 @@ from doubletrouble.decomposition import (
 )
 from doubletrouble.diagnosis._design import N_BLOCKS, Blocks, WindowDesign, WindowFit, deal
 from doubletrouble.errors import FitError, require
-from doubletrouble.parameters import FloatArray
-from doubletrouble.runs import Cell, ProgressBar, digest
+from doubletrouble.parameters import FloatArray, Labels
+from doubletrouble.runs import Cell, ProgressBar, Record, digest
 
 REVISION = 1  # of the definition of the fits; count up when draws or definitions change
 
@@ -50,7 +50,7 @@ _TIME_KINDS = {"datetime64", "datetime", "date", "time", "timedelta64", "timedel
 class BlockedRows:
     """Rows with labels, dealt into blocks in two ways."""
 
-    X: Any
+    X: Inputs
     y: Labels
     target: FloatArray  # (M, outputs), one-hot for classes
     classes: Labels | None
@@ -109,8 +109,8 @@ class BlockedRows:
     @classmethod
     def of(
         cls,
-        X: Any,
-        y: Any,
+        X: Inputs,
+        y: npt.ArrayLike,
         *,
         classification: bool,
         groups: npt.ArrayLike | None,
@@ -190,7 +190,7 @@ def _as_groups(groups: npt.ArrayLike, n_samples: int) -> Labels:
     return array
 
 
-def _blocks_of(cv: Any, X: Any, y: Labels, groups: Labels | None) -> Blocks:
+def _blocks_of(cv: Any, X: Inputs, y: Labels, groups: Labels | None) -> Blocks:
     """The test sets of a splitter as blocks."""
     if isinstance(cv, str) or not hasattr(cv, "split"):
         raise TypeError(f"cv must be a splitter of scikit-learn, got {cv!r:.60}")
@@ -215,7 +215,7 @@ def _blocks_of(cv: Any, X: Any, y: Labels, groups: Labels | None) -> Blocks:
     return blocks
 
 
-def _check_columns(X: Any) -> None:
+def _check_columns(X: Inputs) -> None:
     """Raise for one column without its axis, and for columns that are no numbers or categories."""
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if len(X.shape) == 1 and kind in "biufc":
@@ -283,7 +283,7 @@ class WindowFits:
     table: BlockedRows
     design: WindowDesign
 
-    def __call__(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def __call__(self, parameters: Mapping[str, Any]) -> Record:
         """The predictions of a fit outside its window, and its warnings."""
         fit, table = WindowFit(**parameters), self.table
         training = self.design.training_rows(fit)

@@ -13,7 +13,7 @@ from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, table_by_part
 from doubletrouble._numbers import level, percent, plain, whole
 from doubletrouble._plots import part_label
-from doubletrouble.decomposition import Labels, check_option, generator
+from doubletrouble.decomposition import check_option, generator
 from doubletrouble.diagnosis._curve import LAW, LearningCurve
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
@@ -43,7 +43,7 @@ from doubletrouble.options import (
     option_after,
 )
 from doubletrouble.palette import EXTRAPOLATED
-from doubletrouble.parameters import FloatArray, Numeric, number
+from doubletrouble.parameters import FloatArray, Labels, Numeric, number
 from doubletrouble.results import ErrorTerms, RowErrors
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"

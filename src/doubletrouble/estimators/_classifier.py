@@ -24,12 +24,12 @@ from doubletrouble.estimators._regressor import (
 )
 from doubletrouble.losses import CLASSIFIER_LOSSES, ClassifierLoss, Loss
 from doubletrouble.losses import loss as named_loss
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, Labels
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def _available(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+def _available(check: Callable[[RandomFeaturesClassifier], bool]) -> Callable[[Method], Method]:
     """Methods that models have where `check` returns True; it raises AttributeError otherwise."""
     decorator: Callable[[Method], Method] = available_if(check)
     return decorator
@@ -121,7 +121,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
     """
 
     _name = "RandomFeaturesClassifier"
-    classes_: npt.NDArray[Any]
+    classes_: Labels
 
     def __init__(
         self,
@@ -261,7 +261,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         """
         return self._predict(X)
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+    def predict(self, X: npt.ArrayLike) -> Labels:
         """The class of each row.
 
         Parameters
@@ -351,7 +351,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
             )
         return replace(parameters, loss=named_loss(self.loss))
 
-    def _signs(self, y: npt.NDArray[Any]) -> FloatArray:
+    def _signs(self, y: Labels) -> FloatArray:
         """-1 and +1: (N,) for two classes, else a column for each."""
         if self.classes_.size < 2:
             raise ValueError(
@@ -360,9 +360,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         table = np.where(y[:, None] == self.classes_, 1.0, -1.0)
         return table[:, 1] if self.classes_.size == 2 else table
 
-    def _weights(
-        self, y: npt.NDArray[Any], sample_weight: npt.ArrayLike | None
-    ) -> FloatArray | None:
+    def _weights(self, y: Labels, sample_weight: npt.ArrayLike | None) -> FloatArray | None:
         if self.class_weight is None:
             return None if sample_weight is None else np.asarray(sample_weight)
         given = 1.0 if sample_weight is None else checked_weights(sample_weight, len(y))

@@ -31,7 +31,7 @@ Seed: TypeAlias = npt.NDArray[np.int64]
 _DRAWS_KEY = (0, 0)  # spawn key of draws of rows and bank features; those of members have length 1
 _LARGEST = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e30}  # of an input: Θ x is finite
 _BLOCK_BYTES = 2**26
-_IN_PLACE: dict[str, Callable[..., Any]] = {
+_IN_PLACE: dict[str, Callable[..., RealArray]] = {
     "relu": partial(np.maximum, 0.0),
     "tanh": np.tanh,
     "abs": np.abs,

@@ -29,13 +29,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.estimators._features import FeatureMap, RealArray, blocks
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, Numbers
 
 STORED_LIMIT = 2**27
 """Largest number of entries of a stored Z: 1 GB."""
@@ -391,10 +391,10 @@ class Primal(RidgeEquations):
     def _modes_in_blocks(self) -> EigenModes:
         """The modes of the triangle R of Z = Q R, with Qᵀ y."""
         p, n = self.phi.n_features, self.sample.size
-        triangle: Any = np.empty((0, p + self.sample.labels.shape[1]))
+        triangle: Numbers = np.empty((0, p + self.sample.labels.shape[1]))
         for (rows, _), z in self._blocks():
             block = np.hstack([z, self.sample.targets[rows]])
-            triangle = np.linalg.qr(np.vstack([triangle, block]), mode="r")
+            triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))
         modes = singular_modes(triangle[:p, :p], triangle[:p, p:], max(n, p))
         return replace(modes, left=None)  # of the triangle, not of Z
 

@@ -124,7 +124,7 @@ def view_value(name: str, given: Mapping[str, Any]) -> Any:
     return _value(name, given.get(name, control.default), control)
 
 
-def json_number(name: str, value: object, spec: Parameter) -> float:
+def json_number(name: str, value: Any, spec: Parameter) -> float:
     """A number of the browser, where an infinite one is text, in its domain."""
     value = math.inf if value == "inf" else value
     if type(value) not in (int, float):
@@ -132,7 +132,7 @@ def json_number(name: str, value: object, spec: Parameter) -> float:
     return number(name, value, spec)
 
 
-def _value(name: str, value: object, control: Control) -> Any:
+def _value(name: str, value: Any, control: Control) -> Any:
     if isinstance(control, ChoiceControl):
         if not isinstance(value, str) or value not in control.choices:
             raise ValueError(f"{name} must be one of {', '.join(control.choices)}, got {value!r}")

@@ -27,8 +27,7 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.activations import correlation
 from doubletrouble.ensembles import Sharing, checked_members, overlaps
-from doubletrouble.kernels import Array
-from doubletrouble.parameters import MOST_SEEDS, FloatArray, Numeric, number, whole_number
+from doubletrouble.parameters import MOST_SEEDS, Array, FloatArray, Numeric, number, whole_number
 from doubletrouble.problems import USUAL, Member
 from doubletrouble.simulation._devices import ArrayDevice
 from doubletrouble.simulation._draws import (

@@ -15,8 +15,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 
 from doubletrouble.errors import automatic_device, require
-from doubletrouble.kernels import Array
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import Array, FloatArray
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

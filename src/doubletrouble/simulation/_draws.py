@@ -39,8 +39,8 @@ from doubletrouble.activations import (
     is_smooth,
     smooth_moments,
 )
-from doubletrouble.kernels import Array, GaussianAverages, closed_form
-from doubletrouble.parameters import FloatArray
+from doubletrouble.kernels import GaussianAverages, closed_form
+from doubletrouble.parameters import Array, FloatArray
 from doubletrouble.runs import progress_bar
 from doubletrouble.simulation._devices import ArrayDevice, Result
 from doubletrouble.simulation._plan import SimulationPlan

@@ -26,8 +26,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from array_api_compat import array_namespace
 
-from doubletrouble.kernels import Array
-from doubletrouble.parameters import IntArray
+from doubletrouble.parameters import Array, IntArray
 from doubletrouble.simulation._devices import ArrayDevice, positive_solve
 
 _NEGLIGIBLE = 1e-10  # of the mean eigenvalue: a smaller alpha takes the eigendecomposition

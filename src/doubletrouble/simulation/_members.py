@@ -29,7 +29,8 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from doubletrouble.ensembles import Divide, Scheme
-from doubletrouble.kernels import Array, closed_form
+from doubletrouble.kernels import closed_form
+from doubletrouble.parameters import Array
 from doubletrouble.simulation._draws import (
     DataPair,
     FeatureSet,

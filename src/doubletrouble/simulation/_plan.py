@@ -48,7 +48,7 @@ MODELS: tuple[str, ...] = get_args(Model)
 TestAverage: TypeAlias = Literal["auto", "exact", "sample"]
 TESTS: tuple[str, ...] = get_args(TestAverage)
 
-Numbers: TypeAlias = Sequence[float] | FloatArray
+Times: TypeAlias = Sequence[float] | FloatArray
 Ensembles: TypeAlias = float | Scheme | Iterable[float | Scheme]
 """One ensemble or several; a number of models stands for `Ensemble`."""
 
@@ -149,7 +149,7 @@ def plan(
     test: TestAverage,
     center: bool,
     dtype: Dtype,
-    times: Numbers | None = None,
+    times: Times | None = None,
 ) -> PlannedPoints:
     """Check all settings together; a `ValueError` names the one that cannot be simulated."""
     options = (("model", model, MODELS), ("test", test, TESTS), ("dtype", dtype, DTYPES))
@@ -187,10 +187,8 @@ def plan(
         N = round(key[0] * D)
         P = [ratio if math.isinf(ratio) else round(ratio * D) for ratio in points]
         sizes = {"features_per_dim": max(P) / D, "ridge": min(map(min, points.values()))}
-        common = replace(
-            problem,
-            **{**largest, **dict(zip(own, key, strict=True)), **sizes, "samples_per_dim": N / D},
-        )
+        here: dict[str, Any] = {**largest, **dict(zip(own, key, strict=True)), **sizes}
+        common = replace(problem, **here | {"samples_per_dim": N / D})
         members = {one: realized_ensemble(one, D, N) for one in drawn}
         shared = [one for one in members.values() if one.shares_features]
         if shared and model == "kernel":
@@ -238,7 +236,7 @@ Points: TypeAlias = dict[float, dict[float, list[int]]]
 
 def _grouped(
     problem: Problem,
-) -> tuple[tuple[int, ...], tuple[str, ...], dict[tuple[Any, ...], Points]]:
+) -> tuple[tuple[int, ...], tuple[str, ...], dict[tuple[float, ...], Points]]:
     """The shape of the points, and the points of every run by the fields that runs differ in."""
     own: tuple[str, ...] = ("samples_per_dim",)
     shape = np.broadcast_shapes(
@@ -248,7 +246,7 @@ def _grouped(
         own, shape = (*own, "signal", "noise", "flips"), problem.shape
     values = [getattr(problem, name) for name in ("features_per_dim", "ridge", *own)]
     columns = [np.broadcast_to(value, shape).ravel().tolist() for value in values]
-    groups: dict[tuple[Any, ...], Points] = {}
+    groups: dict[tuple[float, ...], Points] = {}
     for position, (ratio, ridge, *key) in enumerate(zip(*columns, strict=True)):
         points = groups.setdefault(tuple(key), {})
         points.setdefault(ratio, {}).setdefault(ridge, []).append(position)
@@ -260,7 +258,7 @@ def _refuse_for_convex_losses(
     model: str,
     center: bool,
     dtype: str,
-    times: Numbers | None,
+    times: Times | None,
     ensembles: Sequence[Scheme],
 ) -> None:
     """Raise ValueError for settings that only the squared loss of regression has."""
@@ -281,7 +279,7 @@ def _refuse_for_convex_losses(
             )
 
 
-def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
+def requested_ensembles(ensembles: Ensembles) -> tuple[Scheme, ...]:
     """Every ensemble to draw, once; those with all of the data need not be drawn.
 
     Where the terms of a scheme hold for any number of members, one of them is enough.
@@ -289,7 +287,8 @@ def requested_ensembles(ensembles: Any) -> tuple[Scheme, ...]:
     several = isinstance(ensembles, Iterable) and not isinstance(ensembles, str | bytes)
     several &= not isinstance(ensembles, np.ndarray) or ensembles.ndim > 0
     schemes: list[Scheme] = []
-    for given in ensembles if several else (ensembles,):
+    each: Any = ensembles if several else (ensembles,)
+    for given in each:
         scheme = single_ensemble("ensembles", given, "simulate")
         if not has_all_samples(scheme) and not any(same_terms(scheme, one) for one in schemes):
             schemes.append(scheme)
@@ -318,11 +317,10 @@ def refuse_empty(name: str, ratio: Numeric, count: Numeric, dim: int) -> None:
     refuse(name, np.asarray(ratio), np.asarray(count) < 1, f"enough for one {one} at D = {dim}")
 
 
-def _checked_times(times: Numbers | None) -> FloatArray | None:
+def _checked_times(times: object) -> FloatArray | None:
     if times is None:
         return None
-    given: Any = times
-    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+    if isinstance(times, str) or not isinstance(times, Sequence | np.ndarray):
         raise TypeError(f"times must be a sequence of numbers, got {times!r}")
     stops = np.asarray(checked("times", times, glossary.TIME))
     if stops.ndim != 1:

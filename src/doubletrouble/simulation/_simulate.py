@@ -29,9 +29,9 @@ from doubletrouble.simulation._plan import (
     MODELS,
     Ensembles,
     Model,
-    Numbers,
     SimulationPlan,
     TestAverage,
+    Times,
     plan,
 )
 from doubletrouble.simulation._result import (
@@ -82,7 +82,7 @@ def simulate(
     ensembles: Ensembles = ...,
     seed: int = ...,
     device: str = ...,
-    times: Numbers | None = ...,
+    times: Times | None = ...,
     test: TestAverage = ...,
     center: bool = ...,
     dtype: Dtype = ...,
@@ -116,7 +116,7 @@ def simulate(
     ensembles: Ensembles = (),
     seed: int = 0,
     device: str = "auto",
-    times: Numbers | None = None,
+    times: Times | None = None,
     test: TestAverage = "auto",
     center: bool = True,
     dtype: Dtype = "float64",

@@ -38,8 +38,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from array_api_compat import array_namespace
 
-from doubletrouble.kernels import Array
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import Array, FloatArray
 from doubletrouble.simulation._draws import PAIRS, DataPair
 from doubletrouble.simulation._fits import RidgeLearner
 
