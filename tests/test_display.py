@@ -26,7 +26,7 @@ from doubletrouble._display import (
     as_text,
     decimal_aligned,
 )
-from doubletrouble._numbers import between, percent, plain, whole, with_error
+from doubletrouble._numbers import alone, between, percent, plain, whole, with_error
 
 SCALES = (1e-9, 1e-3, 1.0, 4820.0, 1e9)
 
@@ -206,8 +206,8 @@ def numbers(column: Column, cell: Any, table: Table) -> list[tuple[float, float]
     value = float(getattr(cell, "value", cell))
     if math.isnan(value):
         return []
-    if column.form == "exponent":
-        return [(value, 5e-4)]
+    if column.form in ("exponent", "skill"):
+        return [(value, 5e-4 if column.form == "exponent" else max(5e-3, 5e-3 * abs(value)))]
     scale, least = (100.0, 0.5) if column.form in ("share", "gain") else (1.0, 0.0)
     tolerance = max(5.1e-3 * scale * abs(value), least)
     if not hasattr(cell, "standard_error"):
@@ -218,9 +218,17 @@ def numbers(column: Column, cell: Any, table: Table) -> list[tuple[float, float]
             return [(scale * value, tolerance)]
         wide = max(0.051 * scale * (high - low) / 2, 5.1e-3 * scale * max(-low, high), least)
         return [(scale * x, max(wide, tolerance)) for x in (value, low, high)]
-    if column.without_error or column.form != "number":
+    if column.form != "number":
         return [(scale * value, tolerance)]
     error = float(cell.standard_error)
+    if column.without_error:  # with the digits that the error leaves
+        spread = error
+        if table.confidence is not None:
+            low, high = cell.confidence_interval(table.confidence)
+            spread = (high - low) / 2
+        tolerance = max(tolerance, 0.051 * spread)
+        if not error or float(alone(cell, table.confidence).replace(",", "")):
+            return [(value, tolerance)]
     return [(value, max(tolerance, 0.051 * error)), (error, 0.051 * error)]
 
 

@@ -26,6 +26,7 @@ import numpy as np
 from doubletrouble import _plots
 from doubletrouble._numbers import (
     Uncertain,
+    alone,
     between,
     interval_of,
     level,
@@ -33,15 +34,15 @@ from doubletrouble._numbers import (
     percent,
     plain,
     power,
+    skill_text,
     whole,
     with_error,
-    within,
 )
 from doubletrouble._plots import ByCause, bar_limit, identified, part_label, varying_parameters
 from doubletrouble.errors import require
 from doubletrouble.glossary import SYMBOLS, symbol
-from doubletrouble.palette import CAUSES, EFFECTS, IN_SENTENCES, LABELS
-from doubletrouble.parameters import FloatArray
+from doubletrouble.palette import CAUSES, EFFECTS, FORECAST, IN_SENTENCES, LABELS
+from doubletrouble.parameters import ROUNDING, FloatArray
 
 WIDTH = 80
 """Columns of printed text."""
@@ -59,7 +60,7 @@ UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
 Form: TypeAlias = Literal[
-    "words", "number", "count", "exponent", "share", "gain", "multiples", "settings"
+    "words", "number", "count", "exponent", "skill", "share", "gain", "multiples", "settings"
 ]
 """What the cells of a column are, and how they are printed:
 
@@ -67,6 +68,7 @@ words       text
 number      a quantity: three significant digits, with the standard error of an estimate
 count       a parameter: whole numbers with all digits, others with three
 exponent    a power: three decimals
+skill       an R² or a skill: two decimals
 share       a part of a whole, in percent
 gain        a change, in percent with a sign
 multiples   costs by name in multiples of the present ones: "features ×2"
@@ -201,12 +203,54 @@ class Content:
 
 # --- errors by cause -----------------------------------------------------------------------------
 
+MEAN = "the mean"
+"""What the baseline of an error predicts, if not the frequencies of classes."""
+
+
+def skill_name(baseline_name: str) -> str:
+    """What the share is called by which an error is less than its baseline."""
+    return "R²" if baseline_name == MEAN else "skill"
+
+
+def against_mean(
+    error: Any,
+    baseline: float,
+    *,
+    name: str = MEAN,
+    where: str = "",
+    confidence: float | None = None,
+) -> tuple[str, str]:
+    """A warning if an error is not less than that of predicting the mean, and a line with both.
+
+    For classes `name` is "the class frequencies", and the skill is what R² is for numbers.
+
+    >>> against_mean(6880.0, 5930.0)
+    ('Worse than predicting the mean: error 6,880 against 5,930.',
+     'Predicting the mean: 5,930 (R² -0.16).')
+    >>> against_mean(3084.0, 5930.0, where="there")
+    ('', 'Predicting the mean: 5,930 (R² 0.48 there).')
+    """
+    total, shown, lead, interval = float(error), alone(error, confidence), "", ""
+    least = total
+    if isinstance(error, Uncertain) and confidence is not None:
+        least, high = map(float, error.confidence_interval(confidence))
+        if baseline > 0:
+            ends = (skill_text(1 - end / baseline) for end in (high, least))
+            interval = f", {level(confidence)} interval {' to '.join(ends)}"
+    if total > baseline:
+        word = "Worse" if least > baseline else "Not better"
+        lead = f"{word} than predicting {name}: error {shown} against {plain(baseline)}."
+    if not baseline > 0 or not math.isfinite(total):
+        return lead, f"Predicting {name}: {plain(baseline)}."
+    skill = f"{skill_name(name)} {skill_text(1 - total / baseline)} {where}".strip()
+    return lead, f"Predicting {name}: {plain(baseline)} ({skill}{interval})."
+
 
 def table_by_part(error: ByCause, confidence: float | None = None) -> Table:
     """An error at one point: a row for each part, and for the total."""
     columns = identified(error)
     total = float(number_in(columns["total"])) if "total" in columns else math.nan
-    split = 0 < total < math.inf and not error.is_difference
+    split = 0 < total < math.inf and not (error.is_difference or _excessive(error))
     estimated = any(isinstance(part, Uncertain) for part in columns.values())
     rows = [
         [
@@ -230,13 +274,38 @@ def table_by_part(error: ByCause, confidence: float | None = None) -> Table:
                 interval=confidence is not None,
             ),
             Column(name="share", form="share"),
-            Column(name="status", heading="how it is known", form="words"),
+            Column(
+                name="status",
+                heading="how it is known",
+                form="words",
+                printed=_tells_status(error),
+            ),
             Column(name="includes", form="words", printed=False),
         ),
         rows=rows,
         confidence=confidence,
         parts={} if error.is_difference else dict(enumerate(columns)),
     )
+
+
+def _tells_status(error: ByCause) -> bool:
+    """Whether tables print how an error is known: not where all of it is a forecast."""
+    known = error.status.get("total", "")
+    return {known} != {FORECAST} if isinstance(known, str) else {*known} != {FORECAST}
+
+
+def _excessive(error: ByCause) -> list[str]:
+    """The parts of one error that are larger than it, of estimates by two standard errors.
+
+    The noise floor is, where more noise is given than the error allows.
+    """
+    found = []
+    for name, part in error.parts.items():
+        excess: Any = part - error.total
+        spread = float(excess.standard_error) if isinstance(excess, Uncertain) else 0.0
+        least = max(_SIGNIFICANT * spread, ROUNDING * abs(float(error.total)))
+        found += [name] if float(excess) > least else []
+    return found
 
 
 def table_by_point(
@@ -262,7 +331,8 @@ def table_by_point(
     for name, how in error.status.items():
         column = Column(name=f"{name}_status", form="words", printed=False)
         if name == "total":
-            column = Column(name="status", heading=heading, form="words")
+            printed = _tells_status(error)
+            column = Column(name="status", heading=heading, form="words", printed=printed)
         known = np.array(how, dtype=object)
         columns.append((column, known.reshape(shape) if known.shape else known))
     at = varying_parameters(error, coordinates)
@@ -272,7 +342,17 @@ def table_by_point(
 def error_content(error: ByCause) -> Content:
     """An error by part, or by point, and its largest part, or least total."""
     table = table_by_point(error) if error.shape else table_by_part(error)
-    return Content(tables=[table], verdict=error_verdict(error))
+    if error.baseline is None:
+        return Content(tables=[table], verdict=error_verdict(error))
+    where = "at best" if error.shape else ""
+    lead, line = against_mean(_least(error), error.baseline, name=error.baseline_name, where=where)
+    return Content(
+        lead=lead,
+        tables=[table],
+        lines=[line],
+        verdict=error_verdict(error),
+        facts={"baseline": error.baseline},
+    )
 
 
 def solved_content(
@@ -334,11 +414,15 @@ def error_verdict(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
         return f"The error is infinite: {', '.join(infinite)}."
     if not parts or not 0 < number < math.inf:
         return f"The total is {total if isinstance(total, Uncertain) else plain(number)}."
+    if excessive := _excessive(error):
+        above = " and ".join(part_label(error, name) for name in excessive)
+        below = " and ".join(part_label(error, name) for name, part in parts.items() if part < 0)
+        return f"The parts are not shares of the error: {above} is above it, {below} below 0."
     largest = max(parts, key=parts.__getitem__)
     cause = part_label(error, largest)
     if largest not in error.includes:
         cause = IN_SENTENCES.get(largest, cause)
-    return f"{percent(parts[largest] / number)} of the error is {cause}."
+    return f"{percent(min(parts[largest] / number, 1.0))} of the error is {cause}."
 
 
 def _difference_verdict(error: ByCause) -> str:
@@ -356,8 +440,8 @@ def _difference_verdict(error: ByCause) -> str:
 
 
 def _least_verdict(error: ByCause, at: Mapping[str, Any]) -> str:
-    total, shape = error.total, error.shape
-    values = np.broadcast_to(number_in(total), shape)
+    shape = error.shape
+    values = np.broadcast_to(number_in(error.total), shape)
     if not values.size or np.isnan(values).all():
         return ""
     k = int(np.nanargmin(values))
@@ -366,14 +450,22 @@ def _least_verdict(error: ByCause, at: Mapping[str, Any]) -> str:
         for name, v in at.items()
     ]
     place = ", ".join(where) or f"point {k}"
-    if not isinstance(total, Uncertain) or not np.ndim(total.value):
-        return f"The least total is {plain(float(values.flat[k]))}, at {place}."
-    least: Any = total
-    least = least[np.unravel_index(k, shape)]
-    excess = (total - least).z_score(0.0)
+    least = _least(error)
+    if not isinstance(least, Uncertain):
+        return f"The least total is {alone(least)}, at {place}."
+    excess = (error.total - least).z_score(0.0)
     if values.size > 1 and not np.any(np.asarray(excess) > _SIGNIFICANT):
         return "No total is larger than another one by two standard errors."
     return f"The least total is {least}, at {place}."
+
+
+def _least(error: ByCause) -> Any:
+    """The least total, as a number or an estimate; NaN where there is none."""
+    values = np.broadcast_to(number_in(error.total), error.shape)
+    if not values.size or np.isnan(values).all():
+        return math.nan
+    k = np.unravel_index(int(np.nanargmin(values)), error.shape)
+    return error.total[k] if np.ndim(number_in(error.total)) else error.total
 
 
 def committee_content(error: ByCause, weights: FloatArray, pair_errors: Any) -> Content:
@@ -387,8 +479,8 @@ def committee_content(error: ByCause, weights: FloatArray, pair_errors: Any) -> 
     verdict = error_verdict(error) if error.parts else ""
     if len(members) > 1:
         verdict += (
-            f" Averaged, the error is {plain(float(error.total))}; "
-            f"member {best + 1} alone, the best one, has {plain(float(own[best]))}."
+            f" Averaged, the error is {alone(error.total)}; "
+            f"member {best + 1} alone, the best one, has {alone(own[best])}."
         )
     table = Table(name="members", title="Members", columns=columns, rows=rows, omitted="members")
     return Content(tables=[table_by_part(error), table], verdict=verdict.strip())
@@ -607,9 +699,9 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     uncertain = any(isinstance(cell, Uncertain) for cell in cells)
     split = uncertain and column.interval and confidence is not None
     bare = split or column.without_error
-    texts = ["" if cell is None else _text(cell, form, without_error=bare) for cell in cells]
-    if split and form == "number":
-        texts = [_digits(text, cell, confidence) for text, cell in zip(texts, cells, strict=True)]
+    texts = ["" if cell is None else _text(cell, form, confidence, bare=bare) for cell in cells]
+    if uncertain and form == "number" and column.without_error:
+        texts = [_not_zero(text, cell) for text, cell in zip(texts, cells, strict=True)]
     printed = [_Printed(column.title, decimal_aligned(texts), True)]
     if split:
         ends = [_ends(cell, confidence) for cell in cells]
@@ -619,14 +711,15 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     return printed
 
 
-def _digits(text: str, cell: Any, confidence: float | None) -> str:
-    """A number with the digits of its interval, where it has one."""
-    low, high = _ends(cell, confidence)
-    return text if math.isnan(low) else within(_number(cell), low, high)
+def _not_zero(text: str, cell: Any) -> str:
+    """A number, with its standard error where it would read as an exact 0 and is none."""
+    if not isinstance(cell, Uncertain) or not cell.standard_error or not _ZERO.fullmatch(text):
+        return text
+    return with_error(_number(cell), float(cell.standard_error))
 
 
-def _text(cell: Any, form: Form, *, without_error: bool) -> str:
-    """One cell, with its standard error or without."""
+def _text(cell: Any, form: Form, confidence: float | None, *, bare: bool) -> str:
+    """One cell, with its standard error or bare."""
     value = _number(cell)
     if form == "share":
         return percent(value)
@@ -636,9 +729,11 @@ def _text(cell: Any, form: Form, *, without_error: bool) -> str:
         return whole(value)
     if form == "exponent":
         return power(value)
-    if isinstance(cell, Uncertain) and not without_error:
+    if form == "skill":
+        return skill_text(value)
+    if isinstance(cell, Uncertain) and not bare:
         return with_error(value, float(cell.standard_error))
-    return plain(value)
+    return alone(cell, confidence)
 
 
 def _interval(low: float, high: float, form: Form) -> str:
@@ -647,6 +742,7 @@ def _interval(low: float, high: float, form: Form) -> str:
     return f"{percent(low)} to {percent(high)}" if form == "share" else between(low, high)
 
 
+_ZERO = re.compile(r"-?[0.]+(e.*)?")
 _SEPARATOR = re.compile(r" (?:±|to) ")
 
 

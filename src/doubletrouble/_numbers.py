@@ -151,6 +151,22 @@ def within(value: float, low: float, high: float) -> str:
     return _at_place((value, largest), place)[0]
 
 
+def alone(number: Any, confidence: float | None = None) -> str:
+    """A number as it stands without its error: with the digits that its error leaves it.
+
+    Those of its interval with `confidence`, of its standard error without; three of a plain number.
+
+    >>> alone(283.1)
+    '283'
+    """
+    if not isinstance(number, Uncertain):
+        return plain(float(number))
+    value = float(number.value)
+    if confidence is None:
+        return with_error(value, float(number.standard_error)).partition(" ± ")[0]
+    return within(value, *map(float, number.confidence_interval(confidence)))
+
+
 def _place_of(low: float, high: float) -> int | None:
     """The decimal place of the second digit of the half width; None where there is none."""
     half, largest = (high - low) / 2, max(abs(low), abs(high))
@@ -179,6 +195,15 @@ def percent(share: float, sign: str = "") -> str:
         return f"{'+' if sign and share > 0 else ''}{plain(100 * share)}%"
     near = float(f"{100 * share:.2e}") if abs(share) >= 10 else 100 * share
     return f"{near:{sign},.0f}%"
+
+
+def skill_text(share: float) -> str:
+    """An R² or a skill, with two decimals.
+
+    >>> skill_text(0.4812), skill_text(-0.001), skill_text(-1234.0)
+    ('0.48', '0.00', '-1,230')
+    """
+    return f"{share:z.2f}" if abs(share) < 10 else plain(share)
 
 
 def level(confidence: float) -> str:

@@ -314,6 +314,14 @@ class ByCause(Protocol):
     def reasons(self) -> Mapping[str, str]:
         """Why a part, or the total, is not identified."""
 
+    @property
+    def baseline(self) -> float | None:
+        """The error of predicting the mean, of classes their frequencies; None if not known."""
+
+    @property
+    def baseline_name(self) -> str:
+        """What is predicted there."""
+
     def names(self) -> tuple[str, ...]:
         """The names of all parts."""
 

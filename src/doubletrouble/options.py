@@ -22,10 +22,11 @@ from doubletrouble._display import (
     Content,
     Shown,
     Table,
+    against_mean,
     settings_text,
     table_by_part,
 )
-from doubletrouble._numbers import level, percent, plain, whole
+from doubletrouble._numbers import alone, level, percent, plain, whole
 from doubletrouble._plots import part_label, part_labels
 from doubletrouble.estimates import ConfidenceInterval, Estimate
 from doubletrouble.glossary import SYMBOLS
@@ -205,8 +206,6 @@ class Advice(Shown):
     changes: tuple[Option, ...]  # every single change
     allocations: tuple[Option, ...] = ()  # the best sizes under a budget
     confidence: float | None = None  # of intervals; None for exact errors
-    baseline: float | None = None  # the error of predicting the mean
-    baseline_name: str = "the mean"  # of classes, their frequencies
     notes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)  # further numbers, for programs
 
@@ -214,6 +213,11 @@ class Advice(Shown):
     def label(self) -> str:
         """The name of the error: "squared error"."""
         return _label(self.now)
+
+    @property
+    def baseline(self) -> float | None:
+        """The error of predicting the mean, of classes their frequencies; None if not known."""
+        return None if self.now.error is None else self.now.error.baseline
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -244,13 +248,20 @@ class Advice(Shown):
     @property
     def verdict(self) -> str:
         """The best change, its error and its gain, as text."""
+        text, now = self._best_change(), self.now.error
+        if now is None or now.baseline is None or not self.choice.total > now.baseline:
+            return text
+        return f"{text} Predicting {now.baseline_name} is better: {plain(now.baseline)}."
+
+    def _best_change(self) -> str:
+        """The best change, or that there is none."""
         now, choice, error = self.now, self.choice, self.label
         if choice is now:
             if all(one.error is None for one in self.changes):
-                return f"The {error} is {plain(now.total)}; no change is compared with it."
+                return f"The {error} is {self._in_digits(now)}; no change is compared with it."
             kind = "single" if all(one.is_finite for one in self.changes) else "finite single"
             sure = "" if self.confidence is None else f" with {level(self.confidence)} confidence"
-            total = plain(now.total)
+            total = self._in_digits(now)
             return f"No {kind} change reduces the {error} of {total} by 1% or more{sure}."
         paid = [
             f"{whole(factor)} times the {name}"
@@ -261,8 +272,12 @@ class Advice(Shown):
         gain = _gain(choice, self.confidence) if math.isfinite(now.total) else ""
         return (
             f"Best change: {choice._described(now)}, which reduces the {error} from "
-            f"{plain(now.total)} to {plain(choice.total)}{gain}{cost}."
+            f"{self._in_digits(now)} to {self._in_digits(choice)}{gain}{cost}."
         )
+
+    def _in_digits(self, option: Option) -> str:
+        """The total of an option, as the table has it."""
+        return alone(math.nan if option.error is None else option.error.total, self.confidence)
 
     def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
         """Draw the way from the present error to the error after a change, by cause.
@@ -328,14 +343,17 @@ class Advice(Shown):
         facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
         if self.confidence is not None:
             facts["confidence"] = self.confidence
-        lead, line = "", ""
-        if self.baseline is not None:
-            facts["baseline"] = self.baseline
-            if self.baseline > 0:
-                facts["skill"] = 1 - self.now.total / self.baseline
-            now = math.nan if self.now.error is None else self.now.error.total
+        lead, line, now = "", "", self.now.error
+        if now is not None and now.baseline is not None:
+            facts["baseline"] = now.baseline
+            if now.baseline > 0:
+                facts["skill"] = 1 - self.now.total / now.baseline
             lead, line = against_mean(
-                now, self.baseline, name=self.baseline_name, confidence=self.confidence
+                now.total,
+                now.baseline,
+                name=now.baseline_name,
+                where="now",
+                confidence=self.confidence,
             )
         return Content(
             title=title,
@@ -360,7 +378,7 @@ class Advice(Shown):
             confidence=self.confidence,
             labels=labels,
             baseline=self.baseline or None,
-            baseline_label=f"predicting {self.baseline_name}",
+            baseline_label=f"predicting {error.baseline_name if error else ''}",
         )
 
 
@@ -388,49 +406,6 @@ def _withheld(advice: Advice) -> list[str]:
         if option.error is None:
             names.setdefault(option.reason, []).append(option.name)
     return [f"Withheld: {', '.join(some)} ({reason})." for reason, some in names.items()]
-
-
-MEAN = "the mean"
-
-
-def against_mean(
-    error: Value | Estimate,
-    baseline: float,
-    *,
-    name: str = MEAN,
-    where: str = "now",
-    confidence: float | None = None,
-) -> tuple[str, str]:
-    """A warning if an error is not less than that of predicting the mean, and a line with both.
-
-    For classes `name` is "the class frequencies", and the skill is what R² is for numbers.
-
-    >>> against_mean(6880.0, 5930.0)
-    ('Worse than predicting the mean: error 6,880 against 5,930.',
-     'Predicting the mean: 5,930 (R² -0.16 now).')
-    >>> against_mean(3084.0, 5930.0, where="there")
-    ('', 'Predicting the mean: 5,930 (R² 0.48 there).')
-    """
-    total, lead, interval = _value(error), "", ""
-    least = total
-    if isinstance(error, Estimate) and confidence is not None:
-        least, high = map(_value, error.confidence_interval(confidence))
-        if baseline > 0:
-            ends = (skill_text(1 - end / baseline) for end in (high, least))
-            interval = f", {level(confidence)} interval {' to '.join(ends)}"
-    if total > baseline:
-        word = "Worse" if least > baseline else "Not better"
-        lead = f"{word} than predicting {name}: error {plain(total)} against {plain(baseline)}."
-    if not baseline > 0 or not math.isfinite(total):
-        return lead, f"Predicting {name}: {plain(baseline)}."
-    kind = "R²" if name == MEAN else "skill"
-    skill = f"{kind} {skill_text(1 - total / baseline)} {where}{interval}"
-    return lead, f"Predicting {name}: {plain(baseline)} ({skill})."
-
-
-def skill_text(share: float) -> str:
-    """An R² or a skill, with two decimals."""
-    return f"{share:z.2f}" if abs(share) < 10 else plain(share)
 
 
 def _table(

@@ -96,6 +96,9 @@ IN_SENTENCES = {
 EXTRAPOLATED = "extrapolated"
 """The status of an error beyond what was measured."""
 
+FORECAST = "forecast"
+"""The status of an error that follows from the rows of a data set: printed beside others only."""
+
 
 def printed_name(name: str) -> str:
     """The name of a part in tables."""

@@ -206,6 +206,15 @@ def as_value(array: Any) -> Value:
     return array if np.ndim(array) else float(array)
 
 
+ROUNDING = 1e-12
+"""A difference of numbers that is smaller than this share of them is their rounding."""
+
+
+def without_rounding(difference: FloatArray, of: Value) -> FloatArray:
+    """A difference of larger numbers, 0 where it is their rounding."""
+    return np.where(np.abs(difference) < ROUNDING * np.abs(of), 0.0, difference)
+
+
 def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
     """Raise ValueError with the first bad element and its index, if there is one."""
     if not np.any(bad):

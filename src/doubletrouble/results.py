@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from doubletrouble import _plots
 from doubletrouble._display import (
+    MEAN,
     Content,
     Quantity,
     Shown,
@@ -100,6 +101,8 @@ class _Terms(ByValue, Shown, Generic[Term]):
     )
     is_difference: bool = field(default=False, repr=False, compare=False)  # of two errors
     label: str = field(default="squared error", repr=False, compare=False)  # the name of the error
+    baseline: float | None = field(default=None, repr=False, compare=False)  # that of the mean
+    baseline_name: str = field(default=MEAN, repr=False, compare=False)  # what it predicts
 
     def __post_init__(self) -> None:
         arrays = {}
@@ -183,6 +186,7 @@ class _Terms(ByValue, Shown, Generic[Term]):
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
             is_difference=True,
+            baseline=None,
         )
 
     def _common_coordinates(self, other: _Terms[Any]) -> dict[str, Value]:

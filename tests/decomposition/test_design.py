@@ -112,7 +112,7 @@ def test_negative_estimates_have_a_note() -> None:
     below = [name for name, part in result.error().parts.items() if part.value < 0]
     assert below
     (note,) = result.notes
-    assert "negative" in note
+    assert "below 0" in note
     assert all(name in note for name in below)
 
 

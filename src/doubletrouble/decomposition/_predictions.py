@@ -27,6 +27,7 @@ from doubletrouble.decomposition._result import Decomposition
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import NOISE
 from doubletrouble.losses import LearnerMeasure
+from doubletrouble.palette import printed_name
 from doubletrouble.parameters import (
     FloatArray,
     Parameter,
@@ -231,21 +232,21 @@ def _key(array: npt.NDArray[np.generic], design: Design, *, by_point: bool) -> t
 
 
 def _negative_parts(parts: Mapping[str, Estimate], design: Design) -> list[str]:
-    """The reason why a part is estimated as negative, where one is."""
-    below = {name: part for name, part in parts.items() if part.value < 0}
+    """The reason why a part is estimated below 0, where one is."""
+    below = {printed_name(name): part for name, part in parts.items() if part.value < 0}
     far = [name for name, part in below.items() if part.value < -_FAR * part.standard_error]
     near = [name for name in below if name not in far]
     notes = []
     if near:
         notes.append(
-            f"{' and '.join(near)} is estimated as negative: unbiased estimates of a part near 0 "
-            "may be, and are not truncated."
+            f"Estimated below 0: {' and '.join(near)}. Unbiased estimates of a part near 0 may be, "
+            "and are not truncated."
         )
     if far:
-        why = "the noise of the labels differs from the one given"
+        why = "The noise of the labels differs from the one given"
         if design.injected is not None:
             why += ", or the learner is not linear in them"
-        notes.append(f"{' and '.join(far)} is estimated as far below 0: {why}.")
+        notes.append(f"Estimated far below 0: {' and '.join(far)}. {why}.")
     return notes
 
 

@@ -39,7 +39,7 @@ from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
 from doubletrouble.palette import printed_name
-from doubletrouble.parameters import FloatArray, Labels, Value, number
+from doubletrouble.parameters import FloatArray, Labels, Value, number, without_rounding
 from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors
 
 _FEW_MEMBERS = 5
@@ -326,7 +326,8 @@ class Decomposition(Shown):
         gain = 1 - float(many) / float(error.total)
         if gain < _WORTHWHILE:
             return f"{text} Averaging over seeds does not reduce it."
-        return f"{text} Averaging over infinitely many seeds removes {percent(gain)} of the error."
+        removed = percent(min(gain, 1.0))
+        return f"{text} Averaging over infinitely many seeds removes {removed} of the error."
 
     def _picture(self) -> Any:
         picture: Any = _plots.error_picture(self.error())
@@ -401,6 +402,8 @@ class LearnerDecomposition(Decomposition):
             for name, part in self._weights().items()
             if name != "total"
         }
+        scale = float(np.abs(sum(parts.values(), start=zero)).mean())
+        parts = {name: without_rounding(part, scale) for name, part in parts.items()}
         missing = missing_parts(design, self.measure)
         if self.measure == "squared":
             missing = self._missing(SEQUENTIAL)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Shown, Table
-from doubletrouble._numbers import between, level, plain
+from doubletrouble._display import Column, Content, Shown, Table, against_mean, skill_name
+from doubletrouble._numbers import alone, between, level, plain
 from doubletrouble._plots import part_labels
 from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, described, no_gain
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate
 from doubletrouble.losses import LearnerMeasure
-from doubletrouble.options import NOW, Advice, Option, against_mean, option_after, skill_text
+from doubletrouble.options import NOW, Advice, Option, option_after
 from doubletrouble.parameters import by_name
 from doubletrouble.results import ErrorTerms
 
@@ -116,8 +116,6 @@ class LearnerComparison(Shown):
             now=now,
             changes=tuple(changes),
             confidence=first.confidence,
-            baseline=self.baseline if measure == "squared" else None,
-            baseline_name=first._baseline_name,
             notes=(f"Now: {self.reference}.", *averaged),
         )
 
@@ -125,14 +123,15 @@ class LearnerComparison(Shown):
     def verdict(self) -> str:
         """The learner of least error, its largest cause, and its difference to the next one."""
         first = self[self.reference]
-        totals = {name: float(one.error().total) for name, one in self.diagnoses.items()}
-        best, second = sorted(totals, key=totals.__getitem__)[:2]
+        totals = {name: one.error().total for name, one in self.diagnoses.items()}
+        best, second = sorted(totals, key=lambda name: float(totals[name]))[:2]
         difference = self.difference(second, best).total
         low, high = map(float, difference.confidence_interval(first.confidence))
         word = "significant" if low > 0 else "not significant"
+        least, excess = (alone(one, first.confidence) for one in (totals[best], difference))
         return (
-            f"Least error: {best}, {plain(totals[best])}. {self[best]._diagnosed()} The error of "
-            f"the next one, {second}, is larger by {plain(float(difference))} "
+            f"Least error: {best}, {least}. {self[best]._diagnosed()} The error of the next one, "
+            f"{second}, is larger by {excess} "
             f"({level(first.confidence)} interval {between(low, high)}): {word}."
         )
 
@@ -142,8 +141,7 @@ class LearnerComparison(Shown):
         columns = [
             Column(name="learner", form="words"),
             Column(name="error", interval=True),
-            Column(name="skill", printed=False),
-            Column(name="printed_skill", heading=first._skill_name, form="words", exported=False),
+            Column(name="skill", heading=skill_name(error.baseline_name), form="skill"),
             *(
                 Column(name=name, heading=label, without_error=True)
                 for name, label in part_labels(error).items()
@@ -151,8 +149,8 @@ class LearnerComparison(Shown):
         ]
         rows: list[list[Any]] = []
         for name, one in self.diagnoses.items():
-            own, skill = one.error(), one.skill
-            rows.append([name, own.total, skill, skill_text(float(skill)), *own.parts.values()])
+            own = one.error()
+            rows.append([name, own.total, one.skill, *own.parts.values()])
         return Table(
             name="learners",
             columns=columns,
@@ -183,8 +181,7 @@ class LearnerComparison(Shown):
 
     def _content(self) -> Content:
         first = self[self.reference]
-        kind, confidence = first._baseline_name, first.confidence
-        leads = []
+        kind, confidence, leads = first._baseline_name, first.confidence, []
         for name, one in self.diagnoses.items():
             total = one.error().total
             lead, _ = against_mean(total, self.baseline, name=kind, confidence=confidence)

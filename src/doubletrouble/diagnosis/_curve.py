@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, Table, table_by_point
-from doubletrouble._numbers import level, plain
+from doubletrouble._numbers import alone, level
 from doubletrouble._plots import part_label
 from doubletrouble.estimates import Estimate
 from doubletrouble.options import Option, less
@@ -41,9 +42,10 @@ class LearningCurve(Shown):
         rows = f"{2 * self.present:,} instead of {self.present:,} rows"
         if self.doubled.interval is None or self.doubled.gain is None:
             return f"The error on {rows} is withheld: {self.doubled.reason}."
+        total = math.nan if self.doubled.error is None else self.doubled.error.total
         gain, *ends = (less(float(one)) for one in (self.doubled.gain, *self.doubled.interval))
         return (
-            f"With {rows} the error is {plain(self.doubled.total)}, {gain} "
+            f"With {rows} the error is {alone(total, self.confidence)}, {gain} "
             f"({level(self.confidence)} interval {' to '.join(ends)}, {self.doubled.status})."
         )
 

@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -405,13 +405,11 @@ class _Learners:
             *_notes(fitted, extrapolation, design, learner),
             *table.notes(measured.total[FULL].by_row),
         ]
-        if too_large:
-            notes.append("The given noise is more than the whole error: bias is negative.")
         if warning := summarized_warnings([*fitted.warned, *warned]):
             warnings.warn(warning, UserWarning, stacklevel=3)
             notes.append(f"{warning}.")
         losses: dict[LearnerMeasure, Loss] = {"log": cross_entropy, "zero_one": zero_one_loss}
-        return Diagnosis(
+        diagnosis = Diagnosis(
             n_samples=table.n_samples,
             n_fits=len(fitted.warned) + len(warned),
             seconds=time.perf_counter() - started,
@@ -434,6 +432,8 @@ class _Learners:
             key=("diagnosis", table.fingerprint, table.seed),
             confidence=self.confidence,
         )
+        excess = diagnosis.excess_noise
+        return replace(diagnosis, notes=(*notes, excess)) if excess else diagnosis
 
     def _fitted(
         self, key: str, learner: Learner, alternatives: Mapping[str, Learner], bar: ProgressBar

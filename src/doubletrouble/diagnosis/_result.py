@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import Content, Shown, table_by_part
+from doubletrouble._display import MEAN, Content, Shown, table_by_part
 from doubletrouble._numbers import level, percent, plain, whole
 from doubletrouble._plots import part_label
 from doubletrouble.decomposition import check_option, generator
@@ -33,7 +33,6 @@ from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
 from doubletrouble.options import (
     BAG,
     DATA,
-    MEAN,
     MORE_DATA,
     NOW,
     TEN,
@@ -43,7 +42,7 @@ from doubletrouble.options import (
     option_after,
 )
 from doubletrouble.palette import EXTRAPOLATED
-from doubletrouble.parameters import FloatArray, Labels, Numeric, number
+from doubletrouble.parameters import FloatArray, Labels, Numeric, number, without_rounding
 from doubletrouble.results import ErrorTerms, RowErrors
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
@@ -53,7 +52,6 @@ CONFIDENCE = 0.9  # of printed intervals
 OPTIONS = (NOW, TEN, BAG, DATA, MORE_DATA)
 _MEMBERS = 10  # of "10 models" and "bag of 10"
 _GROWTHS = {DATA: 2.0, MORE_DATA: 4.0}
-_ROUNDING = 1e-12  # of the total: a smaller bias is 0
 _FARTHEST = 100  # times the rows: the error of more is not predicted
 _INCLUDES = {"sampling": "label noise", "bias": "noise floor"}
 _NO_NOISE = (
@@ -195,8 +193,7 @@ class Diagnosis(Shown):
     def _parts(self, x: float, K: float) -> dict[str, FloatArray]:
         """Draws of the parts of K averaged seeds with x times the rows."""
         total, seeds, sets = self.extrapolation.parts(x)
-        bias = total - seeds - sets - (self.floor or 0.0)
-        bias = np.where(np.abs(bias) < _ROUNDING * total, 0.0, bias)
+        bias = without_rounding(total - seeds - sets - (self.floor or 0.0), total)
         return {"initialization": seeds / K, "sampling": sets, "bias": bias}
 
     def _averaged(self, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
@@ -222,6 +219,8 @@ class Diagnosis(Shown):
             status=self._status(sizes, parts),
             coordinates=self._coordinates(sizes),
             label=self._label_of(),
+            baseline=self.baseline,
+            baseline_name=self._baseline_name,
         )
 
     def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
@@ -278,7 +277,12 @@ class Diagnosis(Shown):
     def _of_total(self, draws: FloatArray) -> ErrorTerms[Estimate]:
         """An error measured as a whole, in pairs with that of this learner."""
         return ErrorTerms._of_total(
-            self._estimate(draws), _NO_CAUSES, status={"total": PAIRED}, label=self._label_of()
+            self._estimate(draws),
+            _NO_CAUSES,
+            status={"total": PAIRED},
+            label=self._label_of(),
+            baseline=self.baseline,
+            baseline_name=self._baseline_name,
         )
 
     def _total_of_measure(
@@ -371,8 +375,6 @@ class Diagnosis(Shown):
             now=present,
             changes=tuple(self._changes(scheme, measure, present)),
             confidence=self.confidence,
-            baseline=self.baseline if measure == "squared" else None,
-            baseline_name=self._baseline_name,
             notes=(f"Now: {described(scheme)}.",) if scheme.n_members != 1 else (),
         )
 
@@ -486,9 +488,9 @@ class Diagnosis(Shown):
         seeds = np.zeros(self.n_samples)
         if self.design.seeded:
             seeds = _with_mean(measured.initialization[FULL].by_row, float(now.initialization))
+            seeds = without_rounding(seeds, float(now.total))
         sets = _with_mean(np.nanmean(few, axis=0), float(now.sampling))
-        bias = total - seeds - sets - (self.floor or 0.0)
-        bias = np.where(np.abs(bias) < _ROUNDING * total, 0.0, bias)
+        bias = without_rounding(total - seeds - sets - (self.floor or 0.0), total)
         parts: dict[str, Any] = {"initialization": seeds, "sampling": sets, "bias": bias}
         if self.floor is not None:
             parts["bayes"] = np.full(self.n_samples, self.floor)
@@ -519,6 +521,17 @@ class Diagnosis(Shown):
         return min(bounds, key=lambda bound: bound.confidence_interval(self.confidence).high)
 
     @property
+    def excess_noise(self) -> str:
+        """That the given noise is more than these rows allow, with both; empty if it is not."""
+        if self.floor is None:
+            return ""
+        bound = float(self.largest_noise.confidence_interval(self.confidence).high)
+        if self.floor <= bound:
+            return ""
+        given = f"The given noise has variance {plain(self.floor)}"
+        return f"{given}, and these rows allow at most {plain(bound)}: bias is below 0."
+
+    @property
     def skill(self) -> Estimate:
         """The share by which the error is less than the baseline: R² of a regression.
 
@@ -545,6 +558,8 @@ class Diagnosis(Shown):
         error = self.error()
         if not float(error.total) > 0:
             return "The measured error is 0."
+        if self.excess_noise:
+            return "The given noise is more than the error allows: the causes are not separated."
         share = {name: float(part) / float(error.total) for name, part in error.parts.items()}
         variance = share["initialization"] + share["sampling"]
         floor = share.get("bayes", 0.0)
@@ -557,7 +572,7 @@ class Diagnosis(Shown):
         kind = "Underfitting" if self.floor is not None else "Underfitting or label noise"
         name, kind = ("bayes", "Label noise") if floor > share["bias"] else ("bias", kind)
         part, rest = share[name], 1 - share[name]
-        text = f"{kind}: {percent(part)} of the error is {part_label(error, name)}."
+        text = f"{kind}: {percent(min(part, 1.0))} of the error is {part_label(error, name)}."
         if change is None or change.error is None or change.name not in _GROWTHS or not rest > 0:
             return text
         total, later = float(error.total), change.error.parts
@@ -569,10 +584,6 @@ class Diagnosis(Shown):
     @property
     def _baseline_name(self) -> str:
         return MEAN if self.classes is None else "the class frequencies"
-
-    @property
-    def _skill_name(self) -> str:
-        return "R²" if self.classes is None else "skill"
 
     def _content(self) -> Content:
         error, advice = self.error(), self.advise()

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots, glossary, options
-from doubletrouble._display import Content, Shown, table_by_part
-from doubletrouble._numbers import percent, plain, whole
+from doubletrouble._display import Content, Shown, against_mean, table_by_part
+from doubletrouble._numbers import alone, percent, whole
 from doubletrouble.costs import COSTS, CostName, check_cost, cost_of, most_features, relative_cost
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate, PosteriorDraws
@@ -33,8 +33,8 @@ from doubletrouble.forecasting._ridge_functions import (
     split_functions,
 )
 from doubletrouble.forecasting._uncertainty import LabelNoise, RowDeviations
-from doubletrouble.options import Advice, Option, against_mean, option_after
-from doubletrouble.palette import EXTRAPOLATED
+from doubletrouble.options import Advice, Option, option_after
+from doubletrouble.palette import EXTRAPOLATED, FORECAST
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape, number
 from doubletrouble.results import ErrorTerms
 
@@ -49,7 +49,6 @@ _COARSER = 3  # step in the grid of ridges of that search
 _N_MEMBERS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
 _UNRELIABLE = 0.3  # error of the back-test: the rows do not determine a forecast there
 _NORMAL, _SPLITS, _NOISE = 1, 4, 5  # streams of random numbers; splits of all sizes are nested
-_FORECAST = "forecast"  # how an error is known that is not extrapolated
 
 
 class _Model(NamedTuple):
@@ -87,6 +86,9 @@ class Forecast(Shown):
     bias            0.013   ± 0.041      12%
     noise floor     0.086   ± 0.036      79%
     total           0.108   ± 0.019
+    <BLANKLINE>
+    Predicting the mean: 0.486 (R² 0.78).
+    <BLANKLINE>
     79% of the error is the noise floor of test labels.
     """
 
@@ -189,14 +191,15 @@ class Forecast(Shown):
             for name, (value, draws) in split.items():
                 parts[name].value[here], parts[name].draws[:, here] = value, draws
         key = ("forecast", self.seed, self._deviations.rows)
-        words = tuple(np.where(marks, EXTRAPOLATED, _FORECAST).tolist())
+        words = tuple(np.where(marks, EXTRAPOLATED, FORECAST).tolist())
         estimates: dict[str, Any] = {
             name: part.estimate(shape, key) for name, part in parts.items()
         }
         return ErrorTerms(
             **estimates,
             coordinates={name: value for name, value in settings.items() if np.ndim(value)},
-            status={"total": words if shape else words[0]} if marks.any() else {},
+            status={"total": words if shape else words[0]},
+            baseline=self.baseline,
         )
 
     def _total(
@@ -474,7 +477,7 @@ class Forecast(Shown):
         """A model with its error; beside a present one, with its gain and its relative costs."""
         error = self.error(*model)
         about: dict[str, Any] = {
-            "status": EXTRAPOLATED if error.extrapolated else _FORECAST,
+            "status": EXTRAPOLATED if error.extrapolated else FORECAST,
             "setting": model._asdict(),
         }
         before = model if now is None else _Model(**now.setting)
@@ -560,7 +563,6 @@ class Forecast(Shown):
             changes=tuple(self._option(name, one, before) for name, one in changes.items()),
             allocations=(self._option(options.BEST, best, before),),
             confidence=self.confidence,
-            baseline=self.baseline,
             facts={"budget": budget, "cost": cost},
         )
 
@@ -658,7 +660,7 @@ class Forecast(Shown):
             ],
             lines=[self.checks.verdict, self.noise.verdict, line],
             notes=self.notes,
-            verdict=_verdict(error, ridge),
+            verdict=_verdict(error, ridge, self.confidence),
             facts={
                 "activation": self.activation,
                 "scale": self.scale,
@@ -683,11 +685,12 @@ class Forecast(Shown):
         return f"inputs {scaled}, {constant}"
 
 
-def _verdict(error: ErrorTerms[Estimate], ridge: float) -> str:
+def _verdict(error: ErrorTerms[Estimate], ridge: float, confidence: float) -> str:
     """The least error, and its causes."""
     parts = {name: float(part) for name, part in error.parts.items()}
     total, floor = sum(parts.values()), parts["bias"] + parts["bayes"]
-    text = f"At best {plain(total)}, with infinitely many features and λ = {whole(ridge)}"
+    least = alone(error.total, confidence)
+    text = f"At best {least}, with infinitely many features and λ = {whole(ridge)}"
     if not total > 0:
         return f"{text}."
     return (
