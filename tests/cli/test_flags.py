@@ -18,7 +18,6 @@ from tests.docs.pages import text_of
 
 REQUIRED = {
     "simulate": ["--dim", "12"],
-    "committee": ["--member", ""],
     "decompose": ["f.npy"],
     "diagnose": ["data.csv", "--target", "y", "--model", "sklearn.linear_model.Ridge"],
 }

@@ -23,7 +23,7 @@ TIMEOUT = 300
 
 
 def test_version_and_entry_point(capsys: Capture) -> None:
-    assert lines("version", capsys) == [dt.__version__]
+    assert lines("--version", capsys) == [dt.__version__]
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert resolve_name(project["scripts"]["doubletrouble"]) is main
 
@@ -78,7 +78,7 @@ def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch, capsys: Captu
     for missing in ("typer", "rich"):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, missing, None)
-            message = error_message(["version"], capsys)
+            message = error_message(["exact"], capsys)
             assert message == f"{missing} is needed: pip install 'doubletrouble[cli]'\n"
 
 
@@ -108,16 +108,14 @@ assert not heavy & set(sys.modules), heavy & set(sys.modules)
 def test_words_are_completed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     cases = {
         "exact --activation re": ["relu"],
-        "activation ta": ["tanh"],
         "optimum --scheme d": ["divide"],
         "flow --time-unit half": ["half_mean", "half_sum"],
-        "committee --sharing b": ["both"],
         "simulate --scheme ensemble,d": ["ensemble,divide"],
         "simulate --model g": ["gaussian"],
         "lazy --data f": ["fashion-mnist"],
-        "lazy-split --dtype t": ["tf32"],
+        "lazy --dtype t": ["tf32"],
         "figure anov": ["anova"],
-        "la": ["lazy", "lazy-split"],
+        "s": ["scaling", "simulate", "sweep"],
         "sweep st": ["status"],
         "exact --features": ["--features-per-dim"],
     }
@@ -190,7 +188,7 @@ FULL, CLOSED = b"stdout: No space left on device\n", b"stdout: Bad file descript
     ("words", "message", "buffered"),
     [
         ("--help > /dev/full", FULL, True),
-        ("activation --csv > /dev/full", FULL, False),
+        ("exact --csv > /dev/full", FULL, False),
         ("--help >&-", CLOSED, True),
         pytest.param("exact --help > /dev/full", FULL, False, marks=pytest.mark.full),
         pytest.param("exact --ridge 1:2:log:3000 > /dev/full", FULL, True, marks=pytest.mark.full),
@@ -206,7 +204,7 @@ def test_results_that_cannot_be_written_are_one_line_and_code_two(
 
 @pytest.mark.parametrize("stream", ["2>&-", pytest.param("2> /dev/full", marks=pytest.mark.full)])
 def test_messages_that_cannot_be_written_are_dropped(stream: str) -> None:
-    done = shell(f"version {stream}")
+    done = shell(f"--version {stream}")
     assert (done.returncode, done.stdout) == (0, f"{dt.__version__}\n".encode())
     done = shell(f"exat {stream}")
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")

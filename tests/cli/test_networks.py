@@ -1,6 +1,5 @@
-"""lazy and lazy-split: the numbers of the library, which every flag reaches."""
+"""lazy: the numbers of the library, which every flag reaches."""
 
-import json
 import math
 import sys
 from pathlib import Path
@@ -46,7 +45,6 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
 
     monkeypatch.setattr(commands, "load_data", load_data)
     monkeypatch.setattr(dt, "lazy_curve", train, raising=False)
-    monkeypatch.setattr(dt, "lazy_split", train, raising=False)
     return result
 
 
@@ -189,82 +187,6 @@ def test_out_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Capt
     assert message == "memory must be smaller than 1e+09 bytes\n"
 
 
-# --- lazy-split ----------------------------------------------------------------------------------
-
-
-def test_parts_are_those_of_lazy_split(capsys: Capture) -> None:
-    words = f"{SMALL} --width 20 --laziness inf --noise 0.5 --n-data 3 --n-init 3 --seed 1"
-    result = json_result(f"lazy-split {words}", capsys)
-    split = dt.lazy_split(
-        DIGITS,
-        width=20,
-        laziness=math.inf,
-        noise=0.5,
-        n_data=3,
-        n_init=3,
-        seed=1,
-        device="cpu",
-        max_steps=30,
-    )
-    assert result.items() >= json.loads(split.to_json()).items()
-    rows = csv_rows(f"lazy-split {words}", capsys)
-    rates = [float(row["error"]) for row in rows if row["table"] == "error_rate"]
-    schemes = (1, 3, dt.Vote(3))
-    assert rates == [split.error(scheme, "zero_one").total.value for scheme in schemes]
-
-
-def test_signal_to_noise_ratio_replaces_the_noise(calls: Calls, capsys: Capture) -> None:
-    with pytest.raises(CalledError):
-        main(["lazy-split", "--snr", "4"])
-    assert calls[1]["noise"] == 0.25
-    for noise in ("0", "1"):
-        message = error_message(["lazy-split", "--snr", "4", "--noise", noise], capsys)
-        assert message.startswith("noise must not be given with snr")
-
-
-def test_split_without_noise_has_a_note(capsys: Capture) -> None:
-    words = f"lazy-split {SMALL} --width 6 --laziness inf --n-data 3 --n-init 2"
-    assert json_result(words, capsys)["parts"][0]["error"] == 0
-    assert main(words.split()) == 0
-    out = capsys.readouterr().out
-    assert "noise and flips" in out
-    assert "n noise = 1" in " ".join(out.split())
-
-
-def test_flags_of_lazy_split_reach_the_library(calls: Calls) -> None:
-    words = (
-        "lazy-split --n-samples 100 --width 7 --laziness 5 --depth 3 --n-data 4 --n-init 3 "
-        "--n-noise 5 --noise 0.1 --flips 0.2 --optimizer gd --learning-rate 2 --max-steps 10 "
-        "--patience 3 --tolerance 0 --seed 2 --device cpu --dtype float64 --store c.npz"
-    )
-    with pytest.raises(CalledError):
-        main(words.split())
-    assert calls[0]["n_samples"] == 100
-    assert calls[1] == {
-        "width": 7,
-        "laziness": 5.0,
-        "depth": 3,
-        "n_data": 4,
-        "n_init": 3,
-        "n_noise": 5,
-        "noise": 0.1,
-        "flips": 0.2,
-        "loss": "squared",
-        "optimizer": "gd",
-        "learning_rate": 2.0,
-        "max_steps": 10,
-        "patience": 3,
-        "tolerance": 0.0,
-        "batch_size": None,
-        "seed": 2,
-        "device": "cpu",
-        "dtype": "float64",
-        "memory": None,
-        "store": "c.npz",
-        "progress": True,
-    }
-
-
 # --- names, defaults and errors ----------------------------------------------------------------
 
 
@@ -287,9 +209,8 @@ def test_losses_and_optimizers_are_those_of_the_library() -> None:
 
 def test_missing_torch_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    for command in ("lazy", "lazy-split"):
-        message = error_message([command, *SMALL.split()], capsys)
-        assert message == "torch is needed: pip install 'doubletrouble[networks]'\n"
+    message = error_message(["lazy", *SMALL.split()], capsys)
+    assert message == "torch is needed: pip install 'doubletrouble[networks]'\n"
 
 
 def test_errors_name_the_argument(capsys: Capture) -> None:
@@ -314,9 +235,5 @@ def test_errors_name_the_argument(capsys: Capture) -> None:
         ("lazy --n-members 2,3", "n_members must be one number"),
         ("lazy --n-members inf", "n_members must be a whole number in [1, 1e+06]"),
         ("lazy --scheme divide", "No such option: --scheme"),
-        ("lazy-split --width 2,3", "width must be one number"),
-        ("lazy-split --n-data 7", "n_data must"),
-        ("lazy-split --noise 1 --loss hinge", "noise must"),
-        ("lazy-split --flips 2", "flips must"),
     ]
     check_errors(cases, capsys)

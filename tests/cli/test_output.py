@@ -14,7 +14,7 @@ from doubletrouble.cli._app import COMMANDS
 from doubletrouble.cli._output import show_json
 from tests.cli.results import Capture, lines
 
-WIDE = "anova --features-per-dim 0.5,2 --samples-per-dim 0.3,1 --ridge 1e-5,1 --noise 0.1,1"
+WIDE = "exact --anova --features-per-dim 0.5,2 --samples-per-dim 0.3,1 --ridge 1e-5,1 --noise 0.1,1"
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_json_is_lossless_in_any_encoding(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_tables_fit_a_terminal(capsys: Capture) -> None:
-    for words in ("anova --ridge 1e-5:10:log:7", "exact --ridge 0:1:linear:3"):
+    for words in ("exact --anova --ridge 1e-5:10:log:7", "exact --ridge 0:1:linear:3"):
         assert max(map(len, lines(words, capsys))) <= 80
 
 
@@ -66,7 +66,7 @@ def test_wide_tables_continue_below_with_their_parameters(capsys: Capture) -> No
 
 def test_columns_are_aligned_in_every_encoding(printed: Callable[[str, str], str]) -> None:
     for encoding in ("ascii", "cp1252", "utf-8"):
-        for words in ("exact --ridge 0,1 --n-members 1,inf", "psi", "advise"):
+        for words in ("exact --ridge 0,1 --n-members 1,inf", "exact --anova", "advise"):
             text = printed(words, encoding)
             assert "\N{NO-BREAK SPACE}" not in text
             assert max(map(len, text.splitlines())) <= 80

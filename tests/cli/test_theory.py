@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import asdict, fields
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,12 @@ import pytest
 import doubletrouble as dt
 from doubletrouble import theory
 from doubletrouble._numbers import plain
-from doubletrouble.activations import NAMES
 from doubletrouble.advice import advise_problem
 from doubletrouble.cli import main
 from doubletrouble.cli._flags import SCHEME_OPTIONS
 from doubletrouble.conventions import TimeUnit
 from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
 from doubletrouble.parameters import declarations
-from doubletrouble.theory import psi_terms
 from tests.cli.results import (
     CalledError,
     Capture,
@@ -58,7 +55,7 @@ def test_every_flag_reaches_the_problem(capsys: Capture) -> None:
     assert result["parts"][-1]["error"] == dt.exact_error(problem, dt.Divide(3)).total
     names = {"n_members": 3, "activation": "tanh", "scheme": "divide"}
     assert result["parameters"] == given | names
-    parts = parts_of(f"anova {words} --activation tanh", capsys)
+    parts = parts_of(f"exact --anova {words} --activation tanh", capsys)
     assert parts["total"] == dt.anova(problem).total
 
 
@@ -124,27 +121,10 @@ def test_losses_that_a_command_does_not_have_are_refused(capsys: Capture) -> Non
             ("exact --noise-mixture 1", "noise_mixture must"),
             ("exact --task classification --noise-mixture 1:1", "noise_mixture must be left out"),
             ("flow --loss huber", "loss must be squared for gradient_flow"),
-            ("stopping --task classification", "task must be regression for best_stopping_time"),
             ("advise --task classification --loss max_margin", "loss must"),
         ],
         capsys,
     )
-
-
-def test_classes_have_a_threshold_and_a_calibration(capsys: Capture) -> None:
-    rows = json_result("separability --features-per-dim 0.8,2 --flips 0,0.1", capsys)["points"]
-    problem = dt.Problem(task="classification", features_per_dim=[[0.8], [2.0]], flips=[0.0, 0.1])
-    expected = np.asarray(dt.separability(problem))
-    assert [row["separability"] for row in rows] == expected.ravel().tolist()
-    assert rows[0]["threshold"] == 1 / expected[0, 0]
-    command = "calibration --task classification --flips 0.1 --ridge 0.01 -K 5"
-    one = dt.Problem(task="classification", loss="logistic", flips=0.1, ridge=0.01)
-    result = dt.calibration(one, 5)
-    assert json_result(command, capsys).items() >= json.loads(result.to_json()).items()
-    (first, _) = csv_rows(f"{command} --samples-per-dim 1,2", capsys)
-    assert float(first["slope"]) == pytest.approx(result.slope)
-    message = error_message(["separability", "--task", "regression"], capsys)
-    assert "task must be classification" in message
 
 
 def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
@@ -153,7 +133,7 @@ def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
         "--scheme bootstrap": {},
         "--scheme feature_bank --bank-per-dim 4,inf": {"bank_per_dim": np.array([[4, math.inf]])},
     }
-    functions = {"exact": dt.exact_error, "anova": dt.anova}
+    functions = {"exact": dt.exact_error, "exact --anova": dt.anova}
     for (words, given), (command, function) in product(cases.items(), functions.items()):
         rows = json_result(f"{command} {words} --n-members 1,inf", capsys)["points"]
         ensemble = named_ensemble(words.split()[1], [[1.0], [math.inf]], **given)
@@ -179,11 +159,10 @@ def words_of(scheme: str) -> str:
 
 FUNCTIONS = {
     "exact": "exact_error",
-    "anova": "anova",
+    "exact --anova": "anova",
     "optimum": "optimal_ridge",
-    "training": "training_error",
+    "exact --training": "training_error",
     "flow": "gradient_flow",
-    "stopping": "best_stopping_time",
 }
 
 
@@ -199,7 +178,7 @@ def test_every_command_takes_the_schemes_that_its_function_supports(
                 main(words)
             assert SCHEMES[scheme] in map(type, called.value.args), words
         else:
-            message = error_message([command, "--scheme", scheme], capsys)
+            message = error_message([*command.split(), "--scheme", scheme], capsys)
             assert message.startswith("scheme must"), scheme
             assert f"for {function}, got {scheme!r}" in message
 
@@ -214,26 +193,13 @@ def test_a_new_scheme_is_a_choice(monkeypatch: pytest.MonkeyPatch, capsys: Captu
 
 
 def test_training_error_is_that_of_the_library(capsys: Capture) -> None:
-    words = "training --ridge 0,0.1 --scheme divide --n-members 1,5"
+    words = "exact --training --ridge 0,0.1 --scheme divide --n-members 1,5"
     result = json_result(words, capsys)
-    assert "test_noise" not in result["parameters"]
     ensemble = dt.Divide(np.array([1.0, 5.0]))
     expected = dt.training_error(dt.Problem(ridge=np.array([[0.0], [0.1]])), ensemble)
     assert [row["training_error"] for row in result["points"]] == np.ravel(expected).tolist()
     value = dt.training_error(dt.Problem(ridge=1.0))
-    assert lines("training --ridge 1", capsys)[-1].split() == [plain(float(value))]
-
-
-def test_terms_of_the_theory_are_those_of_the_library(capsys: Capture) -> None:
-    result = json_result("psi --features-per-dim 0.5,2 --activation tanh", capsys)
-    assert result["parameters"] == {"samples_per_dim": 1.0, "ridge": 1e-5, "activation": "tanh"}
-    terms = psi_terms(dt.Problem(features_per_dim=np.array([0.5, 2.0]), activation="tanh"))
-    for f in fields(terms):
-        assert [row[f.name] for row in result["terms"]] == getattr(terms, f.name).tolist()
-    assert [row["features_per_dim"] for row in result["terms"]] == [0.5, 2.0]
-    symbols = [line.split()[0] for line in lines("psi", capsys)[2:9]]
-    assert symbols == ["Ψ₁", "Ψ₂ᵛ", "Ψ₃ᵛ", "Ψ₂ᵉ", "Ψ₃ᵉ", "Ψ₂ᵈ", "Ψ₂ᵖ"]
-    assert main(["psi", "--ridge", "inf,1"]) == 0
+    assert lines("exact --training --ridge 1", capsys)[-1].split() == [plain(float(value))]
 
 
 def test_signal_to_noise_ratio_replaces_the_noise(capsys: Capture) -> None:
@@ -249,7 +215,7 @@ def test_signal_to_noise_ratio_replaces_the_noise(capsys: Capture) -> None:
 
 
 def test_counts_replace_ratios(capsys: Capture) -> None:
-    result = json_result("anova --n-features 100,300 --n-samples 200 --dim 100,200", capsys)
+    result = json_result("exact --anova --n-features 100,300 --n-samples 200 --dim 100,200", capsys)
     points = [(row["n_features"], row["dim"]) for row in result["points"]]
     assert points == [(100, 100), (100, 200), (300, 100), (300, 200)]
     problem = dt.Problem.from_sizes(n_features=300, n_samples=200, dim=100)
@@ -275,17 +241,6 @@ def test_csv_has_every_digit(capsys: Capture) -> None:
     assert float(rows[1]["noise"]) == pytest.approx(error.noise, rel=1e-15)
 
 
-def test_one_activation_or_all(capsys: Capture) -> None:
-    rows = json_result("activation", capsys)["activations"]
-    assert [row["activation"] for row in rows] == list(NAMES)
-    (tanh,) = json_result("activation Tanh", capsys)["activations"]
-    sigma = dt.activation("tanh")
-    moments = {name: getattr(sigma, name) for name in ("mean", "linear", "nonlinear")}
-    assert tanh == {"activation": "tanh", **moments, "closed_form": False}
-    cells = lines("activation relu", capsys)[-1].split()
-    assert cells == ["relu", "0.399", "0.500", "0.301", "yes"]
-
-
 def test_errors_of_theory_commands_name_the_argument(capsys: Capture) -> None:
     cases = [
         ("exact --ridge -1", "ridge must"),
@@ -294,11 +249,10 @@ def test_errors_of_theory_commands_name_the_argument(capsys: Capture) -> None:
         ("exact --dim 3", "n_features, n_samples, dim must"),
         ("exact --dim 3 --n-samples 3 --n-features 3 --features-per-dim 1", "features_per_dim"),
         ("exact --ridge 1:2:log:2000 --noise 1:2:log:2000", "ranges must"),
-        ("psi --noise 1", "No such option: --noise"),
-        ("psi --n-members 2", "No such option: --n-members"),
         ("optimum --ridge 1", "No such option: --ridge"),
-        ("training --test-noise 1", "No such option: --test-noise"),
-        ("activation rlu", "activation must"),
+        ("exact --anova --training", "training must be left out with anova"),
+        ("exact --training --vote", "vote must be left out with training"),
+        ("exact --anova --measure squared", "measure must be left out with anova"),
     ]
     check_errors(cases, capsys)
 
@@ -341,9 +295,6 @@ def test_time_may_be_steps_times_learning_rate(time_unit: TimeUnit, capsys: Capt
     assert [row["total"] for row in result["points"]] == pytest.approx(error.total, rel=1e-12)
     assert [row["time"] for row in result["points"]] == [0.3, 3.0]  # as given
     assert result["parameters"]["time_unit"] == time_unit
-    best = json_result(f"stopping {counts} --time-unit {time_unit}", capsys)["time"]
-    exact = dt.best_stopping_time(dt.Problem.from_sizes(**sizes)).time
-    assert dt.convert_time(best, time_unit, "flow", **sizes) == pytest.approx(exact, rel=1e-12)
 
 
 def test_time_units_of_a_mean_need_only_ratios(capsys: Capture) -> None:
@@ -353,115 +304,11 @@ def test_time_units_of_a_mean_need_only_ratios(capsys: Capture) -> None:
         assert row["total"] == pytest.approx(error.total, rel=1e-12)
 
 
-def test_stopping_is_compared_with_the_best_ridge(capsys: Capture) -> None:
-    words = "stopping --features-per-dim 0.5,2 --ridge 0 --noise 0.5"
-    rows = json_result(words, capsys)["points"]
-    problem = dt.Problem(features_per_dim=np.array([0.5, 2.0]), ridge=0.0, noise=0.5)
-    best = dt.best_stopping_time(problem)
-    expected = {
-        "time": best.time,
-        "total": best.error.total,
-        "best_ridge": best.optimal_ridge.ridge,
-        "best_ridge_total": best.optimal_ridge.error.total,
-    }
-    for name, values in expected.items():
-        assert [row[name] for row in rows] == pytest.approx(values, rel=1e-6), name
-    text = lines("stopping --features-per-dim 0.5 --ridge 0 --noise 0.5", capsys)
-    one = dt.best_stopping_time(dt.Problem(features_per_dim=0.5, ridge=0.0, noise=0.5))
-    assert "\n".join(text).endswith(str(one))
-    assert max(map(len, lines(words, capsys))) <= 80
-
-
-def test_errors_of_flow_and_stopping_name_the_argument(capsys: Capture) -> None:
+def test_errors_of_flow_name_the_argument(capsys: Capture) -> None:
     cases = [
         ("flow --times -1", "times must"),
         ("flow --time-unit wall", "time_unit must"),
-        ("stopping --time-unit half_sum", "time_unit must be mean or half_mean"),
-        ("stopping --times 1", "No such option: --times"),
-    ]
-    check_errors(cases, capsys)
-
-
-# --- committees ----------------------------------------------------------------------------------
-
-FIRST, SECOND = "P/D=2 N/D=1 ridge=1e-3", "P/D=0.5 N/D=0.8 ridge=1e-2 activation=tanh"
-MEMBERS = [
-    dt.Member(features_per_dim=2.0, samples_per_dim=1.0, ridge=1e-3),
-    dt.Member(features_per_dim=0.5, samples_per_dim=0.8, ridge=1e-2, activation="tanh"),
-]
-
-
-def committee(*members: str, options: str = "") -> list[str]:
-    pairs = (word for member in members for word in ("--member", member))
-    return ["committee", *pairs, *options.split()]
-
-
-def test_committee_has_weights_and_products_of_errors(capsys: Capture) -> None:
-    options = "--weights optimal --noise 0.5 --signal 2 --nonlinear-signal 0.3"
-    result = json_result(committee(FIRST, SECOND, options=options), capsys)
-    powers: dict[str, Any] = {"signal": 2.0, "noise": 0.5, "nonlinear_signal": 0.3}
-    best = dt.committee(MEMBERS, weights="optimal", **powers)
-    names = {"snr": None, "sharing": "samples", "weights": "optimal"}
-    members = [asdict(one) for one in MEMBERS]
-    assert result["parameters"] == {**powers, **names, "members": members}
-    assert result.items() >= json.loads(best.to_json()).items()
-
-
-def test_options_of_a_committee_reach_the_library(capsys: Capture) -> None:
-    cases: dict[str, dict[str, Any]] = {
-        "--sharing features": {"sharing": "features"},
-        "--sharing both": {"sharing": "both"},
-        "--sharing nothing": {"sharing": "nothing"},
-        "--sharing features=0.3,samples=0.8": {"sharing": (0.3, 0.8)},
-        "--weights 1.5,-0.5": {"weights": [1.5, -0.5]},
-        "--snr 4 --signal 2": {"noise": 0.5, "signal": 2.0},
-    }
-    for options, given in cases.items():
-        rows = csv_rows(committee(FIRST, SECOND, options=options), capsys)
-        (total,) = [row["error"] for row in rows if row["part"] == "total"]
-        assert float(total) == dt.committee(MEMBERS, **given).error.total, options
-
-
-def test_a_member_may_be_written_in_symbols_or_words(capsys: Capture) -> None:
-    cases = {
-        "P/D=0.5 N/D=0.8 λ=0.01 σ=tanh": MEMBERS[1],
-        "features_per_dim=0.5 samples-per-dim=0.8 ridge=0.01 activation=Tanh": MEMBERS[1],
-        "P/D=0.5, N/D=0.8, ridge=0.01, activation=tanh": MEMBERS[1],
-        "": dt.Member(),
-    }
-    for text, member in cases.items():
-        parts = json_result(committee(text), capsys)["parts"]
-        assert parts[-1]["error"] == dt.committee([member]).error.total, text
-
-
-def test_table_of_a_committee_has_parts_members_and_products(capsys: Capture) -> None:
-    peak = committee("P/D=1 ridge=0", "P/D=2 ridge=0", "P/D=inf ridge=0")
-    assert main([*peak, "--weights", "optimal"]) == 0
-    text = capsys.readouterr().out
-    given = [dt.Member(features_per_dim=one, ridge=0.0) for one in (1.0, 2.0, math.inf)]
-    assert text.endswith(f"{dt.committee(given, weights='optimal')}\n")
-    assert max(map(len, text.splitlines())) <= 80
-
-
-def test_errors_of_committees_name_the_argument(capsys: Capture) -> None:
-    cases = [
-        (committee(), "Missing option '--member'"),
-        (committee("P=3"), "member must"),
-        (committee("P/D 3"), "member must"),
-        (committee("P/D="), "member must"),
-        (committee("ridge=1 λ=2"), "member must have every NAME once"),
-        (committee("P/D=wide"), "features_per_dim must"),
-        (committee("P/D=1:2:log:3"), "features_per_dim must be one number"),
-        (committee("P/D=-1"), "features_per_dim must"),
-        (committee("activation=rlu"), "activation must"),
-        (committee("", "", options="--weights best"), "weights must"),
-        (committee("", "", options="--weights 0.5"), "weights must"),
-        (committee("", "", options="--sharing all"), "sharing must"),
-        (committee("", "", options="--sharing widths=1"), "sharing must"),
-        (committee("", "", options="--sharing features=3"), "shared features must"),
-        (committee("", options="--noise 0,1"), "noise must be one number"),
-        (committee("", options="--snr 1 --noise 1"), "noise must"),
-        (committee("", options="--snr 0"), "snr must"),
+        ("flow --time-unit half_sum", "time_unit must be mean or half_mean"),
     ]
     check_errors(cases, capsys)
 

@@ -41,13 +41,7 @@ INVALID = {
     "doubletrouble flow --loss huber",
     "doubletrouble advise --scheme bootstrap --n-members 10",
 }
-SCHEME_LIST = re.compile(r"(--scheme NAME).*?\[default: ensemble\]", re.DOTALL)
 COMPARED = re.compile(r"^\| (0\.632|1) \| (variance|bias²) \|(.*)\|$", re.MULTILINE)
-
-
-def without_schemes(text: str) -> str:
-    """Help without the list of schemes, which pages shorten."""
-    return SCHEME_LIST.sub(r"\1", text)
 
 
 def run_page(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -57,8 +51,7 @@ def run_page(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[s
     names: dict[str, Any] = {"__name__": "__main__"}
     for step in run(text_of(name), names, skipped=SKIPPED, invalid=INVALID):
         if step.shown is not None:
-            shown = without_schemes(step.shown)
-            assert same(without_schemes(step.printed), shown), step.block.code
+            assert same(step.printed, step.shown), step.block.code
     return names
 
 
@@ -165,7 +158,7 @@ def test_statements_beyond_the_paper_have_numbers_and_figures() -> None:
     assert named
     assert named <= set(FIGURES)
     used = {line.split()[1] for line in commands(page)}
-    assert {"exact", "flow", "stopping", "committee"} <= used <= set(COMMANDS)
+    assert {"exact", "flow"} <= used <= set(COMMANDS)
 
 
 def documented(page: str, names: set[str]) -> None:

@@ -16,20 +16,12 @@ _NO_COMMAND = 2
 
 COMMANDS = {
     "exact": ("_theory", "The exact test error, by cause."),
-    "anova": ("_theory", "Its symmetric split: main effects and interactions."),
     "optimum": ("_theory", "The best ridge, and the error there."),
-    "training": ("_theory", "The error on the training labels."),
-    "separability": ("_theory", "How many samples of two classes are linearly separable."),
-    "calibration": ("_theory", "The calibration of classifiers' scores."),
-    "psi": ("_theory", "The terms Ψ of the theory."),
     "flow": ("_theory", "The exact test error along training time, by cause."),
-    "stopping": ("_theory", "When to stop training, against the best ridge."),
-    "committee": ("_theory", "Different learners, averaged with weights."),
     "advise": ("_theory", "What to change: features, models, ridge or data."),
     "scaling": ("_scaling", "Scaling exponents by cause, and the best use of compute."),
     "simulate": ("_simulate", "The test error of finite models, and the theory."),
     "lazy": ("_networks", "The test error of ensembles of lazy networks."),
-    "lazy-split": ("_networks", "The test error of lazy networks, by cause."),
     "decompose": ("_decompose", "The error of your predictions, by cause."),
     "diagnose": ("_diagnose", "The error of an estimator on your data, and what reduces it."),
     "forecast": ("_forecast", "The error of random features on your data, before training."),
@@ -37,8 +29,6 @@ COMMANDS = {
     "figure": ("_figures", "One figure of the paper."),
     "reproduce": ("_figures", "Every figure of the paper, and a gallery in HTML."),
     "page": ("_figures", "A live page with sliders, simulation and advice."),
-    "activation": ("_theory", "Activations and their moments."),
-    "version": ("_app", "Print the version."),
 }
 """The module of each command, which has its name there, and its line in the help."""
 
@@ -68,7 +58,9 @@ app = typer.Typer(cls=_LazyGroup, help=_HELP, rich_markup_mode=None)
 
 def _print_version(value: bool) -> None:
     if value:
-        version()
+        from doubletrouble import __version__
+
+        show(__version__)
         raise typer.Exit
 
 
@@ -110,13 +102,6 @@ def help_without_command(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         show(context.get_help())
         raise typer.Exit(_NO_COMMAND)
-
-
-def version() -> None:
-    """Print the version."""
-    from doubletrouble import __version__
-
-    show(__version__)
 
 
 def load(name: str) -> Any:

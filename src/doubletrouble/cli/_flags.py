@@ -21,7 +21,7 @@ from doubletrouble.activations import NAMES, activation
 from doubletrouble.ensembles import SCHEMES, SUPPORT, Ensemble, Scheme, named_ensemble
 from doubletrouble.ensembles import scheme_options as all_scheme_options
 from doubletrouble.errors import DoubleTroubleError
-from doubletrouble.losses import LOSSES, TASKS, Task
+from doubletrouble.losses import LOSSES, TASKS
 from doubletrouble.parameters import Numeric, Parameter, Value, declarations
 from doubletrouble.problems import USUAL, Mixture, Problem, noise_at
 from doubletrouble.ranges import number_axis, numbers
@@ -228,27 +228,22 @@ PROBLEM = (*PROBLEM_SPECS, *SIZES)
 
 
 def grid_flags(
-    names: Iterable[str] = PROBLEM,
-    function: str = "",
+    names: Iterable[str],
+    function: str,
     *,
     without: str = "",
     ranges: Collection[str] = SPECS,
     members: str = f"{Ensemble.n_members:g}",
     schemes: bool = False,
-    tasks: tuple[Task, ...] = TASKS,
-    loss: str = "squared",
 ) -> FlagGroup:
     """The flags of a `ProblemGrid`, with those of an ensemble that a `function` supports.
 
-    Numbers in `ranges` may have several values; with `schemes`, several schemes are allowed. With
-    the one task of classification its flag may be left out, and without a default `loss` there is
-    none for the loss.
+    Numbers in `ranges` may have several values; with `schemes`, several schemes are allowed.
     """
     usual = {name: f"{USUAL[name]:g}" for name in declarations(Problem)} | {"n_members": members}
 
     def number(name: str, note: str = "") -> inspect.Parameter:
-        zero = name == "noise" and "classification" in tasks
-        shown = f"{usual[name]}; 0 for classification" if zero else True
+        shown = f"{usual[name]}; 0 for classification" if name == "noise" else True
         several = declared(name, several=name in ranges, note=note, show_default=shown)
         return _flag(name, Annotated[AxisValues | None, several], usual.get(name))
 
@@ -256,42 +251,28 @@ def grid_flags(
     flags = [number(name, "; in place of --noise" if name == "snr" else "") for name in names]
     sigma = option(f"σ: {', '.join(NAMES)}", choices=NAMES)
     flags.append(_flag("activation", Annotated[str, sigma], Problem.activation))
-    if loss:
-        flags += _loss_flags(tasks, loss)
-    elif len(tasks) == 1:
-        flags.append(_task_flag(tasks))
-    if function:
-        kinds = {name: kind for name, kind in SCHEMES.items() if SUPPORT[function](kind)}
-        text = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
-        text += "; or several, separated by commas" if schemes else ""
-        scheme = option(text, "NAMES" if schemes else "NAME", choices=SCHEMES)
-        flags += [number("n_members"), _flag("scheme", Annotated[str, scheme], Ensemble.name)]
-        for name in SCHEME_OPTIONS:
-            if owners := [one for one, kind in kinds.items() if name in declarations(kind)]:
-                flags.append(number(name, f"; for --scheme {' or '.join(owners)}"))
-    return FlagGroup(flags, partial(ProblemGrid.of, function=function, tasks=tasks))
-
-
-def _loss_flags(tasks: tuple[Task, ...], default: str) -> list[inspect.Parameter]:
-    """The flags of the loss, the task and noise with heavy tails."""
-    kinds = {name: kind for name, kind in LOSSES.items() if {*kind.tasks} & {*tasks}}
-    some = [f"{name}:NUMBER" if fields(kind) else name for name, kind in kinds.items()]
-    loss = option(f"loss that is minimized: {', '.join(some)}", choices=kinds)
-    flags = [_flag("loss", Annotated[str, loss], default)]
-    flags.append(_task_flag(tasks))
-    if len(tasks) > 1:
-        pairs = option(
-            "label noise of regression as a mixture of Gaussians, WEIGHT:SD of each; in place of "
-            "--noise",
-            "PAIRS",
-        )
-        flags.append(_flag("noise_mixture", Annotated[str | None, pairs], None))
-    return flags
-
-
-def _task_flag(tasks: tuple[Task, ...]) -> inspect.Parameter:
-    task = option(f"{' or '.join(tasks)}, of the sign of the target", choices=tasks)
-    return _flag("task", Annotated[str, task], tasks[0])
+    some = [f"{name}:NUMBER" if fields(kind) else name for name, kind in LOSSES.items()]
+    loss = option(f"loss that is minimized: {', '.join(some)}", choices=LOSSES)
+    task = option(f"{' or '.join(TASKS)}, of the sign of the target", choices=TASKS)
+    pairs = option(
+        "label noise of regression as a mixture of Gaussians, WEIGHT:SD of each; in place of "
+        "--noise",
+        "PAIRS",
+    )
+    flags += [
+        _flag("loss", Annotated[str, loss], "squared"),
+        _flag("task", Annotated[str, task], TASKS[0]),
+        _flag("noise_mixture", Annotated[str | None, pairs], None),
+    ]
+    kinds = {name: kind for name, kind in SCHEMES.items() if SUPPORT[function](kind)}
+    text = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
+    text += "; or several, separated by commas" if schemes else ""
+    scheme = option(text, "NAMES" if schemes else "NAME", choices=SCHEMES)
+    flags += [number("n_members"), _flag("scheme", Annotated[str, scheme], Ensemble.name)]
+    for name in SCHEME_OPTIONS:
+        if owners := [one for one, kind in kinds.items() if name in declarations(kind)]:
+            flags.append(number(name, f"; for --scheme {' or '.join(owners)}"))
+    return FlagGroup(flags, partial(ProblemGrid.of, function=function))
 
 
 def _first_line(kind: type) -> str:
@@ -354,15 +335,14 @@ class ProblemGrid:
         context: typer.Context,
         values: Mapping[str, Any],
         function: str,
-        tasks: tuple[Task, ...] = TASKS,
     ) -> "ProblemGrid":
         """Return the grid of the flags of a command: ratios, or the counts P, N and D.
 
         The defaults are those of the task, and fields that it does not have are left out.
         """
-        if (task := values.get("task", tasks[0])) not in tasks:
-            raise ValueError(f"task must be {' or '.join(tasks)}, got {task!r}")
-        usual = Problem(task=task, loss=values.get("loss") or "squared")
+        if (task := values["task"]) not in TASKS:
+            raise ValueError(f"task must be {' or '.join(TASKS)}, got {task!r}")
+        usual = Problem(task=task, loss=values["loss"])
         dropped = {name for name in usual.excluded if not was_given(context, name)}
         if usual.task == "classification" and values.get("noise_mixture") is not None:
             given = values["noise_mixture"]
@@ -386,8 +366,7 @@ class ProblemGrid:
         numbers = {n: values[n] for n in SPECS if values.get(n) is not None and n not in dropped}
         names = {"activation": activation(values["activation"]).name}
         if not usual.is_ridge_regression:
-            names["task"] = usual.task
-            names |= {"loss": str(usual.loss)} if "loss" in values else {}
+            names |= {"task": usual.task, "loss": str(usual.loss)}
         others = ("noise_mixture", "scheme")
         names |= {name: values[name] for name in others if values.get(name) is not None}
         return cls(

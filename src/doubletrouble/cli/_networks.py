@@ -1,4 +1,4 @@
-"""Commands of lazy networks: the test errors of ensembles, and their parts by cause.
+"""The command of lazy networks: the test errors of ensembles.
 
 The flags do not need torch, which is imported when training starts.
 """
@@ -17,7 +17,6 @@ from doubletrouble.cli._flags import (
     FlagError,
     declared,
     grouped,
-    noise_is_replaced,
     option,
     was_given,
 )
@@ -33,7 +32,6 @@ from doubletrouble.networks import (
     OPTIMIZERS,
     Training,
 )
-from doubletrouble.problems import noise_at
 
 DIVERGED = 1
 """Exit code if all networks of an ensemble diverged."""
@@ -138,11 +136,6 @@ class _DataFlags:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _SplitDataFlags(_DataFlags):
-    n_samples: Annotated[int | None, _N_SAMPLES] = 200  # of each data set
-
-
 _LOSS = option(", ".join(CLASSIFIER_LOSSES), choices=CLASSIFIER_LOSSES)
 
 
@@ -181,11 +174,6 @@ class _TrainingFlags:
     ] = None
     tolerance: Annotated[float, declared("tolerance", several=False)] = Training.tolerance
     batch_size: Annotated[int | None, option("samples in a step of sgd", "INTEGER")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _SplitTrainingFlags(_TrainingFlags):
-    loss: Annotated[str, _LOSS] = "squared"
 
 
 _DEPTH = declared("depth", several=False)
@@ -278,66 +266,3 @@ def lazy(
     if diverged := sum(lost):
         note(f"{diverged} of {sum(sizes)} networks diverged; a smaller --learning-rate may help")
     return DIVERGED if any(a == b for a, b in zip(lost, sizes, strict=True)) else 0
-
-
-@grouped
-def lazy_split(
-    *,
-    context: typer.Context,
-    images: _SplitDataFlags,
-    width: Annotated[int, declared("width", several=False)] = DEFAULTS["width"],
-    depth: Annotated[int, _DEPTH] = DEFAULTS["depth"],
-    laziness: Annotated[float, declared("laziness", several=False)] = DEFAULTS["laziness"],
-    n_data: Annotated[int, option("disjoint data sets of N samples", "INTEGER")] = DEFAULTS[
-        "n_data"
-    ],
-    n_init: Annotated[
-        int, option("initializations, the same for every data set", "INTEGER")
-    ] = DEFAULTS["n_init"],
-    n_noise: Annotated[
-        int, option("draws of the label noise for each data set", "INTEGER")
-    ] = DEFAULTS["n_noise"],
-    noise: Annotated[float, declared("noise", several=False)] = 0,
-    snr: Annotated[
-        float | None,
-        declared("snr", several=False, note="; in place of --noise, F being 1 for labels ±1"),
-    ] = None,
-    flips: Annotated[float, declared("flips", glossary.LABEL_FLIPS, several=False)] = 0,
-    training: _SplitTrainingFlags,
-    run: _RunFlags,
-    store: Annotated[
-        str | None,
-        option("a file from which the same command resumes after an interruption", "FILE"),
-    ] = None,
-    quiet: _Quiet = False,
-    form: Form,
-) -> None:
-    """Train lazy networks on several data sets, and print their squared test error by cause.
-
-    The parts are noise (that of the training labels), initialization (the variance over initial
-    weights), sampling (the variance over training images) and bias (the error of the mean
-    predictor), each ± its standard error.
-    """
-    if snr is not None and noise_is_replaced(context):
-        noise = noise_at(snr)
-    rule = Training(**asdict(training))
-    require("torch", "networks")
-    from doubletrouble import lazy_split as split
-
-    data = images.load()
-    options = {
-        "width": width,
-        "laziness": laziness,
-        "n_data": n_data,
-        "n_init": n_init,
-        "n_noise": n_noise,
-        "noise": noise,
-        "flips": flips,
-        "depth": depth,
-        **asdict(run),
-        **asdict(rule),
-    }
-    result = split(data, store=store, progress=not quiet, **options)
-    parameters = images.parameters(data) | options
-    parameters |= {"patience": rule.window, "n_noise": result.predictions.shape[1]}
-    form.show(result, "Test error of lazy networks", parameters)

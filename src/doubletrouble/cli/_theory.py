@@ -1,41 +1,36 @@
-"""Commands of the exact theory: errors by cause, optima, training time, committees and advice."""
+"""Commands of the exact theory: errors by cause, optima, training time and advice."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
 import numpy as np
 import typer
 
-from doubletrouble import activations, theory
-from doubletrouble._display import Column, Content, Shown, Table, point_table
+from doubletrouble import theory
+from doubletrouble._display import Column, Content, Shown, point_table
 from doubletrouble.advice import advise_problem
 from doubletrouble.cli._flags import (
     PROBLEM,
-    RATIOS,
     SIZES,
     SPECS,
     AxisValues,
     FlagGroup,
     ProblemGrid,
-    completion,
     declared,
     grid_flags,
     grouped,
-    noise_is_replaced,
     option,
 )
 from doubletrouble.cli._output import check_chart, write_chart
 from doubletrouble.cli._report import Display, Form
 from doubletrouble.conventions import TIME_UNITS, TimeUnit, convert_time
 from doubletrouble.costs import COSTS, most_features
-from doubletrouble.ensembles import SHARINGS, Ensemble, Vote
-from doubletrouble.kernels import closed_form
+from doubletrouble.ensembles import Ensemble, Vote
 from doubletrouble.losses import MEASURES
-from doubletrouble.parameters import Value, declarations, number
-from doubletrouble.problems import USUAL, Member, noise_at
+from doubletrouble.parameters import number
 from doubletrouble.ranges import numbers
 from doubletrouble.results import AnovaTerms, ErrorTerms
 
@@ -60,6 +55,14 @@ def exact(
         bool,
         typer.Option("--vote", help="Majority vote of K classifiers, not their mean score."),
     ] = False,
+    anova: Annotated[
+        bool,
+        typer.Option("--anova", help="Main effects and interactions instead of the causes."),
+    ] = False,
+    training: Annotated[
+        bool,
+        typer.Option("--training", help="The error on the training labels, with their noise."),
+    ] = False,
     form: Form,
 ) -> None:
     """Print the exact test error, split by cause.
@@ -71,7 +74,27 @@ def exact(
 
     For classification the parts are differences of the error along the chain of scores averaged
     over the noise, the initialization and the sampling in turn, and depend on this order.
+
+    With --anova the split is symmetric, and only the interactions with the initialization diverge
+    at P = N. The training error is that of the averaged models on the whole data set, also if each
+    is trained on a part.
     """
+    given = {"anova": anova, "training": training, "vote": vote, "measure": measure}
+    kinds = [name for name, value in given.items() if value]
+    if len(kinds) > 1 and kinds != ["vote", "measure"]:
+        raise ValueError(f"{kinds[1]} must be left out with {kinds[0]}, got {given[kinds[1]]}")
+    if anova:
+        grid = replace(grid, function="anova")
+        terms = theory.anova(grid.problem, grid.ensemble)
+        _show(form, "Symmetric split of the test error", grid, _at(grid, terms))
+        return
+    if training:
+        grid = replace(grid, function="training_error")
+        value = theory.training_error(grid.problem, grid.ensemble)
+        columns = [(Column(name="training_error"), value)]
+        table = point_table("points", grid.shape, grid.coordinates, columns)
+        _show(form, "Training error", grid, Display(Content(tables=[table])))
+        return
     ensemble = grid.ensemble
     if vote:
         if not isinstance(ensemble, Ensemble):
@@ -80,16 +103,6 @@ def exact(
     error = theory.exact_error(grid.problem, ensemble, cast(Any, measure))
     others = _measured(grid, measure) | ({"vote": "yes"} if vote else {})
     _show(form, "Test error", grid, _at(grid, error), others)
-
-
-@grouped
-def anova(grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "anova")], form: Form) -> None:
-    """Print the symmetric split of the test error: main effects and interactions.
-
-    Only the interactions with the initialization diverge at P = N.
-    """
-    terms = theory.anova(grid.problem, grid.ensemble)
-    _show(form, "Symmetric split of the test error", grid, _at(grid, terms))
 
 
 @grouped
@@ -108,79 +121,6 @@ def optimum(
     _show(form, "Test error at the best ridge", grid, best, _measured(grid, measure))
 
 
-@grouped
-def training(
-    grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "training_error", without="test_noise")],
-    *,
-    mean_loss: Annotated[
-        bool,
-        typer.Option("--mean-loss", help="The mean of the loss itself, not the error."),
-    ] = False,
-    form: Form,
-) -> None:
-    """Print the training error: the mean squared error on the training labels, noise included.
-
-    The average of the models is evaluated on the whole data set, also if each is trained on a part.
-    For classification it is the share of the training labels on the wrong side. With other losses
-    than the squared loss it is that of one model.
-    """
-    value = theory.training_error(grid.problem, grid.ensemble, mean_loss=mean_loss)
-    name = "loss" if mean_loss else "error"
-    numbers = _numbers(grid, {f"training_{name}": value})
-    _show(form, f"Training {name}", grid, numbers)
-
-
-_LABELS = ("features_per_dim", "signal", "noise", "snr", "flips")
-_CLASSES = (*_LABELS[:1], "samples_per_dim", "ridge", *_LABELS[1:], *SIZES)
-
-
-@grouped
-def separability(
-    grid: Annotated[ProblemGrid, grid_flags(_LABELS, tasks=("classification",), loss="")],
-    form: Form,
-) -> None:
-    """Print N⋆/P: fewer than N⋆ samples of two classes are linearly separable in feature space.
-
-    The threshold of margin losses (logistic, hinge, squared_hinge) without ridge, where their error
-    peaks, is at P/N = P/N⋆. Labels that do not depend on the inputs have N⋆ = 2P.
-    """
-    from doubletrouble.convex import separability as threshold  # with scipy.special: 0.1 s
-
-    ratio = threshold(grid.problem)
-    numbers = _numbers(grid, {"separability": ratio, "threshold": 1 / np.asarray(ratio)})
-    _show(form, "Linear separability", grid, numbers)
-
-
-@grouped
-def calibration(
-    grid: Annotated[
-        ProblemGrid,
-        grid_flags(_CLASSES, "calibration", tasks=("classification",), loss="logistic"),
-    ],
-    form: Form,
-) -> None:
-    """Print the calibration of the mean score of classifiers, read as log-odds.
-
-    The slope is the factor of the score with the least cross-entropy: below 1 for overconfident
-    scores. The calibration error is the mean distance of the predicted probability from the actual
-    one.
-    """
-    result = theory.calibration(grid.problem, grid.ensemble)
-    _show(form, "Calibration", grid, replace(result, coordinates=grid.coordinates))
-
-
-@grouped
-def psi(
-    grid: Annotated[ProblemGrid, grid_flags((*RATIOS, "ridge", *SIZES), loss="")], form: Form
-) -> None:
-    """Print the terms Ψ of the theory, which determine every error of the paper.
-
-    They are dimensionless, without the powers of signal and noise. Ψ₂ᵖ is not in the paper.
-    """
-    terms = theory.psi_terms(grid.problem)
-    _show(form, "Terms of the theory", grid, Display(terms._content(grid.coordinates)))
-
-
 def _measured(grid: ProblemGrid, measure: str | None) -> dict[str, str]:
     """The measure of an error of classification."""
     classes = grid.names.get("task") == "classification"
@@ -190,13 +130,6 @@ def _measured(grid: ProblemGrid, measure: str | None) -> dict[str, str]:
 def _at(grid: ProblemGrid, error: Terms) -> Terms:
     """An error with the parameters that are given, in place of those that follow from them."""
     return replace(error, coordinates=grid.coordinates)
-
-
-def _numbers(grid: ProblemGrid, numbers: Mapping[str, Value]) -> Display:
-    """Numbers of every combination of parameters."""
-    columns = [(Column(name=name), value) for name, value in numbers.items()]
-    table = point_table("points", grid.shape, grid.coordinates, columns)
-    return Display(Content(tables=[table]))
 
 
 def _show(
@@ -248,29 +181,6 @@ def flow(
     _show(form, "Test error along gradient flow", grid, _at(grid, error), others)
 
 
-@grouped
-def stopping(
-    *,
-    grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "best_stopping_time")],
-    time_unit: Annotated[str | None, _TIME_UNIT] = None,
-    form: Form,
-) -> None:
-    """Print the best time t to stop training, the error there, and that of the best ridge.
-
-    Time is that of the command flow: da/dt = (Φᵀ (y - Φ a) - alpha a)/D with alpha = N P λ/D. Both
-    0 (do not train) and inf (train to the end) are possible results. The best ridge is trained to
-    the end.
-    """
-    best = theory.best_stopping_time(grid.problem, grid.ensemble)
-    best = replace(best, error=_at(grid, best.error))
-    if time_unit:
-        sizes = _time_sizes(grid, time_unit)
-        time = convert_time(best.time, "flow", cast(TimeUnit, time_unit), **sizes)
-        best = replace(best, time=time)
-    others = {"time_unit": time_unit} if time_unit else {}
-    _show(form, "Test error at the best time to stop", grid, best, others)
-
-
 def _time_sizes(grid: ProblemGrid, time_unit: str) -> dict[str, Any]:
     """N and D, as far as a unit of time needs them."""
     if time_unit not in _TIME_UNITS:
@@ -283,160 +193,6 @@ def _time_sizes(grid: ProblemGrid, time_unit: str) -> dict[str, Any]:
             f"are not given, got {time_unit!r}"
         )
     return {"n_samples": grid.values("samples_per_dim"), "dim": 1.0}
-
-
-# --- committees ----------------------------------------------------------------------------------
-
-_WEIGHTS = ("equal", "optimal")
-_MEMBER_SPECS = declarations(Member)
-_MEMBER_NAMES = {
-    **{f.name: f.name for f in fields(Member)},
-    **{spec.symbol: name for name, spec in _MEMBER_SPECS.items()},
-    "σ": "activation",
-}
-
-
-@grouped
-def committee(
-    *,
-    context: typer.Context,
-    member: Annotated[
-        list[str],
-        option(
-            "One member, as NAME=VALUE words: P/D, N/D, ridge (or λ) and activation (or σ); "
-            "the default problem has the others. Once for each member.",
-            "WORDS",
-        ),
-    ],
-    sharing: Annotated[
-        str,
-        option(
-            "What members have in common: 'samples' (one data set, independent features), "
-            "'features', 'both' or 'nothing'; or the overlap of every two, per dimension, as "
-            "features=0.3,samples=0.8",
-            choices=SHARINGS,
-        ),
-    ] = SHARINGS[0],
-    weights: Annotated[
-        str,
-        option(
-            "'equal', 'optimal' (the best, which may be negative), or one for each member, as "
-            "0.3,0.7, that add up to 1",
-            choices=_WEIGHTS,
-        ),
-    ] = _WEIGHTS[0],
-    signal: Annotated[float, declared("signal", several=False)] = USUAL["signal"],
-    noise: Annotated[float, declared("noise", several=False)] = USUAL["noise"],
-    nonlinear_signal: Annotated[float, declared("nonlinear_signal", several=False)] = USUAL[
-        "nonlinear_signal"
-    ],
-    snr: Annotated[
-        float | None, declared("snr", several=False, note="; in place of --noise")
-    ] = None,
-    form: Form,
-) -> None:
-    """Print the exact test error of different members averaged with weights, split by cause.
-
-    A member is written as "P/D=2 N/D=1 ridge=1e-3 activation=relu". A row for each member has its
-    weight and its own squared error; in JSON and CSV also E (f⋆ - f_a)(f⋆ - f_b), the average
-    product of its error and that of every member.
-    """
-    members = [_member(text) for text in member]
-    if snr is not None and noise_is_replaced(context):
-        noise = noise_at(snr, signal)
-    powers = {"signal": signal, "noise": noise, "nonlinear_signal": nonlinear_signal}
-    result = theory.committee(
-        members, sharing=_sharing(sharing), weights=_weights(weights), **powers
-    )
-    names = {"snr": snr, "sharing": sharing, "weights": weights}
-    parameters = {**powers, **names, "members": [asdict(one) for one in members]}
-    form.show(result, "Test error of a committee", parameters)
-
-
-def _member(text: str) -> Member:
-    """Read a member.
-
-    >>> _member("P/D=0.5 λ=0.1 σ=tanh").activation
-    'tanh'
-    >>> _member("P/D=0.5 features-per-dim=1")
-    Traceback (most recent call last):
-    ValueError: member must have every NAME once, got 'features-per-dim=1' as well
-    """
-    values: dict[str, Any] = _pairs("member", text, _MEMBER_NAMES)
-    sizes = {name: _one(name, values[name]) for name in _MEMBER_SPECS if name in values}
-    return Member(**values | sizes)
-
-
-def _sharing(text: str) -> str | Mapping[str, float]:
-    if "=" not in text:
-        return text.strip()
-    amounts = _pairs("sharing", text, {"features": "features", "samples": "samples"})
-    return {name: _one(f"shared {name}", value) for name, value in amounts.items()}
-
-
-def _pairs(what: str, text: str, known: Mapping[str, str]) -> dict[str, str]:
-    """Read NAME=VALUE words; `known` maps every spelling of a name to the name."""
-    values: dict[str, str] = {}
-    for piece in text.replace(",", " ").split():
-        spelling, _, value = piece.partition("=")
-        name = known.get(spelling.replace("-", "_"))
-        if name is None or not value:
-            names = ", ".join(sorted(known, key=len))
-            raise ValueError(f"{what} must be NAME=VALUE words, NAME one of {names}, got {piece!r}")
-        if name in values:
-            raise ValueError(f"{what} must have every NAME once, got {piece!r} as well")
-        values[name] = value
-    return values
-
-
-def _weights(text: str) -> str | list[float]:
-    word = text.strip()
-    return word if word.isalpha() else list(numbers("weights", word))
-
-
-def _one(name: str, text: str) -> float:
-    values = numbers(name, text)
-    if len(values) > 1:
-        raise ValueError(f"{name} must be one number here, got {text!r}")
-    return values[0]
-
-
-# --- activations ---------------------------------------------------------------------------------
-
-
-@grouped
-def activation(
-    *,
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            help="The name of an activation; all if left out.",
-            autocompletion=completion(activations.NAMES),
-        ),
-    ] = None,
-    form: Form,
-) -> None:
-    """Print the Gaussian moments of activations, which determine their errors in the theory.
-
-    μ₀ is the mean, which is subtracted; μ₁ the linear part, which can learn; μ⋆ the rest, which
-    acts as noise. With a closed form, simulations average over test points exactly (--test exact)
-    and have the kernel of infinitely many features (--model kernel).
-    """
-    names = activations.NAMES if name is None else (name,)
-    chosen = [activations.activation(one) for one in names]
-    columns = [
-        Column(name="activation", form="words"),
-        Column(name="mean", heading="μ₀"),
-        Column(name="linear", heading="μ₁"),
-        Column(name="nonlinear", heading="μ⋆"),
-        Column(name="closed_form", form="words"),
-    ]
-    rows = [
-        [one.name, one.mean, one.linear, one.nonlinear, closed_form(one) is not None]
-        for one in chosen
-    ]
-    table = Table(name="activations", columns=columns, rows=rows)
-    form.show(Display(Content(title="Gaussian moments", tables=[table])))
 
 
 # --- advice --------------------------------------------------------------------------------------
