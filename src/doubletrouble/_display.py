@@ -40,8 +40,8 @@ from doubletrouble._numbers import (
 )
 from doubletrouble._plots import ByCause, bar_limit, identified, part_label, varying_parameters
 from doubletrouble.errors import require
-from doubletrouble.glossary import SYMBOLS, symbol
-from doubletrouble.palette import CAUSES, EFFECTS, FORECAST, IN_SENTENCES, LABELS
+from doubletrouble.glossary import symbol
+from doubletrouble.palette import CAUSES, EFFECTS, FORECAST, in_sentences, printed_name
 from doubletrouble.parameters import ROUNDING, FloatArray
 
 WIDTH = 80
@@ -81,7 +81,7 @@ class Column:
     """The name of a column in tables and JSON, its heading where it is printed, and its form."""
 
     name: str
-    heading: str | None = None  # None: the name, with spaces
+    heading: str | None = None  # None: the symbol, or the name
     form: Form = "number"
     printed: bool = True
     exported: bool = True  # to frames and JSON
@@ -91,7 +91,7 @@ class Column:
     @property
     def title(self) -> str:
         """The heading."""
-        return self.name.replace("_", " ") if self.heading is None else self.heading
+        return symbol(self.name) if self.heading is None else self.heading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,10 +143,7 @@ def point_table(
     """A row for each point of arrays: the numbers that vary, and those of the columns."""
     count = math.prod(shape)
     varying = dict(coordinates) or ({"point": np.arange(count).reshape(shape)} if shape else {})
-    cells = [
-        (Column(name=k, heading=SYMBOLS.get(k), form="count"), value)
-        for k, value in varying.items()
-    ]
+    cells = [(Column(name=k, form="count"), value) for k, value in varying.items()]
     cells += columns
     return Table(
         name=name,
@@ -419,9 +416,7 @@ def error_verdict(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
         below = " and ".join(part_label(error, name) for name, part in parts.items() if part < 0)
         return f"The parts are not shares of the error: {above} is above it, {below} below 0."
     largest = max(parts, key=parts.__getitem__)
-    cause = part_label(error, largest)
-    if largest not in error.includes:
-        cause = IN_SENTENCES.get(largest, cause)
+    cause = part_label(error, largest) if largest in error.includes else in_sentences(largest)
     return f"{percent(min(parts[largest] / number, 1.0))} of the error is {cause}."
 
 
@@ -999,8 +994,7 @@ def _table_html(table: Table) -> str:
             causes = [*causes[: ROWS // 2], *causes[-ROWS // 2 :]]
         names = dict.fromkeys(part for each in causes for part in each if part != "total")
         legend = " &nbsp; ".join(
-            f"{_swatch(part)}{escape(table.labels.get(part, LABELS.get(part, part).lower()))}"
-            for part in names
+            f"{_swatch(part)}{escape(table.labels.get(part, printed_name(part)))}" for part in names
         )
         foot = f'<div style="{_SOFT}">{legend}</div>{foot}'
         head.insert(1, "<th></th>")
@@ -1068,7 +1062,7 @@ def _cause_bars(
             continue
         scale = 100 / limit * min(1.0, limit / total)
         pieces = "".join(
-            f'<span title="{escape(LABELS.get(part, part))} {percent(value / total)}" '
+            f'<span title="{escape(printed_name(part))} {percent(value / total)}" '
             f'style="display:inline-block;height:100%;width:{scale * value:.2f}%;'
             f'{_filling(part)}"></span>'
             for part, value in each.items()

@@ -15,6 +15,10 @@ _EXACT = 1e-15  # relative error of a number without doubtful digits
 _SMALL_SHARE = 0.0005
 
 
+CONFIDENCE = 0.9
+"""The level of the intervals that are printed and drawn, unless given."""
+
+
 @runtime_checkable
 class Uncertain(Protocol):
     """A number with its uncertainty, as an `Estimate`."""

@@ -37,9 +37,9 @@ from doubletrouble.palette import (
     EFFECTS,
     GREEN,
     HATCHES,
-    LABELS,
     ORANGE,
     PAPER,
+    PART_WORDS,
     PURPLE,
     SKY,
     VERMILION,
@@ -333,7 +333,7 @@ def identified(error: ByCause) -> dict[str, Any]:
 
 def part_label(error: ByCause, name: str) -> str:
     """The name of a part, with the causes it includes."""
-    label = printed_name(name).replace("_", " × ")
+    label = printed_name(name)
     return f"{label} + {error.includes[name]}" if name in error.includes else label
 
 
@@ -345,10 +345,10 @@ def part_labels(error: ByCause | None) -> dict[str, str]:
 def varying_parameters(
     error: ByCause, coordinates: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The varying parameters; `problem_` is prefixed where a part has the same name."""
-    taken = {*error.names(), "total"}
+    """The varying parameters; `noise` is `noise_sd` where a part has the same name."""
+    renamed = {"noise": "noise_sd"} if "noise" in error.names() else {}
     given = error.coordinates if coordinates is None else coordinates
-    return {f"problem_{name}" if name in taken else name: v for name, v in given.items()}
+    return {renamed.get(name, name): value for name, value in given.items()}
 
 
 def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) -> Picture:
@@ -829,11 +829,11 @@ def _row_parts(row: StackRow, names: Iterable[str]) -> dict[str, float]:
     return {} if row.total is None else {"": float(_number(row.total))}
 
 
-_ORDER = [name for name in LABELS if name != "total"]  # of stacked parts
+_ORDER = [name for name in PART_WORDS if name != "total"]  # of stacked parts
 
 
 def _part_label(labels: Mapping[str, str], name: str) -> str:
-    return labels.get(name, LABELS[name].lower())
+    return labels.get(name, printed_name(name))
 
 
 # --- a diagnosis ---------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble._display import ROWS
-from doubletrouble._numbers import range_of, with_error
+from doubletrouble._numbers import CONFIDENCE, range_of, with_error
 from doubletrouble.parameters import FloatArray, Value, as_value, check_level, whole_number
 
 
@@ -222,7 +222,7 @@ class Estimate(ByValue):
             mean_square=mean_square,
         )
 
-    def confidence_interval(self, confidence: float = 0.9) -> ConfidenceInterval:
+    def confidence_interval(self, confidence: float = CONFIDENCE) -> ConfidenceInterval:
         """Return the interval that covers the expected value with a given probability.
 
         It is symmetric, by Student's t, except for variance components, and for estimates from

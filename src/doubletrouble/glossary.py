@@ -297,39 +297,44 @@ MAX_MEMBERS = Parameter(
     symbol="K", meaning="most models; `math.inf` is allowed", typical=(1, 1e4), low=1.0, whole=True
 )
 
-
 # --- print and plots ---
 
-SYMBOLS = {
-    "features_per_dim": "P/D",
-    "samples_per_dim": "N/D",
-    "n_features": "P",
-    "n_samples": "N",
-    "n_members": "K",
-    "ridge": "λ",
-    "problem_noise": "τ",
-}
+_ALL = {
+    name.lower(): spec.symbol
+    for name, spec in list(globals().items())
+    if isinstance(spec, Parameter)
+} | {"noise_sd": NOISE.symbol}
+_PRINTED = (
+    "features_per_dim",
+    "samples_per_dim",
+    "n_features",
+    "n_samples",
+    "n_members",
+    "ridge",
+    "noise_sd",
+)
+SYMBOLS = {name: _ALL[name] for name in _PRINTED}
 """Parameters where they are printed; others have their names."""
-_AXES = {
-    "features_per_dim": "features per dimension P/D",
-    "samples_per_dim": "samples per dimension N/D",
-    "features_per_sample": "features per sample P/N",
-    "n_features": "features P",
-    "n_samples": "training samples N",
-    "n_members": "models K",
-    "dim": "input dimensions D",
-    "ridge": "ridge λ",
-    "gram_ridge": "ridge δ",
-    "signal": "signal F",
-    "noise": "label noise τ",
-    "problem_noise": "label noise τ",
-    "test_noise": "noise of test labels τ̃",
-    "nonlinear_signal": "nonlinear signal F⋆",
-    "snr": "signal-to-noise ratio F/τ",
-    "flips": "flipped labels p",
-    "time": "time t",
+_WORDS = {
+    "features_per_dim": "features per dimension",
+    "samples_per_dim": "samples per dimension",
+    "features_per_sample": "features per sample",
+    "n_features": "features",
+    "n_samples": "training samples",
+    "n_members": "models",
+    "dim": "input dimensions",
+    "ridge": "ridge",
+    "gram_ridge": "ridge",
+    "signal": "signal",
+    "noise": "label noise",
+    "noise_sd": "label noise",
+    "test_noise": "noise of test labels",
+    "nonlinear_signal": "nonlinear signal",
+    "snr": "signal-to-noise ratio",
+    "flips": "flipped labels",
+    "time": "time",
     "compute": "operations",
-    "fraction": "share of the samples η",
+    "fraction": "share of the samples",
 }
 
 
@@ -344,4 +349,4 @@ def axis_label(name: str) -> str:
     >>> axis_label("features_per_dim"), axis_label("width")
     ('features per dimension P/D', 'width')
     """
-    return _AXES.get(name, name.replace("_", " "))
+    return f"{_WORDS[name]} {_ALL[name]}" if name in _WORDS else name.replace("_", " ")

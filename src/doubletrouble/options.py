@@ -26,7 +26,7 @@ from doubletrouble._display import (
     settings_text,
     table_by_part,
 )
-from doubletrouble._numbers import alone, level, percent, plain, whole
+from doubletrouble._numbers import CONFIDENCE, alone, level, percent, plain, whole
 from doubletrouble._plots import part_label, part_labels
 from doubletrouble.estimates import ConfidenceInterval, Estimate
 from doubletrouble.glossary import SYMBOLS
@@ -185,7 +185,7 @@ class _GainCell:
     standard_error: float
     interval: ConfidenceInterval
 
-    def confidence_interval(self, confidence: float = 0.9) -> ConfidenceInterval:
+    def confidence_interval(self, confidence: float = CONFIDENCE) -> ConfidenceInterval:
         """The interval of the option, at whatever confidence it has."""
         return self.interval
 

@@ -1,8 +1,10 @@
-"""Labels and colours of the parts of an error, in figures and on the page.
+"""Words and colours of the parts of an error, in tables, figures and on the page.
 
 The colours are those of Okabe and Ito, which colour-blind readers can distinguish. On a dark
 background the blue is the lighter of their two, and the other colours are lighter.
 """
+
+from typing import NamedTuple
 
 BLACK, GREY = "#000000", "#7F7F7F"
 VERMILION, ORANGE, YELLOW = "#D55E00", "#E69F00", "#F0E442"
@@ -67,31 +69,66 @@ EFFECTS = {
 }
 """Colours of the parts of the symmetric split, by theme."""
 
-LABELS = {
-    "total": "Total",
-    "noise": "Noise",
-    "initialization": "Initialization",
-    "sampling": "Sampling",
-    "bias": "Bias",
-    "bayes": "Noise floor",
-    "resampling": "Resampling",
-    "initialization_sampling": "Init. × sampling",
-    "noise_sampling": "Noise × sampling",
-    "noise_initialization_sampling": "Noise × init. × sampling",
-}
-"""Labels of the parts of both splits."""
 
-NOISE_FLOOR = "noise floor"
-"""The name of the part `bayes` where it is printed."""
+class Part(NamedTuple):
+    """The words for a part of an error."""
 
-IN_SENTENCES = {
-    "noise": "variance by noise in the training labels",
-    "initialization": "variance over initializations",
-    "sampling": "variance over training samples",
-    "resampling": "variance over resampled members",
-    "bayes": "the noise floor of test labels",
+    label: str  # in legends
+    name: str  # in tables, messages and notes
+    meaning: str
+    in_sentences: str = ""  # "51% of the error is …"; "" for the name
+
+
+PART_WORDS = {
+    "total": Part("Total", "total", "the expected squared error on new data"),
+    "noise": Part(
+        "Noise",
+        "noise",
+        "variance over the noise on the training labels",
+        "variance by noise in the training labels",
+    ),
+    "initialization": Part(
+        "Initialization",
+        "initialization",
+        "variance over the random features",
+        "variance over initializations",
+    ),
+    "sampling": Part(
+        "Sampling",
+        "sampling",
+        "variance over the choice of the training inputs",
+        "variance over training samples",
+    ),
+    "bias": Part("Bias", "bias", "error of the average over all models and data sets"),
+    "bayes": Part(
+        "Noise floor",
+        "noise floor",
+        "noise floor: the label noise of the test data, which no model removes",
+        "the noise floor of test labels",
+    ),
+    "resampling": Part(
+        "Resampling",
+        "resampling",
+        "variance over the samples or features that each model draws",
+        "variance over resampled members",
+    ),
+    "initialization_sampling": Part(
+        "Init. × sampling",
+        "initialization × sampling",
+        "what random features and training inputs cause only together",
+    ),
+    "noise_sampling": Part(
+        "Noise × sampling",
+        "noise × sampling",
+        "what label noise and training inputs cause only together",
+    ),
+    "noise_initialization_sampling": Part(
+        "Noise × init. × sampling",
+        "noise × initialization × sampling",
+        "what all three cause only together",
+    ),
 }
-"""Causes in sentences; others have their names."""
+"""The words for the parts of both splits."""
 
 EXTRAPOLATED = "extrapolated"
 """The status of an error beyond what was measured."""
@@ -100,6 +137,20 @@ FORECAST = "forecast"
 """The status of an error that follows from the rows of a data set: printed beside others only."""
 
 
-def printed_name(name: str) -> str:
-    """The name of a part in tables."""
-    return NOISE_FLOOR if name == "bayes" else name
+def printed_name(part: str) -> str:
+    """The name of a part in tables.
+
+    >>> printed_name("bayes"), printed_name("noise_initialization")
+    ('noise floor', 'noise × initialization')
+    """
+    return PART_WORDS[part].name if part in PART_WORDS else part.replace("_", " × ")
+
+
+def in_sentences(part: str) -> str:
+    """What a part is, after "51% of the error is".
+
+    >>> in_sentences("sampling"), in_sentences("bias")
+    ('variance over training samples', 'bias')
+    """
+    words = PART_WORDS.get(part)
+    return words.in_sentences if words and words.in_sentences else printed_name(part)

@@ -311,7 +311,7 @@ def test_status_lists_ensembles_of_networks(capsys: Capture) -> None:
     assert sorted(groups, key=lambda group: group["n_members"]) == [listed(2, (4,)), listed()]
     text = lines(f"sweep status {STORE}", capsys)
     assert text[0] == "k.sqlite: ensembles of networks"
-    assert text[1].split()[:4] == ["ensembles", "laziness", "width", "n"]
+    assert text[1].split()[:4] == ["ensembles", "laziness", "width", "K"]
     assert any(line.split()[:6] == ["4", "2", "inf", "3", "6", "3"] for line in text)
 
 

@@ -63,7 +63,7 @@ def test_a_table_is_the_product_of_the_ranges(capsys: Capture) -> None:
     words = "--n-members 1,inf --ridge 0,0.1 --features-per-dim 0.5:2:log:3 --noise 0,1"
     rows = json_result(f"exact {words}", capsys)["points"]
     points = product((0.5, 1.0, 2.0), (0.0, 0.1), (0.0, 1.0), (1, "inf"))
-    columns = ("features_per_dim", "ridge", "problem_noise", "n_members")
+    columns = ("features_per_dim", "ridge", "noise_sd", "n_members")
     assert [tuple(row[name] for name in columns) for row in rows] == list(points)
     for row in rows:
         p, ridge, noise, k = (float(row[name]) for name in columns)

@@ -930,7 +930,7 @@ def test_results_as_tables_and_figures(tree: Diagnosis) -> None:
     sizes = content["learning_curve"]
     assert sizes[-1]["sampling_status"] == "extrapolated"
     assert sizes[4]["status"] == "measured"
-    assert curve.plot().get_xlabel() == "training rows N"
+    assert curve.plot().get_xlabel() == "rows N"
     assert tree.plot().get_xlabel() == curve.error.label == "squared error"
     assert tree.by_row().plot().get_ylabel() == "row"
 

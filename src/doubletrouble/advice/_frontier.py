@@ -33,7 +33,7 @@ from doubletrouble._display import Column, Content, Quantity, Shown, point_table
 from doubletrouble._numbers import plain, power, whole
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
-from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES
+from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES, symbol
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, number
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.results import ErrorTerms
@@ -53,7 +53,6 @@ from doubletrouble.theory import (
 CostLike: TypeAlias = Cost | Callable[[FloatArray, FloatArray, FloatArray], npt.ArrayLike]
 """A `Cost`, or a function of P, N and K (arrays) that increases with each of them."""
 
-_SYMBOLS = {"total": "error", "n_features": "P", "n_samples": "N", "n_members": "K"}
 _SOFT = "#999999"  # the line of one model
 _MEMBERS = 2.0 ** np.arange(0, 41, 2)
 _FINEST = 1e-4  # of the distance of P/z and N/z from 1
@@ -86,7 +85,7 @@ class FrontierExponents(Shown):
     def _content(self) -> Content:
         exponents = [
             Quantity(
-                name=f.name, value=getattr(self, f.name), heading=_SYMBOLS[f.name], form="exponent"
+                name=f.name, value=getattr(self, f.name), heading=_heading(f.name), form="exponent"
             )
             for f in fields(self)
         ]
@@ -95,9 +94,13 @@ class FrontierExponents(Shown):
 
     def _in_words(self) -> str:
         powers = [
-            f"{_SYMBOLS[f.name]} ~ C^{power(float(getattr(self, f.name)))}" for f in fields(self)
+            f"{_heading(f.name)} ~ C^{power(float(getattr(self, f.name)))}" for f in fields(self)
         ]
         return ", ".join(powers)
+
+
+def _heading(name: str) -> str:
+    return "error" if name == "total" else symbol(name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -143,7 +146,7 @@ class ScalingFrontier(Shown):
 
     def _content(self) -> Content:
         columns: list[tuple[Column, Any]] = [
-            (Column(name=name, heading=_SYMBOLS.get(name), form="count"), getattr(self, name))
+            (Column(name=name, form="count"), getattr(self, name))
             for name in ("n_features", "n_samples", "n_members", "gram_ridge")
         ]
         columns += [(Column(name=k, printed=False), part) for k, part in self.error.parts.items()]

@@ -9,6 +9,7 @@ from zipfile import is_zipfile
 import numpy as np
 import typer
 
+from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Display, Form
 from doubletrouble.decomposition import Decomposition
@@ -51,7 +52,9 @@ def decompose(
         ),
     ] = "squared",
     n_members: Annotated[AxisValues, declared("n_members")] = _MEMBERS,
-    confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.9,
+    confidence: Annotated[
+        float, option("Confidence level of the intervals.", "NUMBER")
+    ] = CONFIDENCE,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Data sets do not share initializations.")
     ] = False,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.cli._flags import grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, write_chart
 from doubletrouble.cli._report import Form
@@ -40,7 +41,9 @@ def diagnose(
         float | None, option("Standard deviation of the noise of the target, if known.", "NUMBER")
     ] = None,
     seed: Annotated[int, option("Of the order of the rows and of the learner.", "INTEGER")] = 0,
-    confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.9,
+    confidence: Annotated[
+        float, option("Confidence level of the intervals.", "NUMBER")
+    ] = CONFIDENCE,
     store: Annotated[
         Path | None, option("Store every fit in this SQLite file, and resume from it.", "FILE")
     ] = None,

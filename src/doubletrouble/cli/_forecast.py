@@ -11,6 +11,7 @@ import typer
 
 from doubletrouble import glossary
 from doubletrouble._display import table_by_point
+from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.activations import NAMES
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, write_chart
@@ -67,7 +68,9 @@ def forecast(
     device: Annotated[
         str, option("'auto', 'cpu', or a device of torch", choices=("auto", "cpu", "cuda"))
     ] = "auto",
-    confidence: Annotated[float, option("Confidence level of the intervals.", "NUMBER")] = 0.9,
+    confidence: Annotated[
+        float, option("Confidence level of the intervals.", "NUMBER")
+    ] = CONFIDENCE,
     chart: Annotated[
         Path | None,
         typer.Option(

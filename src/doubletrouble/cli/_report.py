@@ -8,11 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
+from doubletrouble import glossary
 from doubletrouble._display import Content, Shown, as_text, settings_text
 from doubletrouble.cli._flags import SPECS
 from doubletrouble.cli._output import printable, show, show_json
 
-_SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {"activation": "σ", "time": "t"}
+_SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {
+    "activation": "σ",
+    "time": glossary.TIME.symbol,
+}
 
 
 def at(parameters: Mapping[str, Any]) -> str:

@@ -34,7 +34,6 @@ _AXES: dict[str, Parameter] = {
 }
 _COSTS = declarations(Cost)
 _LIMITS = {"max_n_samples": glossary.MAX_SAMPLES, "max_n_members": glossary.MAX_MEMBERS}
-_DIRECTIONS = {"by_n_samples": "N", "by_n_features": "P", "by_n_members": "K"}
 
 
 # --- flags ---------------------------------------------------------------------------------------

@@ -195,7 +195,7 @@ def _simulation_table(simulation: Simulation, every: Sequence[Scheme], *, theory
         error, exact = simulation.error(one), _exact(simulation, one) if theory else None
         for part, estimate in {**error.parts, "total": error.total}.items():
             columns: list[tuple[Column, Any]] = [
-                (Column(name="n_members", heading="K", form="count"), one.n_members),
+                (Column(name="n_members", form="count"), one.n_members),
                 (Column(name="scheme", form="words"), one.name),
                 (Column(name="part", form="words", printed=False), part),
                 (

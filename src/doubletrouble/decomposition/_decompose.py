@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.decomposition._components import digest
 from doubletrouble.decomposition._fitting import (
     Failure,
@@ -79,7 +80,7 @@ def decompose(
     scheduler: str | None = None,
     store: str | Path | None = None,
     name: str | None = None,
-    confidence: float = 0.9,
+    confidence: float = CONFIDENCE,
     task: TaskName = "auto",
     include_test: bool = True,
     errors: ErrorsName = "raise",

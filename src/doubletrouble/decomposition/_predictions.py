@@ -9,6 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.decomposition._components import (
     ADDED,
     LARGEST,
@@ -59,7 +60,7 @@ def decompose_predictions(
     hidden_noise: bool = False,
     injected: float | None = None,
     measure: LearnerMeasure = "squared",
-    confidence: float = 0.9,
+    confidence: float = CONFIDENCE,
 ) -> Decomposition:
     """Return unbiased estimates of the squared error and its parts by cause.
 

@@ -303,7 +303,7 @@ class Decomposition(Shown):
             name="averaged",
             title="Averaged over K seeds",
             columns=(
-                Column(name="n_members", heading="K", form="count"),
+                Column(name="n_members", form="count"),
                 Column(name="averaged", form="words", exported=self.measure != "squared"),
                 Column(name="error"),
             ),

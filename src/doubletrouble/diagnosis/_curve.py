@@ -102,7 +102,7 @@ class LearningCurve(Shown):
         ]
         return _plots.Curves(
             x=n,
-            xlabel="training rows N",
+            xlabel="rows N",
             lines=lines,
             ylabel=error.label,
             marks=[_plots.Mark(label=f"now ({self.present:,})", x=float(self.present))],

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
+from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.decomposition import (
     FitWarning,
     Inputs,
@@ -42,7 +43,7 @@ from doubletrouble.diagnosis._measurements import (
     cross_entropy,
     totals,
 )
-from doubletrouble.diagnosis._result import CONFIDENCE, OPTIONS, Diagnosis
+from doubletrouble.diagnosis._result import OPTIONS, Diagnosis
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import MOST_SEEDS, FloatArray, check_level, number, whole_number
 from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path

@@ -11,7 +11,7 @@ import numpy as np
 
 from doubletrouble import _plots
 from doubletrouble._display import MEAN, Content, Shown, table_by_part
-from doubletrouble._numbers import level, percent, plain, whole
+from doubletrouble._numbers import CONFIDENCE, level, percent, plain, whole
 from doubletrouble._plots import part_label
 from doubletrouble.decomposition import check_option, generator
 from doubletrouble.diagnosis._curve import LAW, LearningCurve
@@ -48,7 +48,6 @@ from doubletrouble.results import ErrorTerms, RowErrors
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
 NO_SEED, REST, GIVEN = "seeds have no effect", "total less the others", "given"
 
-CONFIDENCE = 0.9  # of printed intervals
 OPTIONS = (NOW, TEN, BAG, DATA, MORE_DATA)
 _MEMBERS = 10  # of "10 models" and "bag of 10"
 _GROWTHS = {DATA: 2.0, MORE_DATA: 4.0}

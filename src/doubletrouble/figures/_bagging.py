@@ -38,7 +38,7 @@ from doubletrouble.figures._settings import (
     setting,
 )
 from doubletrouble.figures._simulated import TwoSizes, two_sizes
-from doubletrouble.palette import CAUSES, GREY, HATCHES, LABELS
+from doubletrouble.palette import CAUSES, GREY, HATCHES, PART_WORDS
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms
@@ -224,7 +224,7 @@ def draw_split(axes: "drawing.Axes", split: Mapping[str, ErrorTerms[Any]], data:
             left=left,
             height=0.72,
             color=CAUSES["light"][part],
-            label=LABELS[part],
+            label=PART_WORDS[part].label,
             edgecolor="white",
             linewidth=0.6,
             hatch=HATCHES[part],

@@ -38,7 +38,7 @@ from doubletrouble.figures._settings import (
     setting,
 )
 from doubletrouble.figures._simulated import two_sizes, with_simulated_points
-from doubletrouble.palette import CAUSES, HATCHES, LABELS
+from doubletrouble.palette import CAUSES, HATCHES, PART_WORDS
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error
@@ -198,10 +198,15 @@ def draw_causes(axes: "drawing.Axes", panel: Panel) -> None:
                 edgecolor="white",
                 linewidth=0.0,
                 hatch=HATCHES[name],
-                label=LABELS[name],
+                label=PART_WORDS[name].label,
             )
         below = above
-    axes.plot(panel.x, panel.line("total").y, **drawing.PARTS["total"].line, label=LABELS["total"])
+    axes.plot(
+        panel.x,
+        panel.line("total").y,
+        **drawing.PARTS["total"].line,
+        label=PART_WORDS["total"].label,
+    )
     drawing.threshold(axes, float(threshold_ratio(panel.problem)), SEPARABLE)
     axes.grid(visible=False)
     axes.set_ylim(0.0, 0.5)

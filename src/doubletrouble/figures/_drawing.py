@@ -16,7 +16,17 @@ import numpy as np
 
 from doubletrouble.errors import require
 from doubletrouble.figures._panel import Line, Panel, Points
-from doubletrouble.palette import BLACK, BLUE, CAUSES, GREEN, LABELS, ORANGE, PURPLE, SKY, VERMILION
+from doubletrouble.palette import (
+    BLACK,
+    BLUE,
+    CAUSES,
+    GREEN,
+    ORANGE,
+    PART_WORDS,
+    PURPLE,
+    SKY,
+    VERMILION,
+)
 from doubletrouble.parameters import FloatArray
 
 if TYPE_CHECKING:
@@ -107,7 +117,7 @@ _TWO_DOTS, _SHORT = (0, (3, 1, 1, 1, 1, 1)), (0, (2.5, 1.2))
 
 # In the order of the legend; the first is drawn underneath.
 PARTS: dict[str, Stroke] = {
-    part: Stroke(LABELS[part], _COLORS[part], dashes, marker, width, face)
+    part: Stroke(PART_WORDS[part].label, _COLORS[part], dashes, marker, width, face)
     for part, dashes, marker, width, face in (
         ("total", "-", "X", 2.2, _COLORS["total"]),
         ("noise", "-", "o", 1.5, _COLORS["noise"]),

@@ -17,7 +17,7 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import PanelTable, log_grid
 from doubletrouble.figures._settings import RANGE, GridBounds, LawSettings, setting
 from doubletrouble.palette import CAUSES as COLORS
-from doubletrouble.palette import HATCHES, LABELS
+from doubletrouble.palette import HATCHES, PART_WORDS
 from doubletrouble.parameters import FloatArray
 from doubletrouble.theory import exact_error, regimes
 
@@ -93,7 +93,7 @@ def draw(axes: "drawing.Axes", data: Phases, one: PhaseMap) -> None:
     for k, name in enumerate(CAUSES):
         color = drawing.shades("#ffffff", COLORS["light"][name], 101)[round(100 * _PALE)]
         look = {"facecolor": color, "hatch": HATCHES[name], "edgecolor": COLORS["light"][name]}
-        drawing.legend_area(axes, LABELS[name], **look, linewidth=0.0)
+        drawing.legend_area(axes, PART_WORDS[name].label, **look, linewidth=0.0)
         if not np.any(one.dominant == k):
             continue
         # the lead of a cause, in decades, is positive where it dominates

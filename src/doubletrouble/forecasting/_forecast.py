@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
+from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.activations import Activation, Function, activation_values
 from doubletrouble.activations import activation as known_activation
 from doubletrouble.errors import automatic_device
@@ -63,7 +64,6 @@ _TAIL, _TAIL_SHARE = 0.05, 0.36  # of the rows, and of the error: 0.2 to 0.3 of 
 _ONE_SIDED = 1.645  # standard errors, of 95 %
 _FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
 _DRAWS = 200  # of standard errors
-_CONFIDENCE = 0.9
 _ASYMMETRY = 1e-8
 _NEGATIVE = 1e-8
 _LARGEST = 1e50  # inputs, entries of a Gram matrix and labels: their products do not overflow
@@ -85,7 +85,7 @@ def forecast(
     seed: int = 0,
     device: str = "auto",
     check: bool = True,
-    confidence: float = _CONFIDENCE,
+    confidence: float = CONFIDENCE,
 ) -> Forecast:
     """Forecast the test error of random-features ridge regression on a data set.
 

@@ -43,7 +43,7 @@ def along(f: Forecast, settings: Mapping[str, Any]) -> _plots.Picture:
         return replace(picture, confidence=f.confidence, note=note)
     last = len(terms.shape) - 1
     name = next((name for name, value in varying.items() if _varies(value, last)), min(varying))
-    xlabel = "training rows N" if name == "n_samples" else axis_label(name)
+    xlabel = "rows N" if name == "n_samples" else axis_label(name)
     marks = _marks(f, name, settings)
     if isinstance(picture, _plots.CurveFamily):
         family = replace(picture, xlabel=xlabel, marks=marks)

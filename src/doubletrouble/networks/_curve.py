@@ -48,7 +48,7 @@ WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 """Widths of the figure in the paper."""
 
 _SETTINGS = {"precision": "dtype"}  # names in older stores
-_SYMBOLS = {"width": "w", "laziness": "α"}
+_SYMBOLS = {"width": glossary.WIDTH.symbol, "laziness": glossary.LAZINESS.symbol}
 _PRINTED = {  # the headings of columns
     "single_error": "one network",
     "single_std": "± sd",

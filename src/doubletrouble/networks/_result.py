@@ -18,7 +18,7 @@ from doubletrouble.errors import DivergenceError
 from doubletrouble.estimates import Estimate
 from doubletrouble.losses import MEASURE_LABELS, NETWORK_MEASURES, NetworkMeasure
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
-from doubletrouble.palette import NOISE_FLOOR
+from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, whole_number
 from doubletrouble.results import ErrorTerms
 
@@ -230,7 +230,7 @@ class LazyRun(Shown):
         missing = {
             "noise": "noise needs 2 or more draws of label noise, got 1: see lazy_split",
             "sampling": "sampling needs 2 or more data sets, got 1: see lazy_split",
-            "bayes": f"{NOISE_FLOOR} needs labels with and without noise",
+            "bayes": f"{printed_name('bayes')} needs labels with and without noise",
         }
         groups = grouped(self.predictions, K)
         n_groups, _, n_test = groups.shape
@@ -287,7 +287,7 @@ class LazyRun(Shown):
             verdict += f", and the mean of {left} {percent(float(rows[1][2]))} of them"
         columns = (
             Column(name="error_of", heading="error of", form="words"),
-            Column(name="n_members", heading="K", form="count"),
+            Column(name="n_members", form="count"),
             Column(name="error", heading="error rate"),
         )
         return replace(

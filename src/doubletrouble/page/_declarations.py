@@ -21,7 +21,7 @@ from doubletrouble._display import strict_json
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.losses import LOSSES
-from doubletrouble.palette import CAUSES, EFFECTS, LABELS
+from doubletrouble.palette import CAUSES, EFFECTS, PART_WORDS
 from doubletrouble.parameters import Parameter
 from doubletrouble.parameters import declarations as declared_by
 
@@ -308,19 +308,6 @@ def served_declarations() -> dict[str, Any]:
     return served
 
 
-_MEANINGS = {
-    "total": "the expected squared error on new data",
-    "noise": "variance over the noise on the training labels",
-    "initialization": "variance over the random features",
-    "sampling": "variance over the choice of the training inputs",
-    "bias": "error of the average over all models and data sets",
-    "bayes": "noise floor: the label noise of the test data, which no model removes",
-    "resampling": "variance over the samples or features that each model draws",
-    "initialization_sampling": "what random features and training inputs cause only together",
-    "noise_sampling": "what label noise and training inputs cause only together",
-    "noise_initialization_sampling": "what all three cause only together",
-}
-
 _PRESETS = {
     "term-by-term": (2, "The peak at P = N", "features_per_sample=1"),
     "decomposition": (3, "The peak with a small and a larger ridge", "second.ridge=0.1"),
@@ -399,8 +386,8 @@ def page_declarations(claims: str) -> dict[str, Any]:
             "citation": _CITATION,
             "controls": {name: _control(one) for name, one in (SETTING | VIEW).items()},
             "parts": {
-                "labels": LABELS,
-                "meanings": _MEANINGS,
+                "labels": {name: part.label for name, part in PART_WORDS.items()},
+                "meanings": {name: part.meaning for name, part in PART_WORDS.items()},
                 "colors": {"causes": CAUSES, "effects": _without_noise(EFFECTS)},
             },
             "presets": [

@@ -56,7 +56,7 @@ from doubletrouble.ensembles import (
     combine,
     product_or_zero,
 )
-from doubletrouble.glossary import axis_label
+from doubletrouble.glossary import SYMBOLS, axis_label
 from doubletrouble.palette import BLUE, GREEN, VERMILION
 from doubletrouble.parameters import FloatArray, Numbers, Numeric, Parameter, Parts, Value, number
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
@@ -80,7 +80,7 @@ _POWER = Parameter(
     symbol="p", meaning="power of a size on a path", typical=(-1.0, 1.0), low=-1e3, high=1e3
 )
 _PARTS = ("noise", "initialization", "sampling", "bias")
-_SIZES = {"by_n_samples": "N", "by_n_features": "P", "by_n_members": "K"}
+_SIZES = {f"by_{name}": SYMBOLS[name] for name in ("n_samples", "n_features", "n_members")}
 _DIRECTIONS = tuple(_SIZES)
 _COLORS = (BLUE, VERMILION, GREEN)  # of N, P and K
 _ENDLESS = 1e30  # features per sample, or members, in place of infinitely many
