@@ -396,6 +396,16 @@ def test_causes_are_a_bar_in_their_colours() -> None:
     ]
     assert sum(widths) == pytest.approx(100, abs=0.1)
     assert len(widths) == sum(part > 0 for part in terms.parts.values())
+    labels = re.findall(r'aria-label="([^"]*)"', page)
+    shares = [
+        f"{name} {share}"
+        for name, share in zip(
+            ("noise", "initialization", "sampling", "bias", "noise floor"),
+            [percent(float(part / terms.total)) for part in terms.parts.values()],
+            strict=True,
+        )
+    ]
+    assert labels == [", ".join(shares)]
 
 
 def test_words_of_users_are_escaped() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from doubletrouble import _plots
-from doubletrouble.palette import CAUSES, EFFECTS, HATCHES, PAPER
+from doubletrouble.palette import CAUSES, EFFECTS, HATCHES, PAPER, STRIPES
 from doubletrouble.results import Estimate
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -603,3 +603,6 @@ def test_parts_are_readable_on_their_background() -> None:
         for part, color in {**CAUSES[theme], "floor": EFFECTS[theme]["bayes"]}.items():
             assert contrast(color, paper["paper"]) > 2.5, (theme, part)
     assert set(HATCHES) == set(CAUSES["light"]) - {"total"}
+    patterned = {"noise", "total"} ^ STRIPES.keys()  # noise is plain
+    assert patterned == EFFECTS["light"].keys()
+    assert len(set(STRIPES.values())) == len(STRIPES)

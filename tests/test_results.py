@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble._numbers import plain
 from doubletrouble.results import AnovaTerms, PsiTerms
 from doubletrouble.theory import effective_ridge, psi_terms
 
@@ -477,3 +478,17 @@ def test_confidence_interval_of_one_draw_is_infinite() -> None:
     one = dt.Estimate.of(np.array([1.0]))
     assert one.standard_error == math.inf
     assert one.confidence_interval() == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    "make", [dt.exact_error, dt.anova, dt.optimal_ridge, dt.best_stopping_time]
+)
+def test_arrays_are_represented_by_their_range_on_one_line(make: Any) -> None:
+    problem = dt.Problem(ridge=[[0.1], [1.0], [2.0]], features_per_dim=[0.5, 2.0])
+    result = make(problem)
+    total = np.asarray(getattr(result, "error", result).total)
+    ends = f"{plain(total.min())} to {plain(total.max())}"
+    assert repr(result) == f"{type(result).__name__}(shape=(3, 2), total={ends})"
+    estimate = dt.Estimate(value=total, standard_error=np.ones(total.shape), n_draws=4)
+    expected = f"Estimate(shape=(3, 2), value={ends}, standard_error=1.00, n_draws=4)"
+    assert repr(estimate) == expected

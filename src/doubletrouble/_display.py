@@ -34,14 +34,22 @@ from doubletrouble._numbers import (
     percent,
     plain,
     power,
+    range_of,
     skill_text,
     whole,
     with_error,
 )
-from doubletrouble._plots import ByCause, bar_limit, identified, part_label, varying_parameters
+from doubletrouble._plots import (
+    ByCause,
+    bar_limit,
+    identified,
+    part_label,
+    part_labels,
+    varying_parameters,
+)
 from doubletrouble.errors import require
 from doubletrouble.glossary import symbol
-from doubletrouble.palette import CAUSES, EFFECTS, FORECAST, in_sentences, printed_name
+from doubletrouble.palette import CAUSES, EFFECTS, FORECAST, STRIPES, in_sentences, printed_name
 from doubletrouble.parameters import ROUNDING, FloatArray
 
 WIDTH = 80
@@ -109,6 +117,7 @@ class Table:
     index: str = ""  # the column that is the index of a frame
     causes: Sequence[Mapping[str, Any]] = ()  # of every row, drawn as bars in notebooks
     labels: Mapping[str, str] = field(default_factory=dict)  # of causes, if not the usual ones
+    shape: tuple[int, ...] = ()  # of the points that are its rows
 
     def records(self) -> list[dict[str, Any]]:
         """The rows for programs: a mapping from names to numbers and words for each."""
@@ -151,6 +160,7 @@ def point_table(
         rows=list(zip(*(_at_every_point(value, shape) for _, value in cells), strict=True)),
         omitted="points",
         keys=max(len(varying), 1),
+        shape=shape,
         **options,
     )
 
@@ -282,6 +292,7 @@ def table_by_part(error: ByCause, confidence: float | None = None) -> Table:
         rows=rows,
         confidence=confidence,
         parts={} if error.is_difference else dict(enumerate(columns)),
+        labels=part_labels(error),
     )
 
 
@@ -798,9 +809,11 @@ def as_text(content: Content, encode: Callable[[str], str] = str) -> str:
 
 
 def one_line(name: str, content: Content) -> str:
-    """A result on one line: the rows of its first table, or its title."""
+    """A result on one line: the rows of its first table, of points their ranges, or its title."""
     shown = [content.title] if content.title else []
     for table in content.tables[:1]:
+        if table.shape:
+            shown = [f"shape={table.shape}", *_ranges(table)]
         if table.columns[0].form != "words":
             continue
         texts = [
@@ -815,6 +828,18 @@ def one_line(name: str, content: Content) -> str:
             shown = [f"{a}={' '.join(b.split())}" for a, b in zip(label, number, strict=True)]
     text = ", ".join(shown) or content.verdict
     return f"{name}({'; '.join(text.splitlines())})".replace(UNBROKEN, " ")
+
+
+def _ranges(table: Table) -> list[str]:
+    """The ranges of the columns that do not vary by definition; of an error, that of the total."""
+    columns = {
+        column.name: [number_in(cell) for cell in cells]
+        for column, cells in zip(table.columns, zip(*table.rows, strict=True), strict=False)
+        if column.printed and column.form not in ("words", "count", "multiples", "settings")
+    }
+    if "total" in columns:
+        columns = {"total": columns["total"]}
+    return [f"{name}={range_of(numbers)}" for name, numbers in columns.items()]
 
 
 def paragraph(text: str, indent: str = "") -> list[str]:
@@ -923,12 +948,6 @@ _RULE = "1px solid color-mix(in srgb, currentColor 25%, transparent)"
 _SOFT = "opacity:.75"
 _HEADING = "font-weight:600;font-size:1.08em;margin-bottom:.3em"
 _NUMBERS = "text-align:right;font-variant-numeric:tabular-nums;white-space:pre"
-_STRIPES = {  # what distinguishes causes without their colours
-    "initialization": "repeating-linear-gradient(45deg,#fff6 0 1px,#0000 1px 5px)",
-    "sampling": "radial-gradient(#fff8 20%,#0000 22%) 0 0/5px 5px",
-    "bias": "repeating-linear-gradient(-45deg,#fff6 0 1px,#0000 1px 5px)",
-    "bayes": "repeating-linear-gradient(0deg,#fff6 0 1px,#0000 1px 4px)",
-}
 
 
 def as_html(content: Content) -> str:
@@ -959,7 +978,7 @@ def _filling(part: str) -> str:
     if part == "total":
         return "background:currentColor;opacity:.4"
     color = {**EFFECTS["light"], **CAUSES["light"]}.get(part, "#8A8F98")
-    return f"background:{_STRIPES[part]},{color}" if part in _STRIPES else f"background:{color}"
+    return f"background:{STRIPES[part]},{color}" if part in STRIPES else f"background:{color}"
 
 
 def _table_html(table: Table) -> str:
@@ -998,7 +1017,7 @@ def _table_html(table: Table) -> str:
         )
         foot = f'<div style="{_SOFT}">{legend}</div>{foot}'
         head.insert(1, "<th></th>")
-        for cells_of_row, bar in zip(body, _cause_bars(causes), strict=True):
+        for cells_of_row, bar in zip(body, _cause_bars(causes, table.labels), strict=True):
             cells_of_row.insert(1, f'<td style="padding:2px 8px">{bar}</td>')
     lines = [f'<tr style="border-top:{_RULE}">{"".join(cells)}</tr>' for cells in body]
     if len(rows) < count:
@@ -1044,12 +1063,15 @@ def _stacked_bar(table: Table) -> str:
     }
     if len(values) < 2:
         return ""
-    (bar,) = _cause_bars([values], "30em", "1.1em")
+    (bar,) = _cause_bars([values], table.labels, "30em", "1.1em")
     return f'<div style="margin:.5em 0">{bar}</div>' if bar else ""
 
 
 def _cause_bars(
-    causes: Sequence[Mapping[str, Any]], width: str = "11em", height: str = "1em"
+    causes: Sequence[Mapping[str, Any]],
+    labels: Mapping[str, str],
+    width: str = "11em",
+    height: str = "1em",
 ) -> list[str]:
     """Errors as bars of their causes in their colours, on one scale; long ones are cut."""
     values = [{part: max(_number(v), 0.0) for part, v in each.items()} for each in causes]
@@ -1061,15 +1083,19 @@ def _cause_bars(
             bars.append("")
             continue
         scale = 100 / limit * min(1.0, limit / total)
+        words = {
+            part: f"{labels.get(part, printed_name(part))} {percent(value / total)}"
+            for part, value in each.items()
+        }
         pieces = "".join(
-            f'<span title="{escape(printed_name(part))} {percent(value / total)}" '
+            f'<span title="{escape(words[part])}" '
             f'style="display:inline-block;height:100%;width:{scale * value:.2f}%;'
             f'{_filling(part)}"></span>'
             for part, value in each.items()
             if value > 0
         )
         style = f"height:{height};width:{width};max-width:100%;white-space:nowrap;overflow:hidden"
-        label = ", ".join(f"{part} {percent(value / total)}" for part, value in each.items())
+        label = ", ".join(words.values())
         bars.append(f'<div role="img" aria-label="{escape(label)}" style="{style}">{pieces}</div>')
     return bars
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import Declared, FloatArray, Value, parameter
+from doubletrouble.parameters import Declared, FloatArray, Value, as_value, parameter
 
 CostName: TypeAlias = Literal["features", "training"]
 """The quantities that a budget may limit: features in all, or operations of training."""
@@ -93,7 +93,7 @@ class Cost(Declared):
             rounds = np.ceil(np.divide(K, self.workers))
         each = N * P * (self.steps or np.minimum(N, P)) + self.predictions * P
         cost = rounds * each + self.sample_price * np.asarray(N)
-        return np.asarray(cost) if np.ndim(cost) else float(cost)
+        return as_value(np.asarray(cost))
 
 
 def check_cost(cost: object) -> None:

@@ -46,6 +46,7 @@ from doubletrouble.parameters import (
     Parameter,
     Parts,
     Value,
+    as_value,
     checked,
     common_shape,
     declarations,
@@ -360,7 +361,7 @@ class FeatureBank(Scheme):
         refuse(name, shown, few, "at least the features of one member")
         with np.errstate(invalid="ignore"):
             share = np.fmin(np.divide(width, bank), 1.0)  # inf/inf: the share has no effect
-        return share if np.ndim(share) else float(share)
+        return as_value(share)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

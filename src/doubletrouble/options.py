@@ -73,7 +73,7 @@ class Option(Shown):
     @property
     def total(self) -> float:
         """The total error after the change; NaN where it is withheld."""
-        return math.nan if self.error is None else _value(self.error.total)
+        return math.nan if self.error is None else float(self.error.total)
 
     @property
     def is_finite(self) -> bool:
@@ -90,7 +90,7 @@ class Option(Shown):
         """Whether the gain is worth the change; of an estimate, all of its interval."""
         if self.gain is None:
             return False
-        least = _value(self.gain) if self.interval is None else _value(self.interval.low)
+        least = float(self.gain) if self.interval is None else float(self.interval.low)
         return least >= WORTHWHILE
 
     @property
@@ -123,7 +123,7 @@ class Option(Shown):
         """The change, the error after it, and its gain, as text."""
         if self.error is None:
             return f"{self.name}: withheld, because {self.reason}."
-        gain = "" if self.gain is None else f", {less(_value(self.gain))} than now"
+        gain = "" if self.gain is None else f", {less(float(self.gain))} than now"
         setting = f" at {_in_words(self.setting)}" if self.setting else ""
         return f"{self.name}: error {plain(self.total)}{setting}{gain}."
 
@@ -164,7 +164,7 @@ def removed(after: Value | Estimate, now: Value | Estimate) -> float | Estimate 
     >>> removed(1.0, 4.0), removed(1.0, math.inf), removed(math.inf, math.inf), removed(1.0, 0.0)
     (0.75, 1.0, 0.0, -1.0)
     """
-    present, rest = _value(now), _value(after)
+    present, rest = float(now), float(after)
     if not isinstance(now, Estimate):
         if rest == present:
             return 0.0
@@ -314,7 +314,7 @@ class Advice(Shown):
         steps: list[tuple[str, str, float]] = []
         if before.parts.keys() == after.parts.keys() and before.includes == after.includes:
             for part, value in before.parts.items():
-                change = _value(after.parts[part]) - _value(value)
+                change = float(after.parts[part]) - float(value)
                 if change:
                     steps.append((part_label(before, part), part, change))
         # a total may be estimated apart from its parts
@@ -460,8 +460,8 @@ def _gain_cell(option: Option) -> float | Estimate | _GainCell | None:
     gain, interval = option.gain, option.interval
     if gain is None or interval is None:
         return gain
-    error = _value(gain.standard_error) if isinstance(gain, Estimate) else math.nan
-    return _GainCell(value=_value(gain), standard_error=error, interval=interval)
+    error = float(gain.standard_error) if isinstance(gain, Estimate) else math.nan
+    return _GainCell(value=float(gain), standard_error=error, interval=interval)
 
 
 def _bar(option: Option, *, new_group: bool = False) -> Any:
@@ -496,12 +496,8 @@ def _gain(option: Option, confidence: float | None) -> str:
     """The gain with its interval."""
     if option.gain is None:
         return ""
-    text = f" by {percent(_value(option.gain))}"
+    text = f" by {percent(float(option.gain))}"
     if option.interval is None or confidence is None:
         return text
-    low, high = (percent(_value(end)) for end in option.interval)
+    low, high = (percent(float(end)) for end in option.interval)
     return f"{text} ({level(confidence)} interval {low} to {high}, {option.status})"
-
-
-def _value(number: Value | Estimate) -> float:
-    return float(number.value if isinstance(number, Estimate) else number)

@@ -52,6 +52,24 @@ HATCHES = {
 }
 """Hatches of areas of these parts, which differ in grey print, too."""
 
+_LEFT, _RIGHT, _FLAT, _UPRIGHT = (
+    f"repeating-linear-gradient({angle}deg,#fff6 0 1px,#0000 1px {width}px)"
+    for angle, width in ((45, 5), (-45, 5), (0, 4), (90, 4))
+)
+_DOTS = "radial-gradient(#fff8 20%,#0000 22%) 0 0/5px 5px"
+
+STRIPES = {
+    "initialization": _LEFT,
+    "sampling": _DOTS,
+    "bias": _RIGHT,
+    "resampling": f"{_LEFT},{_RIGHT}",
+    "bayes": _FLAT,
+    "initialization_sampling": f"{_LEFT},{_DOTS}",
+    "noise_sampling": _UPRIGHT,
+    "noise_initialization_sampling": f"{_FLAT},{_UPRIGHT}",
+}
+"""The same as CSS backgrounds, and those of effects."""
+
 EFFECTS = {
     "light": CAUSES["light"]
     | {

@@ -91,7 +91,7 @@ def number_axis(name: str, value: Axis, spec: Parameter) -> tuple[float, ...]:
     """
     if not spec.whole:
         return distinct(name, tuple(number(name, item, spec) for item in _numbers(name, value)))
-    values = tuple(_plain(number(name, item, spec)) for item in _whole_numbers(name, value))
+    values = tuple(_as_int(number(name, item, spec)) for item in _whole_numbers(name, value))
     return tuple(map(float, distinct(name, values)))
 
 
@@ -129,11 +129,11 @@ def _whole_numbers(name: str, value: object) -> list[Any]:
             values = _numbers(name, part)
             if len(values) > 1:  # a range
                 values = list(dict.fromkeys([values[0], *map(round, values[1:-1]), values[-1]]))
-            whole += map(_plain, values)
+            whole += map(_as_int, values)
     return whole
 
 
-def _plain(value: Any) -> Any:
+def _as_int(value: Any) -> Any:
     """A whole number as an int, which is printed without a decimal point."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

@@ -46,6 +46,7 @@ from doubletrouble.parameters import (
     FloatArray,
     Numeric,
     Value,
+    as_value,
     declared,
     number,
     parameter,
@@ -181,7 +182,7 @@ class SpectralLaw(Declared, abc.ABC):
         0.0625
         """
         value = np.exp(self._log_eigenvalue(rank))
-        return value if np.ndim(value) else float(value)
+        return as_value(value)
 
     @overload
     def target_power(self, rank: float) -> float: ...
@@ -207,7 +208,7 @@ class SpectralLaw(Declared, abc.ABC):
         0.125
         """
         value = np.exp(2 * self.source * self._log_eigenvalue(rank) - np.log(rank))
-        return value if np.ndim(value) else float(value)
+        return as_value(value)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

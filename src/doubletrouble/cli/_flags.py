@@ -22,7 +22,7 @@ from doubletrouble.ensembles import SCHEMES, SUPPORT, Ensemble, Scheme, named_en
 from doubletrouble.ensembles import scheme_options as all_scheme_options
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.losses import LOSSES, TASKS
-from doubletrouble.parameters import Numeric, Parameter, Value, declarations
+from doubletrouble.parameters import Numeric, Parameter, Value, as_value, declarations
 from doubletrouble.problems import USUAL, Mixture, Problem, noise_at
 from doubletrouble.ranges import number_axis, numbers
 
@@ -431,7 +431,7 @@ class ProblemGrid:
         if "snr" not in self.axes:
             return None
         noise = _NOISE_AT(self.values("snr"), self.values("signal"))
-        return noise if np.ndim(noise) else float(noise)
+        return as_value(noise)
 
     def values(self, name: str) -> Numeric:
         """One number, or an array along the axis of a parameter."""

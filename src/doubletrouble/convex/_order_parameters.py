@@ -24,7 +24,15 @@ from doubletrouble.convex._logistic import LogisticLabels
 from doubletrouble.convex._overlaps import excess_overlap
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import Logistic, Loss, MaxMargin
-from doubletrouble.parameters import BoolArray, FloatArray, Numeric, Parameter, Value, checked
+from doubletrouble.parameters import (
+    BoolArray,
+    FloatArray,
+    Numeric,
+    Parameter,
+    Value,
+    as_value,
+    checked,
+)
 from doubletrouble.problems import Mixture, Problem
 
 BLOCK = 2048  # points solved at once
@@ -125,7 +133,7 @@ class OrderParameters(Shown):
         if not isinstance(shared_noise, bool):
             raise TypeError(f"shared_noise must be True or False, got {shared_noise!r}")
         result = self.q_d + self._excess(f1, f2, shared_noise=shared_noise)
-        return result if np.ndim(result) else float(result)
+        return as_value(result)
 
     def _training(self) -> tuple[FloatArray, FloatArray]:
         """The training error (squared residuals, or wrong signs) and the mean loss."""
@@ -244,13 +252,9 @@ def solved(
                 m = np.where(_blind(part), 0.0, m)
             results.append(tuple(map(at.at_limits, (m, q, V, intercept, q_d))))
         blocks.append(block)
-    every = (_plain(np.concatenate(v).reshape(shape)) for v in zip(*results, strict=True))
+    every = (as_value(np.concatenate(v).reshape(shape)) for v in zip(*results, strict=True))
     named = dict(zip(("m", "q", "V", "intercept", "q_d"), every, strict=True))
     return OrderParameters(**named, _blocks=tuple(blocks), _shape=shape)
-
-
-def _plain(array: FloatArray) -> Value:
-    return array if array.ndim else float(array)
 
 
 # --- from parameters to equations ----------------------------------------------------------------

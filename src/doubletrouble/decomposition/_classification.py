@@ -7,7 +7,7 @@ vote, counts as half an error.
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.parameters import FloatArray, Value, as_value
 
 
 def error_rate(scores: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
@@ -55,4 +55,4 @@ def grouped(scores: npt.ArrayLike, size: int) -> FloatArray:
 def _wrong(scores: FloatArray, labels: npt.ArrayLike) -> Value:
     """The mean over test points of 0 for the correct sign, 1 for the wrong one, 1/2 for a tie."""
     error: FloatArray = (1 - np.sign(scores) * np.asarray(labels)).mean(axis=-1) / 2
-    return error if error.ndim else float(error)
+    return as_value(error)

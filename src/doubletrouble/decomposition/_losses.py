@@ -52,6 +52,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._numbers import percent, plain
 from doubletrouble.decomposition._components import ProductWeights, Statistic
 from doubletrouble.decomposition._design import Design
 from doubletrouble.losses import LearnerMeasure
@@ -522,13 +523,13 @@ class _Logarithms(_Loss):
                     share = self._impossible
                     where = "test points have no class of positive probability in all fits"
                 yield (
-                    f"The cross-entropy is infinite: {share / self._counted:.1%} of the "
+                    f"The cross-entropy is infinite: {percent(share / self._counted)} of the "
                     f"{where}. Smooth the probabilities, or use measure='squared'."
                 )
                 return
             yield (
-                f"{self._zeros / self._counted:.1%} of the probabilities are 0, none of them of a "
-                "label: such classes have probability 0 in the central predictors."
+                f"{percent(self._zeros / self._counted)} of the probabilities are 0, none of them "
+                "of a label: such classes have probability 0 in the central predictors."
             )
         design, values = self.design, self._values(statistics)
         weights = parts_of_losses(design, "log")
@@ -545,16 +546,18 @@ class _Logarithms(_Loss):
                 continue
             error = c / (n * (n - 1)) / part
             if abs(error) >= _SHOWN_BIAS:
-                left.append(f"{error:+.1%} of {name} ({n} draws)")
+                left.append(f"{percent(error, '+')} of {name} ({n} draws)")
             if abs(error) > _SMALL_BIAS:
                 enough = math.ceil(0.5 + math.sqrt(0.25 + abs(c) / (_SMALL_BIAS * part)))
                 wanted.append(f"{enough} for {name}")
         if parts:
-            more = f"; below {_SMALL_BIAS:.0%} with about {', '.join(wanted)}" if wanted else ""
+            more = (
+                f"; below {percent(_SMALL_BIAS)} with about {', '.join(wanted)}" if wanted else ""
+            )
             yield (
                 "Parts of the cross-entropy have no unbiased estimate from few fits; they are "
                 "extrapolated in the number of draws. Estimated bias that remains: "
-                f"{', '.join(left) or f'below {_SHOWN_BIAS:.1%} of each part'}{more}."
+                f"{', '.join(left) or f'below {percent(_SHOWN_BIAS)} of each part'}{more}."
             )
 
 
@@ -620,7 +623,7 @@ class _Votes(_Loss):
             "Parts of the error rate are effects of voting: they may be negative, and depend on "
             f"the numbers of noise draws ({counts[0]}), initializations ({counts[1]}) and data "
             f"sets ({counts[2]}). With infinitely many, about: "
-            f"{', '.join(f'{name} {value:.3g}' for name, value in parts.items())}."
+            f"{', '.join(f'{name} {plain(value)}' for name, value in parts.items())}."
         )
         for name, n in zip(self._sums, counts, strict=True):
             if n == 2 and name in missing:

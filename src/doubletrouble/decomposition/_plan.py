@@ -145,7 +145,7 @@ def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPl
         if need.is_limited
     ]
     if (most := getattr(result, "most_data", math.inf)) < D:
-        notes.append(f"the pool has {most:g} training sets: use smaller ones, or more rows")
+        notes.append(f"the pool has {whole(most)} training sets: use smaller ones, or more rows")
     draws = design.n_noise + (design.injected is not None)  # and the labels without added noise
     return RepeatPlan(
         n_data=D,

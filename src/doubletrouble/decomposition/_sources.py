@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
+from doubletrouble._numbers import plain
 from doubletrouble.parameters import (
     FloatArray,
     Labels,
@@ -680,7 +681,8 @@ class PoolSource:
             most = left / (left - self.n_samples)
             notes.append(
                 f"Each training set has {self.n_samples} of the same {left} rows: sampling is "
-                f"between the value shown and {most:.2g} times that, and bias contains the rest."
+                f"between the value shown and {plain(most, 2)} times that, and bias contains the "
+                "rest."
             )
         if self.injected is not None and n_noise > 1:
             notes.append(

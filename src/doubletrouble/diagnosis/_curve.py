@@ -9,7 +9,7 @@ import numpy as np
 
 from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, Table, table_by_point
-from doubletrouble._numbers import alone, level
+from doubletrouble._numbers import alone, level, whole
 from doubletrouble._plots import part_label
 from doubletrouble.estimates import Estimate
 from doubletrouble.options import Option, less
@@ -60,7 +60,7 @@ class LearningCurve(Shown):
     def _content(self) -> Content:
         how = self.error.status["sampling"]
         law = [n for n, one in zip(self.n_samples.tolist(), how, strict=True) if one == LAW]
-        sizes = " to ".join(f"{n:,.0f}" for n in law[:1] + law[-1:])
+        sizes = " to ".join(whole(n) for n in law[:1] + law[-1:])
         return Content(
             title=f"{self.error.label.capitalize()} by the number of training rows",
             tables=[self._table()],

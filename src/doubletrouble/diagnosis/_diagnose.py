@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble._numbers import CONFIDENCE
+from doubletrouble._numbers import CONFIDENCE, percent, plain
 from doubletrouble.decomposition import (
     FitWarning,
     Inputs,
@@ -351,7 +351,7 @@ class _Learners:
         spread = math.sqrt(table.baseline / table.target.shape[1])
         if noise is not None and noise > _MOST_NOISE * spread:
             raise ValueError(
-                f"noise must be at most the standard deviation of y, {spread:.3g}, got {noise!r}"
+                f"noise must be at most the standard deviation of y, {plain(spread)}, got {noise!r}"
             )
         return cls(
             table=table,
@@ -554,12 +554,13 @@ def _notes(
             "out of the learning curve."
         )
     if abs(extrapolation.law_excess) > _LAW_OFF:
+        excess = percent(math.expm1(extrapolation.law_excess), "+")
         notes.append(
-            f"The overlap law is off by {math.expm1(extrapolation.law_excess):+.0%} at 40% of the "
-            "rows, where it can be checked; sampling is corrected for this."
+            f"The overlap law is off by {excess} at 40% of the rows, where it can be checked; "
+            "sampling is corrected for this."
         )
     return notes
 
 
 def _percent(rungs: Sequence[int]) -> str:
-    return " and ".join(f"{rung / N_BLOCKS:.0%}" for rung in rungs)
+    return " and ".join(percent(rung / N_BLOCKS) for rung in rungs)

@@ -34,6 +34,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._numbers import percent
 from doubletrouble.decomposition import generator
 from doubletrouble.diagnosis._design import FULL, LAW, N_BLOCKS, RUNGS
 from doubletrouble.diagnosis._measurements import Measurement, Measurements
@@ -567,7 +568,7 @@ def _possible(
 def _rise_of_error(falls: Falls) -> str:
     if (rungs := falls.rise()) is None:
         return ""
-    low, high = (f"{rung / N_BLOCKS:.0%}" for rung in rungs)
+    low, high = (percent(rung / N_BLOCKS) for rung in rungs)
     return f"the error rises between {low} and {high} of the rows: an interpolation peak is near"
 
 
@@ -575,7 +576,7 @@ def _just_past_peak(falls: Falls) -> str:
     if falls.passed_peak < 0 or len(falls.rungs) - falls.passed_peak > _FEWEST_FALLS:
         return ""
     peak = falls.rungs[falls.passed_peak] / N_BLOCKS
-    return f"the error has a peak at {peak:.0%} of the rows, and too few sizes lie beyond it"
+    return f"the error has a peak at {percent(peak)} of the rows, and too few sizes lie beyond it"
 
 
 def _growth_of_seeds(measured: Measurements, rows: RowMultipliers) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._numbers import percent, plain
 from doubletrouble.decomposition import (
     FitWarning,
     Inputs,
@@ -100,9 +101,9 @@ class BlockedRows:
             correlation = float(np.mean(ranks[1:] * ranks[:-1])) / spread
             if correlation * np.sqrt(self.n_samples) > _NEIGHBOURS:
                 notes.append(
-                    f"Errors of neighbouring rows are alike (rank correlation {correlation:.2f}): "
-                    "if rows follow in time or come in groups, the error on new ones is larger; "
-                    "give groups."
+                    "Errors of neighbouring rows are alike (rank correlation "
+                    f"{plain(correlation, 2)}): if rows follow in time or come in groups, "
+                    "the error on new ones is larger; give groups."
                 )
         return notes
 
@@ -266,7 +267,7 @@ class Fitted:
         if not self.failures:
             return
         shown = listed_failures(
-            (f"window {fit.window} of {fit.rung / N_BLOCKS:.0%} of the rows", message)
+            (f"window {fit.window} of {percent(fit.rung / N_BLOCKS)} of the rows", message)
             for fit, message in self.failures.items()
         )
         raise FitError(

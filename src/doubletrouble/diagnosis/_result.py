@@ -327,7 +327,7 @@ class Diagnosis(Shown):
         """Why another loss has no curve to x times the rows; empty if it has one."""
         infinite = [rung for rung, total in measured.items() if math.isinf(total.mean)]
         if infinite:
-            return f"the loss is infinite at {infinite[-1] / N_BLOCKS:.0%} of the rows"
+            return f"the loss is infinite at {percent(infinite[-1] / N_BLOCKS)} of the rows"
         rises = x > 1 and Falls.of(measured, self.multipliers).rise()
         return "this loss rises with the rows" if rises else ""
 

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from doubletrouble._numbers import plain
 from doubletrouble.figures._panel import Points
 from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
@@ -49,7 +50,7 @@ class Agreement:
         >>> print(Agreement("Simulation", 2.345, 12, "standard errors"))
         Simulation: at most 2.3 apart (standard errors), 12 values.
         """
-        most = f"at most {self.largest:.2g} apart ({self.unit})"
+        most = f"at most {plain(self.largest, 2)} apart ({self.unit})"
         return f"{self.reference}: {most}, {self.count} values."
 
 
@@ -101,7 +102,7 @@ def with_authors(
     Deviations are relative to each value, or to `scale`, such as the total error.
 
     >>> print(with_authors([(np.array([1.0, 2.0]), np.array([1.0, 2.002]))]))
-    The authors' stored values: at most 0.001 apart (relative), 2 values.
+    The authors' stored values: at most 0.0010 apart (relative), 2 values.
     """
     parts = [
         (np.abs(value - authors) / np.abs(authors if scale is None else scale))[

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble._numbers import CONFIDENCE
+from doubletrouble._numbers import CONFIDENCE, percent, plain
 from doubletrouble.activations import Activation, Function, activation_values
 from doubletrouble.activations import activation as known_activation
 from doubletrouble.errors import automatic_device
@@ -230,8 +230,8 @@ def forecast(
     deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
     label_noise = _label_noise(loo, deviations, likely, given, outputs)
     if given is not None and given > label_noise.upper * (1 + _ROUNDING):
-        most = f"at most {label_noise.upper:.3g} by these rows"
-        notes.append(f"noise must be {most}, got {given:g}: the bound is used.")
+        most = f"at most {plain(label_noise.upper)} by these rows"
+        notes.append(f"noise must be {most}, got {plain(given)}: the bound is used.")
     floor = label_noise.estimate**2 * outputs * (_FLOOR if given is None else 1.0)
     population = Population.of(loo, rows.n_modes, floor)
     checks: list[ForecastCheck] = []
@@ -271,9 +271,9 @@ def _data_notes(spectrum: Eigenbasis, rows: DataRows) -> list[str]:
     offset = np.abs(rows.labels.mean(axis=0)) / rows.labels.std(axis=0).clip(min=_SMALLEST)
     if not rows.intercept and offset.max() > _FAR_FROM_ZERO:
         notes.append(
-            f"The mean of y is {offset.max():.2g} times its standard deviation from 0, and there "
-            "is no intercept: fit_intercept=True is better, and the variance over features is too "
-            "high without it."
+            f"The mean of y is {plain(offset.max(), 2)} times its standard deviation from 0, and "
+            "there is no intercept: fit_intercept=True is better, and the variance over features "
+            "is too high without it."
         )
     if spectrum.rounding:
         rank = int(np.count_nonzero(spectrum.eigenvalues))
@@ -292,8 +292,8 @@ def _tail_notes(loo: LeaveOneOut) -> list[str]:
     if count < 2 or share <= _TAIL_SHARE:
         return []
     return [
-        f"{count:,} of {n:,} rows make up {share:.0%} of the error: standard errors are too small "
-        "if the tails of the inputs or of the noise are heavy."
+        f"{count:,} of {n:,} rows make up {percent(share)} of the error: standard errors are too "
+        "small if the tails of the inputs or of the noise are heavy."
     ]
 
 

@@ -66,7 +66,7 @@ def simulate_members(
     given: tuple[Member, ...] = checked_members(members, (Member,))
     for one in given:
         for name in ("features_per_dim", "ridge"):
-            if math.isinf(value := _plain(getattr(one, name))):
+            if math.isinf(value := _as_float(getattr(one, name))):
                 raise ValueError(f"{name} must be finite to be simulated, got {value!r}")
     strength, noisiness = (
         number(name, USUAL[name] if value is None else value, spec)
@@ -81,8 +81,8 @@ def simulate_members(
     whole_number("seed", seed, 0, MOST_SEEDS)
     D = int(number("dim", dim, glossary.WHOLE_DIM))
     wanted = overlaps(
-        [_plain(one.features_per_dim) for one in given],
-        [_plain(one.samples_per_dim) for one in given],
+        [_as_float(one.features_per_dim) for one in given],
+        [_as_float(one.samples_per_dim) for one in given],
         sharing,
     )
     sizes = [_sizes(one, D) for one in given]
@@ -130,10 +130,10 @@ class LearnerSize(NamedTuple):
 
 
 def _sizes(one: Member, dim: int) -> LearnerSize:
-    P, N = (round(_plain(ratio) * dim) for ratio in (one.features_per_dim, one.samples_per_dim))
+    P, N = (round(_as_float(ratio) * dim) for ratio in (one.features_per_dim, one.samples_per_dim))
     refuse_empty("features_per_dim", one.features_per_dim, P, dim)
     refuse_empty("samples_per_dim", one.samples_per_dim, N, dim)
-    ridge = _plain(one.ridge)
+    ridge = _as_float(one.ridge)
     if wanted := required_ridge(P, ridge, [N]):
         raise ValueError(f"ridge must be {wanted}, got {ridge!r}")
     return LearnerSize(P, N)
@@ -146,7 +146,7 @@ def _whole_overlaps(wanted: FloatArray, sizes: Sequence[int], dim: int) -> Float
     return rounded
 
 
-def _plain(value: Numeric) -> float:
+def _as_float(value: Numeric) -> float:
     return float(np.asarray(value))
 
 
@@ -225,7 +225,7 @@ def _response(
         slope = slope_by_power(sigma, dim)
         outputs, own = sampled_outputs(sigma, theta, slope, test, sigma.mean, _DEVICE), 0.0
         phi = activate(sigma, x @ theta.T, _DEVICE) - sigma.mean
-    fit = RidgeFit(phi.shape[0] * phi.shape[1] * _plain(member.ridge) / dim)
+    fit = RidgeFit(phi.shape[0] * phi.shape[1] * _as_float(member.ridge) / dim)
     return feature_learner(phi, outputs, own, [fit])(0)
 
 

@@ -58,7 +58,16 @@ from doubletrouble.ensembles import (
 )
 from doubletrouble.glossary import SYMBOLS, axis_label
 from doubletrouble.palette import BLUE, GREEN, VERMILION
-from doubletrouble.parameters import FloatArray, Numbers, Numeric, Parameter, Parts, Value, number
+from doubletrouble.parameters import (
+    FloatArray,
+    Numbers,
+    Numeric,
+    Parameter,
+    Parts,
+    Value,
+    as_value,
+    number,
+)
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import ErrorTerms
 from doubletrouble.spectra import PowerLaw, SpectralLaw, TwoPowerLaw
@@ -181,7 +190,7 @@ class Exponents(Shown):
             )
             for f in fields(PartExponents)
         }
-        return PartExponents(**{name: _plain(value) for name, value in slopes.items()})
+        return PartExponents(**{name: as_value(value) for name, value in slopes.items()})
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -533,7 +542,7 @@ def _asymptotic(
             "bias": -b * z,
         }
         slopes["total"] = np.choose(largest, [*slopes.values(), 0.0 * z])
-        tables.append(PartExponents(**{k: _plain(v) for k, v in slopes.items()}))
+        tables.append(PartExponents(**{k: as_value(v) for k, v in slopes.items()}))
     names = np.asarray(list(known))[which]
     regime = names if names.ndim else str(names)
     by_n_samples, by_n_features, by_n_members = tables
@@ -543,7 +552,3 @@ def _asymptotic(
         by_n_members=by_n_members,
         regime=regime,
     )
-
-
-def _plain(value: Value) -> Value:
-    return value if np.ndim(value) else float(value)

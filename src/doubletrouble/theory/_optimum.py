@@ -53,7 +53,7 @@ from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemb
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.estimates import ByValue
 from doubletrouble.losses import Measure
-from doubletrouble.parameters import FloatArray, Indices, Numbers, Parts, Value
+from doubletrouble.parameters import FloatArray, Indices, Numbers, Parts, Value, as_value
 from doubletrouble.problems import Problem, ridge_name
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
@@ -186,7 +186,7 @@ def optimal_ridge(
         from doubletrouble.theory._any_loss import best_ridge
 
         best = best_ridge(problem, scheme, measure)
-        plain: Value = best if np.ndim(best) else float(best)
+        plain = as_value(best)
         error = exact_error(replace(problem, ridge=plain), scheme, measure)
         return OptimalRidge(ridge=plain, error=error)
     checked_measure(problem, measure)
@@ -352,7 +352,7 @@ def _central_difference(
     with np.errstate(invalid="ignore"):
         slope = np.where(diverges, -np.inf, (up - down) / (2 * _LOG_STEP * size))
         slope = np.where(np.isinf(size), 0.0, slope)
-    return slope if slope.ndim else float(slope)
+    return as_value(slope)
 
 
 def moved_member_terms(
