@@ -238,7 +238,7 @@ def test_plot_has_a_bar_per_option() -> None:
 def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
     result = advice(ridge=1e-5)
     for name in (None, DIVIDED, MANY_AT_BEST):
-        axes = result.waterfall(name)
+        axes: Any = result.waterfall(name)
         option = result.choice if name is None else result[name]
         labels = [label.get_text() for label in axes.get_yticklabels()]
         changes = [label.rsplit(" ", 1)[0] for label in labels[1:-1]]

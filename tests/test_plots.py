@@ -141,6 +141,11 @@ PICTURES: dict[str, Callable[[], _plots.Picture]] = {
 }
 
 
+def drawn_axes(picture: _plots.Picture) -> Any:
+    """The axes of a picture, untyped: artists of matplotlib have no types of their own."""
+    return _plots.draw(picture)
+
+
 def texts(ax: Any) -> list[str]:
     ax.figure.canvas.draw()
     return [text.get_text() for text in ax.texts]
@@ -172,7 +177,7 @@ def whiskers(ax: Any) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_is_drawn_on_given_axes_or_new_ones(name: str) -> None:
     picture = PICTURES[name]()
-    ax = _plots.draw(picture)
+    ax = drawn_axes(picture)
     ax.figure.canvas.draw()  # no warnings
     assert ax.get_xlabel()
     figure, given = pyplot.subplots()
@@ -214,7 +219,7 @@ def test_layouts_and_positions_that_are_given_stay() -> None:
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_entries_of_legends_are_visible(name: str) -> None:
-    ax = _plots.draw(PICTURES[name]())
+    ax = drawn_axes(PICTURES[name]())
     legend = ax.get_legend()
     if legend is None:
         return
@@ -234,14 +239,14 @@ def test_entries_of_legends_are_visible(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bars", "stack", "breakdown"])
 def test_no_whisker_of_bars_is_below_zero(name: str) -> None:
-    ax = _plots.draw(PICTURES[name]())
+    ax = drawn_axes(PICTURES[name]())
     assert whiskers(ax)[:, 0].min() >= 0
     assert ax.get_xlim()[0] == 0
 
 
 @pytest.mark.parametrize("logy", [True, False])
 def test_no_whisker_or_band_of_curves_is_below_zero(logy: bool) -> None:
-    ax = _plots.draw(curves(logy=logy))
+    ax = drawn_axes(curves(logy=logy))
     assert ax.get_yscale() == ("log" if logy else "linear")
     lowest = whiskers(ax)[:, 1].min()
     assert lowest > 0 if logy else lowest >= 0
@@ -252,7 +257,7 @@ def test_no_whisker_or_band_of_curves_is_below_zero(logy: bool) -> None:
 
 def test_whiskers_of_a_difference_cross_zero() -> None:
     rows = [_plots.Bar(label="bias", value=estimate(1.0, 2.0), part="bias")]
-    ax = _plots.draw(_plots.Bars(rows=rows, xlabel="difference", confidence=0.9, signed=True))
+    ax = drawn_axes(_plots.Bars(rows=rows, xlabel="difference", confidence=0.9, signed=True))
     assert whiskers(ax)[:, 0].min() < 0
     assert texts(ax)[0].startswith("+1.00")
 
@@ -263,7 +268,7 @@ def test_curves_have_a_gap_and_a_note_where_an_estimate_is_not_positive() -> Non
         _plots.Curve(label="bias", y=y, part="bias"),
         _plots.Curve(label="total", y=np.maximum(y, 0.0) + 1, part="total"),
     ]
-    ax = _plots.draw(
+    ax = drawn_axes(
         _plots.Curves(x=np.arange(1.0, 8.0), xlabel="x", ylabel="y", lines=lines, logy=True)
     )
     bias = next(line for line in ax.lines if line.get_color() == CAUSES["light"]["bias"])
@@ -272,7 +277,7 @@ def test_curves_have_a_gap_and_a_note_where_an_estimate_is_not_positive() -> Non
 
 
 def test_lines_that_are_zero_are_in_no_legend() -> None:
-    shown = [text.get_text() for text in _plots.draw(curves()).get_legend().get_texts()]
+    shown = [text.get_text() for text in drawn_axes(curves()).get_legend().get_texts()]
     assert "noise floor" not in shown
     assert {"total", "bias", "noise"} <= set(shown)
 
@@ -282,7 +287,7 @@ def test_lines_below_a_logarithmic_axis_are_in_a_note_only() -> None:
         _plots.Curve(label="total", y=np.ones_like(X), part="total"),
         _plots.Curve(label="noise", y=1e-9 * X, part="noise"),
     ]
-    ax = _plots.draw(curves(lines=lines))
+    ax = drawn_axes(curves(lines=lines))
     assert ax.get_legend() is None
     assert ax.get_ylim()[0] > 1e-8
     assert any("not shown: noise" in text for text in texts(ax))
@@ -293,7 +298,7 @@ def test_lines_that_leave_a_logarithmic_axis_are_in_a_note() -> None:
         _plots.Curve(label="total", y=np.ones_like(X), part="total"),
         _plots.Curve(label="noise", y=np.geomspace(1.0, 1e-9, X.size), part="noise"),
     ]
-    ax = _plots.draw(curves(lines=lines))
+    ax = drawn_axes(curves(lines=lines))
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"total", "noise"}
     assert any("in part below the axis: noise" in text for text in texts(ax))
 
@@ -307,7 +312,7 @@ def test_estimates_that_are_cut_off_at_zero_have_a_gap_and_a_note(logy: bool) ->
         _plots.Curve(label="noise", y=estimate(0 * X, 3500.0 + X), part="noise"),
         _plots.Curve(label="noise floor", y=0 * X, part="bayes"),  # known to be 0
     ]
-    ax = _plots.draw(curves(lines=lines, logy=logy))
+    ax = drawn_axes(curves(lines=lines, logy=logy))
     bias = next(line for line in ax.lines if line.get_color() == CAUSES["light"]["bias"])
     np.testing.assert_array_equal(np.isnan(bias.get_ydata()), X < 1)
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"total", "bias"}
@@ -323,7 +328,7 @@ def test_parts_without_difference_are_in_a_note() -> None:
         _plots.Curve(label="noise", y=1 - X, part="noise"),
         _plots.Curve(label="bias", y=1e-17 * X, part="bias"),
     ]
-    ax = _plots.draw(curves(lines=lines, signed=True))
+    ax = drawn_axes(curves(lines=lines, signed=True))
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"total", "noise"}
     assert any("no difference: bias" in text for text in texts(ax))
 
@@ -340,7 +345,7 @@ def test_notes_have_the_meaning_of_whiskers_and_bands() -> None:
 
 
 def test_extrapolated_pieces_are_dashed() -> None:
-    ax = _plots.draw(curves())
+    ax = drawn_axes(curves())
     styles = {line.get_linestyle() for line in ax.lines if line.get_color() == "#000000"}
     assert styles == {"-", "--"}
     assert any("dashed: extrapolated" in text for text in texts(ax))
@@ -349,7 +354,7 @@ def test_extrapolated_pieces_are_dashed() -> None:
 def test_infinite_numbers_of_the_axis_are_left_out_and_said() -> None:
     x = np.append(X[:-1], np.inf)
     line = _plots.Curve(label="total", y=1 + 1 / X, part="total")
-    ax = _plots.draw(_plots.Curves(x=x, xlabel="features", ylabel="error", lines=[line]))
+    ax = drawn_axes(_plots.Curves(x=x, xlabel="features", ylabel="error", lines=[line]))
     assert ax.get_xlabel() == "features (∞ not shown)"
     assert np.isfinite(ax.get_xlim()).all()
 
@@ -366,14 +371,14 @@ def test_axes_are_logarithmic_over_wide_ranges_only() -> None:
 def test_marks_out_of_sight_are_left_out() -> None:
     marks = [_plots.Mark(label="now", x=1.1), _plots.Mark(label="far", x=99.0)]
     marks.append(_plots.Mark(label="P = N", x=1.0))
-    shown = _plots.draw(curves(marks=marks)).texts
+    shown = drawn_axes(curves(marks=marks)).texts
     sides = {text.get_text(): text.get_ha() for text in shown}
     assert (sides.get("P = N"), sides.get("now")) == ("right", "left")  # close to each other
     assert "far" not in sides
 
 
 def test_stacked_parts_end_at_the_total() -> None:
-    ax = _plots.draw(stack())
+    ax = drawn_axes(stack())
     ends = {bar.get_y(): 0.0 for bar in ax.patches if hasattr(bar, "get_width")}
     for bar in ax.patches:
         if hasattr(bar, "get_width"):
@@ -389,20 +394,20 @@ def test_stacked_parts_end_at_the_total() -> None:
 
 def test_negative_parts_are_left_of_zero() -> None:
     row = _plots.StackRow(label="3", parts={"bias": 5.0, "sampling": -2.0}, total=3.0)
-    ax = _plots.draw(_plots.Stack(rows=[row], xlabel="squared error"))
+    ax = drawn_axes(_plots.Stack(rows=[row], xlabel="squared error"))
     assert {(bar.get_x(), bar.get_width()) for bar in ax.patches} == {(0.0, -2.0), (0.0, 5.0)}
     assert ax.get_xlim()[0] < -2
 
 
 def test_legends_have_the_causes_that_occur() -> None:
     row = _plots.StackRow(label="now", parts={**PARTS, "noise": 0.0}, total=3620.0)
-    ax = _plots.draw(_plots.Stack(rows=[row], xlabel="x", labels={"sampling": "sampling + noise"}))
+    ax = drawn_axes(_plots.Stack(rows=[row], xlabel="x", labels={"sampling": "sampling + noise"}))
     shown = [text.get_text() for text in ax.get_legend().get_texts()]
     assert shown == ["initialization", "sampling + noise", "bias"]
 
 
 def test_causes_of_a_breakdown_lead_up_to_the_total() -> None:
-    ax = _plots.draw(breakdown())
+    ax = drawn_axes(breakdown())
     bars = list(ax.patches)
     for first, second in pairwise(bars[: len(PARTS)]):
         assert second.get_x() == pytest.approx(first.get_x() + first.get_width())
@@ -415,18 +420,18 @@ def test_causes_of_a_breakdown_lead_up_to_the_total() -> None:
 
 
 def test_a_baseline_out_of_sight_is_in_a_note() -> None:
-    ax = _plots.draw(breakdown(baseline=1e6))
+    ax = drawn_axes(breakdown(baseline=1e6))
     assert ax.get_xlim()[1] < 1e5
     assert any("1,000,000, out of sight" in " ".join(text.split()) for text in texts(ax))
 
 
 def test_large_families_have_a_colour_bar_and_small_ones_a_legend() -> None:
-    few = _plots.draw(family(4))
+    few = drawn_axes(family(4))
     assert [text.get_text() for text in few.get_legend().get_texts()] == list(family(4).names)
-    many = _plots.draw(family(12, levels=np.geomspace(1e-4, 1, 12), levels_label="ridge λ"))
+    many = drawn_axes(family(12, levels=np.geomspace(1e-4, 1, 12), levels_label="ridge λ"))
     assert many.get_legend() is None
     assert many.figure.axes[-1].get_ylabel() == "ridge λ"
-    assert len(_plots.draw(family(12)).get_legend().get_texts()) <= 6
+    assert len(drawn_axes(family(12)).get_legend().get_texts()) <= 6
 
 
 def test_estimates_of_a_family_have_whiskers() -> None:
@@ -437,12 +442,12 @@ def test_estimates_of_a_family_have_whiskers() -> None:
         "names": ["1", "2"],
         "ylabel": "error",
     }
-    ax = _plots.draw(_plots.CurveFamily(totals=estimate(totals, 2 * totals), **settings))
+    ax = drawn_axes(_plots.CurveFamily(totals=estimate(totals, 2 * totals), **settings))
     assert whiskers(ax)[:, 1].min() > 0
 
 
 def test_a_map_shows_points_and_marks() -> None:
-    ax = _plots.draw(colored_map())
+    ax = drawn_axes(colored_map())
     assert {"now", "best", "P = N"} <= set(texts(ax))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert ax.figure.axes[-1].get_ylabel() == "squared error"
@@ -452,7 +457,7 @@ def test_maps_of_few_cells_have_numbers_and_axes_that_are_not_negative() -> None
     z = np.arange(6.0).reshape(2, 3) + 1
     labels: dict[str, Any] = {"xlabel": "P", "ylabel": "λ", "zlabel": "error"}
     for x, scale in (([50, 200, 800], "log"), ([50, 100, 150], "linear"), ([1, 10, 18], "linear")):
-        ax = _plots.draw(_plots.Map(x=x, y=[1e-4, 1e-2], z=z, **labels))
+        ax = drawn_axes(_plots.Map(x=x, y=[1e-4, 1e-2], z=z, **labels))
         assert (ax.get_xscale(), ax.get_yscale()) == (scale, "log")
         assert ax.get_xlim()[0] >= 0
         assert {"1.00", "2.00", "6.00"} <= set(texts(ax))
@@ -460,7 +465,7 @@ def test_maps_of_few_cells_have_numbers_and_axes_that_are_not_negative() -> None
 
 
 def test_steps_of_a_waterfall_join() -> None:
-    ax = _plots.draw(waterfall())
+    ax = drawn_axes(waterfall())
     start, noise, bias, end = ax.patches
     assert noise.get_x() == start.get_width()
     assert bias.get_x() == noise.get_x() + noise.get_width()
@@ -473,14 +478,14 @@ def test_steps_of_a_waterfall_join() -> None:
 def test_small_steps_of_a_waterfall_are_in_a_note() -> None:
     steps = [("noise", "noise", -0.3), ("sampling", "sampling", 8e-5), ("bias", "bias", 2e-3)]
     ends: dict[str, Any] = {"start_label": "now", "start": 1.0, "end_label": "2x", "end": 0.70208}
-    ax = _plots.draw(_plots.Waterfall(steps=steps, xlabel="error", **ends))
+    ax = drawn_axes(_plots.Waterfall(steps=steps, xlabel="error", **ends))
     assert row_labels(ax) == ["now", "noise −0.300", "bias +0.00200", "2x"]
     assert "not shown: sampling, less than 0.1%" in texts(ax)
 
 
 def test_points_without_neighbours_have_markers() -> None:
     point = _plots.Curve(label="total", y=np.array([2.0]), part="total")
-    ax = _plots.draw(_plots.Curves(x=[1e9], xlabel="x", ylabel="y", lines=[point]))
+    ax = drawn_axes(_plots.Curves(x=[1e9], xlabel="x", ylabel="y", lines=[point]))
     assert [line.get_marker() for line in ax.lines] == ["o"]
     assert len(ax.get_xticks()) == 1
 
@@ -492,7 +497,7 @@ def test_infinite_values_are_triangles_at_the_edge(value: float, edge: float, ma
         _plots.Curve(label="noise", y=np.array([2.0, value, 1.0]), part="noise"),
         _plots.Curve(label="bias", y=np.array([1.0, 1.0, 1.0]), part="bias"),
     ]
-    ax = _plots.draw(
+    ax = drawn_axes(
         _plots.Curves(x=[1, 2, 3], xlabel="x", ylabel="y", lines=lines, signed=True, logy=False)
     )
     colors = {CAUSES["light"][name] for name in ("total", "noise")}
@@ -506,7 +511,7 @@ def test_infinite_values_are_triangles_at_the_edge(value: float, edge: float, ma
 
 def test_curves_of_zeros_are_shown_in_signed_pictures() -> None:
     lines = [_plots.Curve(label=name, y=np.full(12, n)) for n, name in enumerate(["law", "here"])]
-    legend = _plots.draw(curves(lines=lines, signed=True)).get_legend()
+    legend = drawn_axes(curves(lines=lines, signed=True)).get_legend()
     assert {text.get_text() for text in legend.get_texts()} == {"law", "here"}
 
 
@@ -515,14 +520,14 @@ def test_curves_of_one_colour_differ_by_markers_and_dashes() -> None:
         _plots.Curve(label=str(n), y=n + X, color="#000000", style=n, points=True, joined=True)
         for n in range(3)
     ]
-    handles = _plots.draw(curves(lines=lines, marks=())).get_legend().legend_handles
+    handles = drawn_axes(curves(lines=lines, marks=())).get_legend().legend_handles
     assert len({handle.get_marker() for handle in handles}) == 3
     assert all(handle.get_linestyle() != "None" for handle in handles)
 
 
 @pytest.mark.parametrize("rows", [3, 12])
 def test_sequential_colours_are_readable_on_white(rows: int) -> None:
-    ax = _plots.draw(family(rows, levels=np.geomspace(1e-4, 1, rows), levels_label="ridge"))
+    ax = drawn_axes(family(rows, levels=np.geomspace(1e-4, 1, rows), levels_label="ridge"))
     drawn = {line.get_color() for line in ax.lines}
     assert len(drawn) >= rows
     assert min(contrast(color, "white") for color in drawn) > 2.5
@@ -539,7 +544,7 @@ def test_wide_whiskers_end_before_the_number(error: float) -> None:
         confidence=0.9,
     )
     for picture in (stacked, split):
-        ax = _plots.draw(picture)
+        ax = drawn_axes(picture)
         numbers = [text.xy[0] for text in ax.texts if text.get_text().startswith("1.00")]
         assert whiskers(ax)[:, 0].max() == pytest.approx(max(numbers))
         assert max(numbers) < ax.get_xlim()[1]
@@ -551,7 +556,7 @@ def test_wide_whiskers_end_before_the_number(error: float) -> None:
 def test_legends_and_notes_are_inside_of_the_figure(name: str, cause: str) -> None:
     rows = [_plots.StackRow(label=name, parts=PARTS, total=estimate(4820.0, 100.0))]
     labels = dict.fromkeys(PARTS, cause)
-    ax = _plots.draw(
+    ax = drawn_axes(
         _plots.Stack(rows=rows, xlabel="x", confidence=0.9, labels=labels, baseline=5930.0)
     )
     ax.figure.canvas.draw()
@@ -569,7 +574,7 @@ def test_notes_in_the_place_of_bars_have_room(label: str) -> None:
     note += "dt.diagnose(model, X, y) extrapolates it"
     rows = [_plots.StackRow(label=label, total=None, note=k * note) for k in (1, 2)]
     rows.append(_plots.StackRow(label="now", total=1.0))
-    ax = _plots.draw(_plots.Stack(rows=rows, xlabel="x"))
+    ax = drawn_axes(_plots.Stack(rows=rows, xlabel="x"))
     shown = texts(ax)
     assert any("dt.diagnose(model,\xa0X,\xa0y)" in text for text in shown)
     rows_at = ax.transData.transform([(0.0, 0.5), (0.0, 1.5), (0.0, -0.5)])[:, 1]
@@ -582,13 +587,13 @@ def test_notes_in_the_place_of_bars_have_room(label: str) -> None:
 
 def test_long_labels_of_rows_are_in_lines() -> None:
     name = "RandomForestRegressor(max_depth=3, min_samples_leaf=4, n_estimators=10)"
-    ax = _plots.draw(_plots.Bars(rows=[_plots.Bar(label=name, value=1.0)], xlabel="x"))
+    ax = drawn_axes(_plots.Bars(rows=[_plots.Bar(label=name, value=1.0)], xlabel="x"))
     lines = ["RandomForestRegressor(", "max_depth=3,", "min_samples_leaf=4,", "n_estimators=10)"]
     assert row_labels(ax) == ["\n".join(lines)]
 
 
 def test_labels_of_a_map_do_not_overlap_those_of_contours() -> None:
-    ax = _plots.draw(colored_map())
+    ax = drawn_axes(colored_map())
     ax.figure.canvas.draw()
     points = [text for text in ax.texts if text.get_text() in {"now", "best"}]
     others = [text for text in ax.texts if text.get_text()[:1].isdigit()]

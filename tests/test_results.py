@@ -216,7 +216,7 @@ def test_every_result_can_be_drawn() -> None:
 
 def test_two_dimensional_results_plot_totals() -> None:
     widths = dt.Problem(features_per_dim=np.geomspace(0.1, 10, 9))
-    axes = dt.exact_error(widths, [[1], [5]]).plot()
+    axes: Any = dt.exact_error(widths, [[1], [5]]).plot()
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["K = 1", "K = 5"]
     assert axes.get_xlabel() == "features per dimension P/D"

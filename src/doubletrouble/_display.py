@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from textwrap import wrap
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from doubletrouble._numbers import (
     with_error,
 )
 from doubletrouble._plots import (
+    Axes,
     ByCause,
     bar_limit,
     identified,
@@ -65,6 +66,11 @@ _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
 _SIGNIFICANT = 2.0  # standard errors
 UNBROKEN = "\N{NO-BREAK SPACE}"
+
+if TYPE_CHECKING:
+    from pandas import DataFrame as DataFrame  # type: ignore[import-untyped]
+else:  # pandas is imported where a frame is made
+    DataFrame = Any
 
 
 Form: TypeAlias = Literal[
@@ -499,7 +505,7 @@ class Shown:
         """What is shown."""
         raise NotImplementedError
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         """What is drawn: one of the pictures of `_plots`."""
         raise ValueError(f"plot must be of a result with a picture, got {type(self).__name__}")
 
@@ -535,7 +541,7 @@ class Shown:
     def _repr_html_(self) -> str:
         return as_html(self._content())
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the numbers as a table, without rounding.
 
         Returns
@@ -565,7 +571,7 @@ class Shown:
         """
         return as_json(self._document())
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the result.
 
         Parameters

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import fill, wrap
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,15 @@ from doubletrouble.palette import (
 )
 from doubletrouble.parameters import FloatArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.axis import Axis
+else:  # matplotlib is imported where something is drawn
+    Axes = Any
+
+Style: TypeAlias = dict[str, Any]
+"""Keyword arguments of matplotlib: the look of lines and texts, and where they are."""
+
 Cell: TypeAlias = float | FloatArray | Uncertain
 """A number, an array, or an estimate of either."""
 
@@ -60,7 +69,13 @@ _DOTS = (0, (1, 1.4))
 _MARKERS = "osDvPX*<>phH"
 _STYLES = ("-", _DOTS, "-.", (0, (1, 3)))
 _GUIDE = (0, (4, 3))  # separators and marks
-_WHISKER = {"fmt": "none", "ecolor": BLACK, "elinewidth": 1.1, "capsize": 2.5, "capthick": 1.1}
+_WHISKER: Style = {
+    "fmt": "none",
+    "ecolor": BLACK,
+    "elinewidth": 1.1,
+    "capsize": 2.5,
+    "capthick": 1.1,
+}
 
 _WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
 _LIMIT = 4.0  # bars are cut at this multiple of the median
@@ -435,7 +450,7 @@ def worst_rows(error: ByCause, index: Sequence[Any], count: int) -> Stack:
     return Stack(rows=rows, xlabel=error.label, ylabel="row", labels=part_labels(error))
 
 
-def draw(picture: Picture, ax: Any = None) -> Any:
+def draw(picture: Picture, ax: Axes | None = None) -> Axes:
     """Draw a picture.
 
     Parameters
@@ -480,12 +495,12 @@ def draw(picture: Picture, ax: Any = None) -> Any:
     return ax
 
 
-def _make_room(ax: Any) -> None:
+def _make_room(ax: Axes) -> None:
     """A layout with room for labels and legends, in a figure of subplots that has none."""
     figure = ax.figure
     has_none = figure.figure is figure and figure.get_layout_engine() is None
     if has_none and all(one.get_subplotspec() is not None for one in figure.axes):
-        figure.set_layout_engine("tight")
+        ax.figure.figure.set_layout_engine("tight")
 
 
 def _size(picture: Picture) -> tuple[float, float]:
@@ -527,10 +542,11 @@ def _row_height(width: float, rows: Sequence[tuple[str, str]]) -> float:
     return max(0.34, 0.06 + 0.17 * lines, 0.12 + 0.12 * notes)
 
 
-def _width(ax: Any) -> float:
+def _width(ax: Axes) -> float:
     """The width of the part of the figure that the axes have, in inches."""
     spec = ax.get_subplotspec()
-    share = ax.get_position().width if spec is None else spec.get_position(ax.figure).width
+    figure: Any = ax.figure  # or a subfigure
+    share = ax.get_position().width if spec is None else spec.get_position(figure).width
     whole = spec is not None and spec.get_gridspec().ncols == 1
     return float(ax.figure.bbox.width / ax.figure.dpi * (1.0 if whole else share))
 
@@ -602,14 +618,14 @@ def _colors(parts: Iterable[str]) -> Mapping[str, str]:
     return (CAUSES if set(parts) <= {"", *CAUSES["light"]} else EFFECTS)["light"]
 
 
-def _area(colors: Mapping[str, str], part: str) -> dict[str, Any]:
+def _area(colors: Mapping[str, str], part: str) -> Style:
     """The look of a bar."""
     color = _TOTAL if part == "total" else colors.get(part, _NEUTRAL)
     return {"color": color, "hatch": HATCHES.get(part, ""), "edgecolor": "white", "linewidth": 0.0}
 
 
 def _whisker(
-    ax: Any, at: float, row: float, low: float, high: float, sight: float = math.inf
+    ax: Axes, at: float, row: float, low: float, high: float, sight: float = math.inf
 ) -> float:
     """Draw a whisker, and an arrow in place of its end if that is out of sight; return its end."""
     if not (math.isfinite(low) and math.isfinite(high) and high > low):
@@ -622,16 +638,16 @@ def _whisker(
     return end
 
 
-def _box(ax: Any) -> dict[str, Any]:
+def _box(ax: Axes) -> Style:
     """The background of a text, so that no line crosses it."""
     return {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.5}
 
 
-def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> float:
+def _beside(ax: Axes, x: float, row: float, text: str, **style: Any) -> float:
     """A small text to the right of a bar; return the end of the axis that it needs."""
     style = {"fontsize": "small", "va": "center", "ha": "left", "color": BLACK} | style
     style["bbox"] = _box(ax)
-    offset = {"xytext": (4, 0), "textcoords": "offset points"}
+    offset: Style = {"xytext": (4, 0), "textcoords": "offset points"}
     ax.annotate(text, (x, row), **offset, **style, annotation_clip=False)
     lines = [len(line) for label in _row_labels(ax) for line in label.splitlines()]
     beside = 0.3 + 0.6 * _POINTS["medium"] / 72 * max(lines, default=0)
@@ -639,17 +655,17 @@ def _beside(ax: Any, x: float, row: float, text: str, **style: Any) -> float:
     return max(x, 0.0) / (1 - min(share, 0.7))
 
 
-def _aside(ax: Any, row: float, note: str) -> None:
+def _aside(ax: Axes, row: float, note: str) -> None:
     """A note in the place of a bar."""
     letters = _letters(_width(ax), "x-small", _row_labels(ax))
     _beside(ax, 0.0, row, fill(_unbroken(note), letters), fontsize="x-small", color=_SOFT)
 
 
-def _row_labels(ax: Any) -> list[str]:
+def _row_labels(ax: Axes) -> list[str]:
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-def _begin_rows(ax: Any, labels: Sequence[str]) -> None:
+def _begin_rows(ax: Axes, labels: Sequence[str]) -> None:
     """Rows from top to bottom, with labels."""
     lines = [_wrapped(label) for label in labels]
     small = len(labels) > 15 or any("\n" in label for label in lines)
@@ -658,18 +674,22 @@ def _begin_rows(ax: Any, labels: Sequence[str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def _label_x(ax: Any, label: str, notes: Iterable[str], rows: Sequence[str] = ()) -> None:
+def _label_x(ax: Axes, label: str, notes: Iterable[str], rows: Sequence[str] = ()) -> None:
     """The label of the axis, and notes in small letters below, not wider than beside the rows."""
     ax.set_xlabel(label)
     text = "; ".join(note for note in notes if note)
     if text:
-        where = {"xycoords": ax.xaxis.label, "xytext": (0, -2), "textcoords": "offset points"}
-        look = {"ha": "center", "va": "top", "fontsize": "small", "color": _SOFT}
+        where: Style = {
+            "xycoords": ax.xaxis.label,
+            "xytext": (0, -2),
+            "textcoords": "offset points",
+        }
+        look: Style = {"ha": "center", "va": "top", "fontsize": "small", "color": _SOFT}
         letters = min(_letters(_width(ax), "small", rows), 84)
         ax.annotate(fill(text, letters), (0.5, 0.0), **where, **look, annotation_clip=False)
 
 
-def _plain_ticks(axis: Any) -> None:
+def _plain_ticks(axis: Axis) -> None:
     """Thousands separators on a linear axis, unless its numbers are very large or small."""
     ticker = require("matplotlib.ticker", "figures")
     low, high = axis.get_view_interval()
@@ -678,7 +698,7 @@ def _plain_ticks(axis: Any) -> None:
     axis.set_major_locator(ticker.MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
 
 
-def _log_ticks(axis: Any) -> None:
+def _log_ticks(axis: Axis) -> None:
     """Numbers in plain notation where there are few decades, powers of ten where many."""
     ticker = require("matplotlib.ticker", "figures")
     low, high = axis.get_view_interval()
@@ -699,7 +719,7 @@ def _is_wide(values: FloatArray) -> bool:
 # --- bars ----------------------------------------------------------------------------------------
 
 
-def _draw_bars(picture: Bars, ax: Any) -> None:
+def _draw_bars(picture: Bars, ax: Axes) -> None:
     colors = _colors(row.part for row in picture.rows)
     whiskers, right = False, 0.0
     _begin_rows(ax, [row.label for row in picture.rows])
@@ -725,7 +745,7 @@ def _draw_bars(picture: Bars, ax: Any) -> None:
     _label_x(ax, picture.xlabel, notes, _row_labels(ax))
 
 
-def _begin_at_zero(ax: Any, right: float) -> None:
+def _begin_at_zero(ax: Axes, right: float) -> None:
     """The axis of bars: from 0, or the left end of what is drawn, to a given end."""
     left = min(0.0, ax.dataLim.x0) if math.isfinite(ax.dataLim.x0) else 0.0
     ax.set_xlim(1.05 * left, right if right > left else left + 1.0)
@@ -742,7 +762,7 @@ def bar_limit(lengths: npt.ArrayLike) -> float:
     return limit if 0 < limit < longest / _MUCH else longest
 
 
-def _draw_stack(picture: Stack, ax: Any) -> None:
+def _draw_stack(picture: Stack, ax: Axes) -> None:
     rows, confidence = picture.rows, picture.confidence
     names = [name for name in _ORDER if any(name in (row.parts or {}) for row in rows)]
     colors = _colors(names)
@@ -801,7 +821,7 @@ def _draw_stack(picture: Stack, ax: Any) -> None:
 
 
 def _legend_above(
-    ax: Any, handles: Sequence[Any], labels: Sequence[str], points: float = 0.0
+    ax: Axes, handles: Sequence[Any], labels: Sequence[str], points: float = 0.0
 ) -> None:
     """A legend above the axes inside of the figure, over the labels of rows, too, if it is wide.
 
@@ -810,7 +830,7 @@ def _legend_above(
     transforms = require("matplotlib.transforms", "figures")
     room, dpi = _width(ax), ax.figure.dpi
     rows = max((label.get_window_extent().width for label in ax.get_yticklabels()), default=0) / dpi
-    look = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2}
+    look: Style = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2}
     for columns in range(len(labels), 0, -1):
         legend = ax.legend(handles, labels, loc="lower right", ncols=columns, **look)
         width = legend.get_window_extent().width / dpi
@@ -839,7 +859,7 @@ def _part_label(labels: Mapping[str, str], name: str) -> str:
 # --- a diagnosis ---------------------------------------------------------------------------------
 
 
-def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
+def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
     confidence, now = picture.confidence, float(_number(picture.total))
     colors = _colors(name for name, _ in picture.parts.values())
     labels, headings = _breakdown_labels(picture), {0: "where the error comes from"}
@@ -879,7 +899,7 @@ def _draw_breakdown(picture: Breakdown, ax: Any) -> None:
         ends = [0.5, len(labels) - 0.5]
         ax.plot([now, now], ends, color=BLACK, linewidth=0.7, zorder=0.5)
         if picture.changes:
-            look = {"fontsize": "small", "ha": "center", "va": "center", "bbox": _box(ax)}
+            look: Style = {"fontsize": "small", "ha": "center", "va": "center", "bbox": _box(ax)}
             ax.text(now, max(headings), "now", **look)
     if picture.baseline is not None and picture.baseline > 1.6 * right:
         notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, out of sight")
@@ -905,16 +925,16 @@ def _breakdown_labels(picture: Breakdown) -> list[str]:
     return labels
 
 
-def _draw_baseline(ax: Any, at: float, label: str, right: float, row: float) -> None:
+def _draw_baseline(ax: Axes, at: float, label: str, right: float, row: float) -> None:
     """A vertical line down to a row, with a label above the axes, inside of their ends."""
-    look = {"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
+    look: Style = {"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
     ax.plot([at, at], [ax.get_ylim()[1], row], **look)
     side = "left" if at < 0.25 * right else "right" if at > 0.75 * right else "center"
     look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
     ax.text(at, 1.0, f"{label}: {_shown(at)}", transform=ax.get_xaxis_transform(), **look)
 
 
-def _connect(ax: Any, x: float, above: float, below: float) -> None:
+def _connect(ax: Axes, x: float, above: float, below: float) -> None:
     """A thin line from the end of a bar to the beginning of the next."""
     ax.plot([x, x], [above, below], color="#999999", linewidth=0.7, zorder=0.4)
 
@@ -925,7 +945,7 @@ def _is_unclear(change: Change) -> bool:
 
 
 def _draw_change(
-    ax: Any, y: int, change: Change, now: float, confidence: float | None, sight: float
+    ax: Axes, y: int, change: Change, now: float, confidence: float | None, sight: float
 ) -> float:
     """Draw one change; return the end of the axis that it needs."""
     if change.after is None:
@@ -935,7 +955,7 @@ def _draw_change(
     if not math.isfinite(after):
         return _beside(ax, start, y, _shown(after))
     pale = 0.45 if _is_unclear(change) else 1.0
-    look = {"color": _BETTER if after <= now else _WORSE, "alpha": pale, "linewidth": 0.0}
+    look: Style = {"color": _BETTER if after <= now else _WORSE, "alpha": pale, "linewidth": 0.0}
     ax.barh(y, after - start, left=start, height=0.66, **look)
     end, ends = max(start, after), _interval(change.after, confidence)
     text = _shown(after)
@@ -951,7 +971,7 @@ def _draw_change(
     return _beside(ax, end, y, text)
 
 
-def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
+def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
     colors = _colors(part for _, part, _ in picture.steps)
     steps, at = _waterfall_steps(picture), picture.start
     labels = _waterfall_labels(picture)
@@ -974,7 +994,7 @@ def _draw_waterfall(picture: Waterfall, ax: Any) -> None:
     for y, x in enumerate([picture.start, *(x for x, *_ in arrows)]):
         _connect(ax, x, y, y + 1)
     for x, y, marker in arrows:
-        look = {"color": BLACK, "markeredgecolor": "white", "markeredgewidth": 0.8}
+        look: Style = {"color": BLACK, "markeredgecolor": "white", "markeredgewidth": 0.8}
         ax.plot(x, y, marker, markersize=8, clip_on=False, **look)
     _begin_at_zero(ax, right)
     small = [label for label, *_ in picture.steps if label not in {label for label, *_ in steps}]
@@ -1065,7 +1085,7 @@ def _visible(
     return shown, cut, equal
 
 
-def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
+def _draw_curves(picture: Curves, ax: Axes, by_end: bool = True) -> None:
     """Draw the lines; those of the legend are in the order of their right ends, or as given."""
     given = np.atleast_1d(np.asarray(picture.x, dtype=np.float64))
     known = np.isfinite(given)
@@ -1118,7 +1138,7 @@ def _draw_curves(picture: Curves, ax: Any, by_end: bool = True) -> None:
         if _width(ax) < _NARROW:
             _legend_above(ax, *entries, points=height)
         else:
-            place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+            place: Style = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
             ax.legend(*entries, **place, frameon=False, fontsize="small")
 
 
@@ -1128,7 +1148,7 @@ def _last(one: _Visible) -> float:
     return float(known[-1]) if known.size else math.inf
 
 
-def _draw_infinite(ax: Any, x: FloatArray, shown: Sequence[_Visible]) -> None:
+def _draw_infinite(ax: Axes, x: FloatArray, shown: Sequence[_Visible]) -> None:
     """Triangles side by side at the upper edge of the axes for ∞, at the lower one for -∞."""
     transforms = require("matplotlib.transforms", "figures")
     for value, edge, marker in ((np.inf, 1.0, "^"), (-np.inf, 0.0, "v")):
@@ -1139,7 +1159,7 @@ def _draw_infinite(ax: Any, x: FloatArray, shown: Sequence[_Visible]) -> None:
                 shift = transforms.ScaledTranslation(
                     7 * place[k] / 72, (1 - 2 * edge) * 4 / 72, ax.figure.dpi_scale_trans
                 )
-                look = {"markersize": 6, "color": one.color, "clip_on": False, "zorder": 4}
+                look: Style = {"markersize": 6, "color": one.color, "clip_on": False, "zorder": 4}
                 where = ax.get_xaxis_transform() + shift
                 ax.plot(x[k], edge, marker, transform=where, **look)
 
@@ -1172,16 +1192,16 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
 
 
-def _draw_line(ax: Any, x: FloatArray, one: _Visible, bottom: float) -> Any:
+def _draw_line(ax: Axes, x: FloatArray, one: _Visible, bottom: float) -> Any:
     """Draw a line, or points; return what stands for it in a legend."""
     line, color, y, marks = one.line, one.color, one.y, one.dashed
     low = None if one.low is None else np.maximum(one.low, bottom / 2) if bottom else one.low
     width = 2.0 if line.part == "total" else 1.4
     marker = _MARKERS[line.style % len(_MARKERS)]
-    look = {"color": color, "markersize": 4}
+    look: Style = {"color": color, "markersize": 4}
     drawn = None
     if line.points:
-        style = look | {"fmt": marker, "elinewidth": 1.0, "capsize": 2}
+        style: Style = look | {"fmt": marker, "elinewidth": 1.0, "capsize": 2}
         for chosen, face in ((~marks, color), (marks, "white")):
             where = chosen & np.isfinite(y)
             if not where.any():
@@ -1197,7 +1217,7 @@ def _draw_line(ax: Any, x: FloatArray, one: _Visible, bottom: float) -> Any:
             return drawn
     elif low is not None and one.high is not None:
         there = np.isfinite(y)
-        band = {"color": color, "alpha": 0.16, "linewidth": 0}
+        band: Style = {"color": color, "alpha": 0.16, "linewidth": 0}
         ax.fill_between(x, low, one.high, where=there, **band)
     dashed = marks.copy()  # with the pieces between marks and their neighbours
     dashed[1:] |= marks[:-1]
@@ -1224,7 +1244,7 @@ def _draw_line(ax: Any, x: FloatArray, one: _Visible, bottom: float) -> Any:
 
 
 def _limit_axes(
-    ax: Any, x: FloatArray, shown: Sequence[_Visible], logx: bool, logy: bool, bottom: float
+    ax: Axes, x: FloatArray, shown: Sequence[_Visible], logx: bool, logy: bool, bottom: float
 ) -> None:
     """Axes that end with the curves, and begin at 0 unless they are logarithmic or signed."""
     first, last = float(x.min()), float(x.max())
@@ -1247,7 +1267,7 @@ def _limit_axes(
         ax.axhline(0.0, color=BLACK, linewidth=0.7, zorder=0.5)
 
 
-def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> float:
+def _draw_marks(ax: Axes, marks: Sequence[Mark], **style: Any) -> float:
     """Vertical lines in sight, with labels above the axes, on the outer sides of close ones.
 
     Return the height of the labels in points.
@@ -1263,18 +1283,17 @@ def _draw_marks(ax: Any, marks: Sequence[Mark], **style: Any) -> float:
         before = k > 0 and along[k, 0] - along[k - 1, 0] < room
         after = k + 1 < len(places) and along[k + 1, 0] - along[k, 0] < room
         side = "left" if before else "right" if after else "center"
-        ax.axvline(
-            x, **{"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5} | style
-        )
-        place = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
-        look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
+        guide: Style = {"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
+        ax.axvline(x, **guide | style)
+        place: Style = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
+        look: Style = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
         above = 2 + 11 * (before and after)
         height = max(height, above + 12.0)
         ax.annotate(seen[x], (x, 1.0), xytext=(0, above), **place, **look)
     return height
 
 
-def _draw_family(picture: CurveFamily, ax: Any) -> None:
+def _draw_family(picture: CurveFamily, ax: Axes) -> None:
     totals = _number(picture.totals)
     rows = len(totals)
     pyplot = require("matplotlib.pyplot", "figures")
@@ -1348,7 +1367,7 @@ def _is_geometric(values: FloatArray) -> bool:
     return bool(even[1] < even[0])
 
 
-def _draw_map(picture: Map, ax: Any) -> None:
+def _draw_map(picture: Map, ax: Axes) -> None:
     pyplot = require("matplotlib.pyplot", "figures")
     colors = require("matplotlib.colors", "figures")
     x, y, z = (np.asarray(v, dtype=np.float64) for v in (picture.x, picture.y, picture.z))
@@ -1383,12 +1402,14 @@ def _draw_map(picture: Map, ax: Any) -> None:
     ax.set_ylabel(picture.ylabel + ("" if rows.all() else " (∞ not shown)"))
 
 
-def _draw_numbers(ax: Any, x: FloatArray, y: FloatArray, z: FloatArray) -> None:
+def _draw_numbers(ax: Axes, x: FloatArray, y: FloatArray, z: FloatArray) -> None:
     """The number of each cell."""
-    look = {"fontsize": "small", "color": "white", "path_effects": _outlined("#333333")}
+    look: Style = {"fontsize": "small", "color": "white", "path_effects": _outlined("#333333")}
     for (row, column), value in np.ndenumerate(z):
         if not np.isnan(value):
-            ax.text(x[column], y[row], _shown(value), ha="center", va="center", **look)
+            ax.text(
+                float(x[column]), float(y[row]), _shown(value), ha="center", va="center", **look
+            )
 
 
 def _outlined(color: str = "white") -> list[Any]:
@@ -1397,7 +1418,7 @@ def _outlined(color: str = "white") -> list[Any]:
 
 
 def _draw_contours(
-    ax: Any,
+    ax: Axes,
     x: FloatArray,
     y: FloatArray,
     z: FloatArray,
@@ -1413,9 +1434,9 @@ def _draw_contours(
         levels = [v for v in locator.tick_values(low, high) if low < v < high]
         if len(levels) < 8:
             break
-    style = {"colors": "white", "linewidths": 0.7, "alpha": 0.85}
+    style: Style = {"colors": "white", "linewidths": 0.7, "alpha": 0.85}
     lines = ax.contour(x, y, np.ma.masked_invalid(z), levels=levels, **style)
-    look = {"fontsize": "x-small", "color": "white", "path_effects": _outlined("#333333")}
+    look: Style = {"fontsize": "x-small", "color": "white", "path_effects": _outlined("#333333")}
     to_axes = ax.transData + ax.transAxes.inverted()
     boxes = [one.get_window_extent().transformed(ax.transAxes.inverted()) for one in texts]
     taken = np.array([[box.x0, box.y0, box.x1, box.y1] for box in boxes]).reshape(-1, 4)
@@ -1429,22 +1450,31 @@ def _draw_contours(
             free.append(piece[inside & ~np.any(over.all(axis=2), axis=1)])
         longest = max(free, key=len, default=np.empty((0, 2)))
         if len(longest):
-            middle = longest[len(longest) // 3]
-            ax.text(*middle, f"{height:,.6g}", ha="center", va="center", **look)
+            middle_x, middle_y = longest[len(longest) // 3]
+            ax.text(middle_x, middle_y, f"{height:,.6g}", ha="center", va="center", **look)
 
 
-def _draw_points(ax: Any, points: Sequence[MapPoint]) -> list[Any]:
+def _draw_points(ax: Axes, points: Sequence[MapPoint]) -> list[Any]:
     """Markers with labels, above and below them in turn, inside of the axes; return the labels."""
     texts = []
     for k, point in enumerate(points):
         marker, size = (("o", 7), ("*", 13), ("D", 6))[k % 3]
-        style = {"markerfacecolor": "white", "markeredgecolor": BLACK, "clip_on": False}
+        style: Style = {"markerfacecolor": "white", "markeredgecolor": BLACK, "clip_on": False}
         ax.plot(point.x, point.y, marker, markersize=size, linestyle="none", zorder=5, **style)
         ax_x, ax_y = ax.transAxes.inverted().transform(ax.transData.transform((point.x, point.y)))
         side: Literal["left", "right"] = "right" if ax_x > 0.7 else "left"
         above = ax_y < 0.12 or (ax_y < 0.88 and k % 2 == 0)
         shift = (-6 if side == "right" else 6, 6 if above else -6)
-        look = {"fontsize": "small", "fontweight": "bold", "path_effects": _outlined(), "zorder": 6}
-        place = {"ha": side, "va": "bottom" if above else "top", "textcoords": "offset points"}
+        look: Style = {
+            "fontsize": "small",
+            "fontweight": "bold",
+            "path_effects": _outlined(),
+            "zorder": 6,
+        }
+        place: Style = {
+            "ha": side,
+            "va": "bottom" if above else "top",
+            "textcoords": "offset points",
+        }
         texts.append(ax.annotate(point.label, (point.x, point.y), xytext=shift, **place, **look))
     return texts

@@ -27,7 +27,7 @@ from doubletrouble._display import (
     table_by_part,
 )
 from doubletrouble._numbers import CONFIDENCE, alone, level, percent, plain, whole
-from doubletrouble._plots import part_label, part_labels
+from doubletrouble._plots import Axes, part_label, part_labels
 from doubletrouble.estimates import ConfidenceInterval, Estimate
 from doubletrouble.glossary import SYMBOLS
 from doubletrouble.parameters import Value, by_name
@@ -279,7 +279,7 @@ class Advice(Shown):
         """The total of an option, as the table has it."""
         return alone(math.nan if option.error is None else option.error.total, self.confidence)
 
-    def waterfall(self, name: str | None = None, ax: Any = None) -> Any:
+    def waterfall(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw the way from the present error to the error after a change, by cause.
 
         Parameters

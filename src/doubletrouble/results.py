@@ -26,6 +26,7 @@ from doubletrouble._display import (
     row_content,
 )
 from doubletrouble._numbers import number_in
+from doubletrouble._plots import Axes
 from doubletrouble.errors import import_name, is_available
 from doubletrouble.estimates import ByValue, same_value
 from doubletrouble.estimates import ConfidenceInterval as ConfidenceInterval
@@ -349,7 +350,7 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
         """
         return self.to_frame().nlargest(count, "total")
 
-    def plot(self, ax: Any = None, count: int = 20) -> Any:
+    def plot(self, ax: Axes | None = None, count: int = 20) -> Axes:
         """Draw the parts of the rows of largest error, or difference of errors, as bars.
 
         Parameters

@@ -123,7 +123,7 @@ def labels(axes: Any) -> list[str]:
 
 def test_parts_and_averages_are_drawn_as_bars(pyplot: Any) -> None:
     result = split()
-    axes = result.plot()
+    axes: Any = result.plot()
     assert labels(axes) == [*NAMES, "mean of 5 seeds", "mean of ∞ seeds"]
     widths = [bar.get_width() for bar in axes.patches]
     averaged = [float(result.error(K).total) for K in (5, math.inf)]
@@ -152,6 +152,6 @@ def test_identified_parts_are_drawn(
     pyplot: Any, draws: tuple[int, ...], options: dict[str, Any]
 ) -> None:
     result = split(*draws, **options)
-    axes = result.plot()
+    axes: Any = result.plot()
     assert labels(axes)[: len(rows(result))] == [label(result, name) for name in rows(result)]
     axes.figure.canvas.draw()

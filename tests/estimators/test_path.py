@@ -121,7 +121,7 @@ def test_paths_are_printed_and_drawn() -> None:
     path = dt.RandomFeaturesRidge(10, random_state=0).ridge_path(*data(25, 5), RIDGES)
     assert str(path).splitlines()[-1].endswith(f"at ridge = {path.best:.3g}.")
     assert path.to_frame()["loo_error"].tolist() == path.loo_error.tolist()
-    axes = path.plot()
+    axes: Any = path.plot()
     (line,) = (line for line in axes.lines if len(line.get_xdata()) == len(RIDGES) - 1)
     assert line.get_xdata().tolist() == RIDGES[1:]
     assert any("ridge 0" in text.get_text() for text in axes.texts)

@@ -297,7 +297,7 @@ def test_the_table_is_printed_and_drawn() -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert f"least error, {plain(best['ensemble_error'])}, at width {best['width']}" in text
     assert "3 exact" in text
-    axes = result.plot()
+    axes: Any = result.plot()
     means = [row["ensemble_error"] for row in rows if row["laziness"] == rows[0]["laziness"]]
     assert any(list(line.get_ydata()) == means for line in axes.lines)
     axes.figure.canvas.draw()

@@ -134,7 +134,7 @@ def test_error_rates_have_no_parts(ensemble: Any) -> None:
 def test_ensembles_and_networks_are_drawn() -> None:
     mpl.use("Agg")
     run = ensemble_of(np.random.default_rng(0).normal(size=(6, 50)), np.ones(50))
-    axes = run.plot()
+    axes: Any = run.plot()
     means = [float(run.error(K, "zero_one").total) for K in (1, 2, 3, 5, 6)]
     assert any(list(line.get_ydata()) == means for line in axes.lines)
 

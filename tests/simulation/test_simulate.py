@@ -383,7 +383,7 @@ def test_theory_is_drawn_in_the_colours_of_the_simulation(problem: dt.Problem) -
     mpl.use("Agg")
     run = dt.simulate(problem, dim=10, n_data=3, n_init=2)
     theory = dt.exact_error(run.problem)
-    axes = run.plot(theory=theory)
+    axes: Any = run.plot(theory=theory)
     if problem.shape:
         lines = [line for line in axes.lines if len(line.get_xdata()) == 3]
         drawn = {tuple(np.round(line.get_ydata(), 12)): line.get_color() for line in lines}
@@ -411,7 +411,8 @@ def test_theory_of_a_grid_is_drawn_as_lines_through_the_points() -> None:
     mpl.use("Agg")
     grid = dt.Problem(features_per_dim=[0.5, 1.0, 2.0], ridge=[[0.1], [1.0]])
     run = dt.simulate(grid, dim=10, n_data=3, n_init=2)
-    axes, theory = run.plot(theory=dt.exact_error(run.problem)), dt.exact_error(run.problem)
+    theory = dt.exact_error(run.problem)
+    axes: Any = run.plot(theory=theory)
     drawn = [np.asarray(line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 3]
     totals = [*theory.total, *run.error().total.value]  # type: ignore[misc]
     for one in totals:

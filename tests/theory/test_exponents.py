@@ -308,7 +308,7 @@ def test_frame_has_a_row_for_each_point_and_part() -> None:
     assert bias["regime"].tolist() == ["features", "samples"]
     lines = str(exponents).splitlines()
     assert [line.split()[-1] for line in lines[2:4]] == ["features", "samples"]
-    axes = exponents.plot()
+    axes: Any = exponents.plot()
     assert axes.get_xlabel() == "features P"
     shown = {text.get_text() for text in axes.get_legend().get_texts()}
     assert shown == {f"{law}by {size}" for law in ("", "law, ") for size in "NPK"}

@@ -167,10 +167,11 @@ class ScalingFrontier(Shown):
             facts={} if self.asymptotic is None else {"exponents": asdict(self.asymptotic)},
         )
 
-    def _picture(self) -> Any:
-        picture: Any = _plots.error_picture(self.error, {"compute": self.compute})
+    def _picture(self) -> _plots.Picture:
+        picture = _plots.error_picture(self.error, {"compute": self.compute})
         if self.one_model is None or not np.any(self.n_members > 1):
             return picture
+        assert isinstance(picture, _plots.Curves)
         total = np.asarray(self.one_model.error.total)
         line = _plots.Curve(label="one model", y=total, dotted=True, color=_SOFT)
         return replace(picture, lines=[*picture.lines, line], xlabel="operations")

@@ -12,7 +12,6 @@ from __future__ import annotations  # help() then shows the alias Value
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -81,7 +80,7 @@ class OrderParameters(Shown):
         ]
         return Content(tables=[quantity_table("order_parameters", values)])
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         if self._shape:
             raise ValueError(f"plot must be of one point, got shape {self._shape}")
         bars = [_plots.Bar(label=name, value=getattr(self, name)) for name in ("m", "q", "V")]

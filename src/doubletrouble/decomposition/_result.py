@@ -329,8 +329,9 @@ class Decomposition(Shown):
         removed = percent(min(gain, 1.0))
         return f"{text} Averaging over infinitely many seeds removes {removed} of the error."
 
-    def _picture(self) -> Any:
-        picture: Any = _plots.error_picture(self.error())
+    def _picture(self) -> _plots.Picture:
+        picture = _plots.error_picture(self.error())
+        assert isinstance(picture, _plots.Bars)
         rows = list(picture.rows)
         for K, total in self._averaged().items():
             what = self._averages(K)

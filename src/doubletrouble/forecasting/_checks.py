@@ -63,7 +63,7 @@ class ForecastCheck(Shown):
     def _content(self) -> Content:
         return Content(tables=[_table([self])], verdict=f"The check {self.verdict}.")
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         return _picture([self])
 
 
@@ -124,7 +124,7 @@ class ForecastChecks(Shown, Mapping[str, ForecastCheck]):
     def _content(self) -> Content:
         return Content(tables=[_table(list(self.values()))], verdict=self.verdict)
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         return _picture(list(self.values()))
 
 
@@ -142,7 +142,7 @@ def _table(checks: Sequence[ForecastCheck]) -> Table:
     return Table(name="checks", columns=columns, rows=rows)
 
 
-def _picture(checks: Sequence[ForecastCheck]) -> Any:
+def _picture(checks: Sequence[ForecastCheck]) -> _plots.Picture:
     bars = [
         _plots.Bar(label=f"{check.name}: {check.verdict}", value=check.value / check.limit)
         for check in checks

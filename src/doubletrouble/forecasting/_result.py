@@ -14,6 +14,7 @@ import numpy.typing as npt
 from doubletrouble import _plots, glossary, options
 from doubletrouble._display import Content, Shown, against_mean, table_by_part
 from doubletrouble._numbers import alone, percent, whole
+from doubletrouble._plots import Axes
 from doubletrouble.costs import COSTS, CostName, check_cost, cost_of, most_features, relative_cost
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate, PosteriorDraws
@@ -568,7 +569,7 @@ class Forecast(Shown):
 
     # --- presentation ---
 
-    def plot(self, ax: Any = None, **settings: Any) -> Any:
+    def plot(self, ax: Axes | None = None, **settings: Any) -> Axes:
         """Draw the error by cause along the setting that is an array.
 
         By default along the number of features, from a tenth to ten times that of rows, and without
@@ -605,8 +606,8 @@ class Forecast(Shown):
         ridge: float = DEFAULT_RIDGE,
         ensemble: float = 1,
         n_samples: float | None = None,
-        ax: Any = None,
-    ) -> Any:
+        ax: Axes | None = None,
+    ) -> Axes:
         """Draw the error over the number of features and the ridge, with the present model.
 
         Parameters

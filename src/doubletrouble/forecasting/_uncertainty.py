@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -69,7 +68,7 @@ class LabelNoise(Shown):
             f"{self.n_samples:,} rows, or not in the span of the features."
         )
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         rows = [("estimate", self.estimate), ("upper bound", self.upper)]
         bars = [_plots.Bar(label=name, value=value) for name, value in rows]
         return _plots.Bars(rows=bars, xlabel="standard deviation of the label noise")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble import glossary
+from doubletrouble import _plots, glossary
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.data import Data, as_data
 from doubletrouble.decomposition import (
@@ -126,7 +126,7 @@ class LazySplit(Shown):
             facts={**content.facts, "settings": settings},
         )
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         return self.squared._picture()
 
 

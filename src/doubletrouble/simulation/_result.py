@@ -19,6 +19,8 @@ from doubletrouble._display import (
     error_content,
     settings_text,
 )
+from doubletrouble._numbers import number_in
+from doubletrouble._plots import Axes
 from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
     Amplitudes,
@@ -279,11 +281,11 @@ class Simulation(Shown):
 
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         ensemble: EnsembleLike = 1,
         theory: ErrorTerms[Any] | None = None,
-    ) -> Any:
+    ) -> Axes:
         """Draw the error by cause, with the theory beside it.
 
         Parameters
@@ -324,7 +326,7 @@ class Simulation(Shown):
             return error.plot(ax)
         return _plots.draw(_against(error, theory), ax)
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         return _plots.error_picture(self.error())
 
     def _content(self) -> Content:
@@ -418,7 +420,7 @@ class Simulation(Shown):
         }
 
 
-def _against(error: ErrorTerms[Estimate], theory: Any) -> Any:
+def _against(error: ErrorTerms[Estimate], theory: object) -> _plots.Picture:
     """The picture of an error as points, or bars, and of the theory as lines, or bars below."""
     if not isinstance(theory, ErrorTerms):
         wanted = "theory must be an ErrorTerms, as of exact_error(sim.problem)"
@@ -429,20 +431,23 @@ def _against(error: ErrorTerms[Estimate], theory: Any) -> Any:
             f"{theory.shape} and {error.shape}"
         )
     common_coordinates("theory and simulation", theory.coordinates, error.coordinates)
-    picture: Any = _plots.error_picture(error)
-    other: Any = _plots.error_picture(theory)
-    if len(error.shape) == 2:
+    picture = _plots.error_picture(error)
+    other = _plots.error_picture(theory)
+    if isinstance(picture, _plots.CurveFamily):
         total = theory.total
         lines = np.asarray(total.value if isinstance(total, Estimate) else total)
         return replace(picture, lines=lines, note=_SIMULATED)
-    if error.shape:
+    if isinstance(picture, _plots.Curves) and isinstance(other, _plots.Curves):
         points = [replace(line, points=True) for line in picture.lines]
         exact = [replace(line, label="") for line in other.lines]
         return replace(picture, lines=[*exact, *points], note=_SIMULATED)
+    assert isinstance(picture, _plots.Bars)
+    assert isinstance(other, _plots.Bars)
     bars = {bar.part: replace(bar, label="theory") for bar in other.rows}
     pairs = [(bar, bars[bar.part]) for bar in picture.rows if bar.part in bars]
     return replace(
-        picture, rows=[bar for pair in pairs if any(float(b.value) for b in pair) for bar in pair]
+        picture,
+        rows=[bar for pair in pairs if any(number_in(b.value) for b in pair) for bar in pair],
     )
 
 

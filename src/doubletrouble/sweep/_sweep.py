@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from doubletrouble import _plots, glossary
-from doubletrouble._display import ROWS, Column, Content, Shown, Table
+from doubletrouble._display import ROWS, Column, Content, DataFrame, Shown, Table
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import StoreError, require
 from doubletrouble.losses import TASKS, LossLike, Task
@@ -554,7 +554,7 @@ class Sweep:
         with Store.read(store) as opened:
             return SweepResult(sweep=self, store=Path(store), status=self._counts(opened))
 
-    def to_frame(self, store: str | Path) -> Any:
+    def to_frame(self, store: str | Path) -> DataFrame:
         """The results of this grid in a store as a table.
 
         Parameters
@@ -744,7 +744,7 @@ class SweepResult(Shown):
     def _picture(self) -> _plots.Curves:
         return _table.curves(self._rows(), *self._varying())
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The rows as a table.
 
         Returns

@@ -10,7 +10,6 @@ from __future__ import annotations  # help() then shows the alias Value
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -119,7 +118,7 @@ class Calibration(Shown):
             )
         return Content(tables=[table], verdict=verdict)
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         if np.ndim(self.slope):
             raise ValueError(f"plot must be of one point, got shape {np.shape(self.slope)}")
         scores = np.linspace(-4, 4, 201) * self.score_sd

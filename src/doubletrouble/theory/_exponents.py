@@ -115,7 +115,7 @@ class PartExponents(Shown):
         verdict = "" if shape else f"The error changes as size^{power(float(self.total))}."
         return Content(title=title, tables=[table], verdict=verdict)
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         if np.ndim(self.total):
             raise ValueError(f"plot must be of one point, got shape {np.shape(self.total)}")
         bars = [_plots.Bar(label=name, value=getattr(self, name), part=name) for name in _NAMES]
@@ -241,7 +241,7 @@ class Exponents(Shown):
         verdict = f"The exponents by N are from {power(slopes.min())} to {power(slopes.max())}."
         return Content(title=title.replace("part", "total"), tables=[table], verdict=verdict)
 
-    def _picture(self) -> Any:
+    def _picture(self) -> _plots.Picture:
         label = "d log(part)/d log(size)"
         if not self.shape:
             bars = [
