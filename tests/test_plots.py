@@ -368,7 +368,7 @@ def test_axes_are_logarithmic_over_wide_ranges_only() -> None:
     assert _plots.draw(narrow).get_xscale() == "linear"
 
 
-def test_marks_out_of_sight_are_left_out() -> None:
+def test_marks_beyond_the_axis_are_left_out() -> None:
     marks = [_plots.Mark(label="now", x=1.1), _plots.Mark(label="far", x=99.0)]
     marks.append(_plots.Mark(label="P = N", x=1.0))
     shown = drawn_axes(curves(marks=marks)).texts
@@ -419,10 +419,10 @@ def test_causes_of_a_breakdown_lead_up_to_the_total() -> None:
     assert {"where the error comes from", "what would change it"} <= set(shown)
 
 
-def test_a_baseline_out_of_sight_is_in_a_note() -> None:
+def test_a_baseline_beyond_the_axis_is_in_a_note() -> None:
     ax = drawn_axes(breakdown(baseline=1e6))
     assert ax.get_xlim()[1] < 1e5
-    assert any("1,000,000, out of sight" in " ".join(text.split()) for text in texts(ax))
+    assert any("1,000,000, beyond the axis" in " ".join(text.split()) for text in texts(ax))
 
 
 def test_large_families_have_a_colour_bar_and_small_ones_a_legend() -> None:

@@ -81,7 +81,7 @@ _WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
 _LIMIT = 4.0  # bars are cut at this multiple of the median
 _ROUNDING = 1e-9
 _SMALL_STEP = 1e-3  # of a waterfall, as a share of the larger error
-_SIGHT = 2.0  # whiskers are cut at this multiple of the longest bar
+_LONGEST_WHISKER = 2.0  # whiskers are cut at this multiple of the longest bar
 _MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_POINTS = 25  # estimates at more are drawn as curves with bands
@@ -215,7 +215,7 @@ class Curves:
     xlabel: str
     lines: Sequence[Curve]
     ylabel: str
-    marks: Sequence[Mark] = ()  # those in sight are drawn
+    marks: Sequence[Mark] = ()  # those within the axis are drawn
     note: str = ""
     confidence: float | None = None
     logx: bool | None = None
@@ -625,12 +625,12 @@ def _area(colors: Mapping[str, str], part: str) -> Style:
 
 
 def _whisker(
-    ax: Axes, at: float, row: float, low: float, high: float, sight: float = math.inf
+    ax: Axes, at: float, row: float, low: float, high: float, x_max: float = math.inf
 ) -> float:
-    """Draw a whisker, and an arrow in place of its end if that is out of sight; return its end."""
+    """Draw a whisker, with an arrow for an end beyond `x_max`; return where it ends."""
     if not (math.isfinite(low) and math.isfinite(high) and high > low):
         return at
-    end = max(at, min(high, sight))
+    end = max(at, min(high, x_max))
     reach = [[max(at - low, 0.0)], [max(end - at, 0.0)]]
     ax.errorbar(at, row, xerr=reach, **_WHISKER)
     if end < high:
@@ -770,7 +770,7 @@ def _draw_stack(picture: Stack, ax: Axes) -> None:
     lengths = [sum(value for value in one.values() if value > 0) for one in parts]
     known = np.array([n for n, row in zip(lengths, rows, strict=True) if row.total is not None])
     limit = bar_limit(known)
-    sight = _SIGHT * limit
+    x_max = _LONGEST_WHISKER * limit
     right = 0.0
     _begin_rows(ax, [row.label for row in rows])
     occurring: dict[str, Any] = {}
@@ -798,7 +798,7 @@ def _draw_stack(picture: Stack, ax: Axes) -> None:
         elif interval is not None and np.isfinite(interval[0]):
             whiskers = True
             low, high = map(float, interval)
-            end = max(end, _whisker(ax, total, y, low, high, sight))
+            end = max(end, _whisker(ax, total, y, low, high, x_max))
         right = max(right, _beside(ax, end, y, _shown(total)))
     ax.set_ylabel(picture.ylabel)
     if ax.dataLim.x0 < 0:
@@ -864,7 +864,7 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
     colors = _colors(name for name, _ in picture.parts.values())
     labels, headings = _breakdown_labels(picture), {0: "where the error comes from"}
     at, right, whiskers = 0.0, 0.0, False
-    sight = _SIGHT * now if 0 < now < math.inf else math.inf
+    x_max = _LONGEST_WHISKER * now if 0 < now < math.inf else math.inf
     _begin_rows(ax, labels)
     causes = [*picture.parts.values(), ("total", picture.total)]
     for y, (name, cell) in enumerate(causes, start=1):
@@ -878,7 +878,7 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
         interval = _interval(cell, confidence)
         if interval is not None and np.isfinite(interval[0]):
             low, high = (start + float(one) for one in interval)
-            end, whiskers = max(end, _whisker(ax, start + value, y, low, high, sight)), True
+            end, whiskers = max(end, _whisker(ax, start + value, y, low, high, x_max)), True
         if name == "total":
             right = max(right, _beside(ax, end, y, _shown(value)))
             continue
@@ -888,9 +888,9 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
         _connect(ax, at, y, y + 1)
     if picture.changes:
         headings[len(causes) + 1] = "what would change it"
-    sight = 2 * max(now if math.isfinite(now) else 0.0, right)
+    x_max = 2 * max(now if math.isfinite(now) else 0.0, right)
     for y, change in enumerate(picture.changes, start=len(causes) + 2):
-        right = max(right, _draw_change(ax, y, change, now, confidence, sight))
+        right = max(right, _draw_change(ax, y, change, now, confidence, x_max))
     drawn = [change for change in picture.changes if change.after is not None]
     notes = [_meaning(confidence)] if whiskers else []
     if any(_is_unclear(change) for change in drawn):
@@ -902,7 +902,7 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
             look: Style = {"fontsize": "small", "ha": "center", "va": "center", "bbox": _box(ax)}
             ax.text(now, max(headings), "now", **look)
     if picture.baseline is not None and picture.baseline > 1.6 * right:
-        notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, out of sight")
+        notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, beyond the axis")
     elif picture.baseline is not None:
         right = max(right, 1.02 * picture.baseline)
         row = len(causes) + 0.5  # above the changes, whose texts are long
@@ -945,7 +945,7 @@ def _is_unclear(change: Change) -> bool:
 
 
 def _draw_change(
-    ax: Axes, y: int, change: Change, now: float, confidence: float | None, sight: float
+    ax: Axes, y: int, change: Change, now: float, confidence: float | None, x_max: float
 ) -> float:
     """Draw one change; return the end of the axis that it needs."""
     if change.after is None:
@@ -967,7 +967,7 @@ def _draw_change(
             low, high = max(now * (1 - change.high), 0.0), now * (1 - change.low)
             ends = np.asarray(low), np.asarray(high)
     if ends is not None and np.isfinite(ends[0]):
-        end = max(end, _whisker(ax, after, y, float(ends[0]), float(ends[1]), sight))
+        end = max(end, _whisker(ax, after, y, float(ends[0]), float(ends[1]), x_max))
     return _beside(ax, end, y, text)
 
 
@@ -1268,7 +1268,7 @@ def _limit_axes(
 
 
 def _draw_marks(ax: Axes, marks: Sequence[Mark], **style: Any) -> float:
-    """Vertical lines in sight, with labels above the axes, on the outer sides of close ones.
+    """Vertical lines within the axis, with labels above the axes, on the outer sides of close ones.
 
     Return the height of the labels in points.
     """

@@ -237,16 +237,16 @@ def test_logistic_weights_diverge_on_separable_data() -> None:
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "squared"])
 def test_labels_without_information(loss: str) -> None:
-    for blind in (
+    for uninformative in (
         classes(loss=loss, flips=0.5),
         classes(loss=loss, signal=0.0),
         classes(loss=loss, activation="abs"),
     ):
-        one = order_parameters(blind)
+        one = order_parameters(uninformative)
         assert one.m == 0
         assert one.q > 0
-        assert dt.exact_error(blind, 3).total == 0.5
-        noisy = dt.exact_error(blind, 3, measure="zero_one_noisy")
+        assert dt.exact_error(uninformative, 3).total == 0.5
+        noisy = dt.exact_error(uninformative, 3, measure="zero_one_noisy")
         assert noisy.total == 0.5
     assert order_parameters(classes(loss=loss, flips=0.5)).overlap(1.0, 1.0, False) == 0
 

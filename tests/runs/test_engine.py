@@ -18,7 +18,7 @@ import pytest
 
 from doubletrouble.errors import ExecutorError, MissingExtraError, SweepInterrupted, require
 from doubletrouble.runs import Cell, Store, Work, _executors, decode, run_cells
-from doubletrouble.runs._engine import MOST_DEATHS
+from doubletrouble.runs._engine import MAX_CRASHES
 from doubletrouble.runs._executors import Backend, _outcome_in_file, attempt
 from tests.runs import work as w
 
@@ -92,7 +92,7 @@ def test_cells_of_a_killed_worker_are_computed_again(tmp_path: Path) -> None:
     cells = w.cells(6, flag=str(tmp_path / "flag"))
     stored = run(tmp_path / "s", cells, w.third_always_dies, workers=2)
     assert [stored[c.key][1] for c in cells] == ["done", "done", "failed", *["done"] * 3]
-    assert stored[cells[2].key][2].startswith(f"{MOST_DEATHS} worker processes died")
+    assert stored[cells[2].key][2].startswith(f"{MAX_CRASHES} worker processes died")
 
 
 def test_cell_fails_after_three_deaths_alone(
@@ -126,7 +126,7 @@ def test_no_cell_fails_when_workers_are_killed_from_outside(tmp_path: Path) -> N
     cells, stop = w.cells(40, seconds=0.05), threading.Event()
 
     def kill() -> None:
-        for _ in range(MOST_DEATHS - 1):
+        for _ in range(MAX_CRASHES - 1):
             if stop.wait(0.5):
                 return
             for child in multiprocessing.active_children():

@@ -183,10 +183,12 @@ def test_arrays_of_labels_are_single_points_for_every_measure() -> None:
             assert np.asarray(parts[name].value)[1, 0] == pytest.approx(part.value, abs=1e-12)
     votes, vote = (one.error(dt.Vote(2), VOTE_MEASURES[1]).total for one in (run, alone))
     assert np.asarray(votes.value)[1, 0] == pytest.approx(vote.value)
-    blind = simulated(replace(problem, flips=[0.1, 0.5]), **options).error()
-    assert blind.shape == (2, 2)
-    not_identified(blind, "noise", "without information")
-    np.testing.assert_allclose(np.asarray(blind.total.value)[1, 0], alone.error().total.value)
+    uninformative = simulated(replace(problem, flips=[0.1, 0.5]), **options).error()
+    assert uninformative.shape == (2, 2)
+    not_identified(uninformative, "noise", "without information")
+    np.testing.assert_allclose(
+        np.asarray(uninformative.total.value)[1, 0], alone.error().total.value
+    )
 
 
 def test_draws_depend_on_the_seed_alone() -> None:

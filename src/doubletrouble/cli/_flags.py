@@ -305,13 +305,13 @@ def ensembles(
     ValueError: scheme must be one of ensemble, divide for advise, got 'bootstrap'
     """
     owned = {name: declarations(SCHEMES[name]) for name in names if name in SCHEMES}
-    orphans = {name for name in options if not any(name in own for own in owned.values())}
+    without_scheme = {name for name in options if not any(name in own for own in owned.values())}
     schemes = []
     for name in names:
         if name in SCHEMES and not SUPPORT[function](SCHEMES[name]):
             known = ", ".join(one for one, kind in SCHEMES.items() if SUPPORT[function](kind))
             raise ValueError(f"scheme must be one of {known} for {function}, got {name!r}")
-        own = {*owned.get(name, ()), *orphans}  # the first scheme raises for options of none
+        own = {*owned.get(name, ()), *without_scheme}  # the first scheme raises for options of none
         given = {option: value for option, value in options.items() if option in own}
         schemes.append(named_ensemble(name, n_members, **given))
     return schemes

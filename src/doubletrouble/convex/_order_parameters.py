@@ -248,7 +248,7 @@ def solved(
             intercept = block.third * root if equations.residual else 0.0 * V
             m = part["signal"] * np.sqrt(q_d)
             if problem.task == "classification":
-                m = np.where(_blind(part), 0.0, m)
+                m = np.where(_uninformative(part), 0.0, m)
             results.append(tuple(map(at.at_limits, (m, q, V, intercept, q_d))))
         blocks.append(block)
     every = (as_value(np.concatenate(v).reshape(shape)) for v in zip(*results, strict=True))
@@ -278,7 +278,7 @@ def _equations(problem: Problem, loss: Loss) -> Equations:
     )
 
 
-def _blind(values: dict[str, FloatArray]) -> BoolArray:
+def _uninformative(values: dict[str, FloatArray]) -> BoolArray:
     """Where labels of classes carry no information."""
     return np.asarray((values["signal"] == 0) | (values["flips"] == 0.5))
 
@@ -329,7 +329,7 @@ def _of_classes(
     seen = signal > 0
     noise = np.where(seen, (values["sd0"] / np.where(seen, signal, 1.0)) ** 2, 1 / _UNINFORMED**2)
     k = np.where(p == 0.5, _UNINFORMED, 1 - 2 * p)
-    at = replace(at, information=k, label_noise=noise, limit=at.limit | _blind(values))
+    at = replace(at, information=k, label_noise=noise, limit=at.limit | _uninformative(values))
     if not residual:
         return at
     # the squared loss has E ν y, and E y₁y₂ of labels drawn twice at one input

@@ -1,7 +1,7 @@
 """Compute cells on an executor, and store each as it finishes.
 
-Only this process writes to the store. A bounded number of cells is in flight. When a worker
-process dies, its pool is replaced, and the cells that were in flight are computed at the end, one
+Only this process writes to the store. A bounded number of cells is pending. When a worker
+process dies, its pool is replaced, and the cells that were pending are computed at the end, one
 at a time: a cell that kills its worker three times is then identified, and recorded as failed.
 """
 
@@ -17,7 +17,7 @@ from doubletrouble.runs._executors import Backend, Work, check_executor, open_ba
 from doubletrouble.runs._progress import ProgressBar, progress_bar
 from doubletrouble.runs._store import Store
 
-MOST_DEATHS = 3
+MAX_CRASHES = 3  # of the worker processes of one cell
 
 _WAIT = 0.5  # seconds between two checks of the executor
 
@@ -98,12 +98,12 @@ class _Run:
         stored = store.statuses() if store else {}
         self._stored = [cell for cell in cells if stored.get(cell.key) in self._final]
         self._waiting = deque(c for c in cells if stored.get(c.key) not in self._final)
-        self._flying: dict[Any, Cell] = {}
-        self._landed: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._pending: dict[Any, Cell] = {}
+        self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._broken = self._reversed = False
-        self._suspects: deque[Cell] = deque()  # in flight when a worker died
-        self._alone: Cell | None = None  # the suspect in flight
-        self._deaths: Counter[str] = Counter()
+        self._suspects: deque[Cell] = deque()  # pending when a worker died
+        self._alone: Cell | None = None  # the suspect pending
+        self._crashes: Counter[str] = Counter()
 
     def finished(
         self,
@@ -126,7 +126,7 @@ class _Run:
 
     @property
     def _left(self) -> int:
-        return len(self._waiting) + len(self._suspects) + len(self._flying)
+        return len(self._waiting) + len(self._suspects) + len(self._pending)
 
     def _stopped(self) -> str:
         """The number of finished cells, and how to continue."""
@@ -147,8 +147,8 @@ class _Run:
     def _computed(self, backend: Backend) -> Iterator[Finished]:
         try:
             while self._left:
-                yield from self._fill(backend)
-                yield from self._settle(backend)
+                yield from self._submit(backend)
+                yield from self._collect(backend)
         except KeyboardInterrupt:
             self._store_finished(backend)
             raise
@@ -156,17 +156,17 @@ class _Run:
             self._store_finished(backend)
             raise ExecutorError(f"{error}; {self._stopped()}") from error
         finally:
-            backend.cancel(self._flying)
+            backend.cancel(self._pending)
 
-    def _fill(self, backend: Backend) -> Iterator[Finished]:
+    def _submit(self, backend: Backend) -> Iterator[Finished]:
         """Submit cells while there is room and none has finished."""
         if self._broken:
-            if self._flying:  # the other futures of a broken pool finish next
+            if self._pending:  # the other futures of a broken pool finish next
                 return
             yield from self._restart(backend)
         while (cells := self._waiting or self._suspects) and not self._alone:
             suspect = cells is self._suspects
-            if len(self._flying) >= (1 if suspect else backend.room) or not self._landed.empty():
+            if len(self._pending) >= (1 if suspect else backend.room) or not self._done.empty():
                 return
             cell = cells[0]
             if self._store and self._store.status(cell.key) in self._final:  # by another process
@@ -184,8 +184,8 @@ class _Run:
             except (OSError, RuntimeError) as error:
                 raise ExecutorError(f"the executor takes no cells: {error}") from error
             self._alone = cell if suspect else None
-            self._flying[future] = cells.popleft()
-            future.add_done_callback(self._landed.put)
+            self._pending[future] = cells.popleft()
+            future.add_done_callback(self._done.put)
 
     def _restart(self, backend: Backend) -> Iterator[Finished]:
         """Replace a broken executor; the cell that was alone in it has killed its worker."""
@@ -193,40 +193,40 @@ class _Run:
         self._broken = False
         cell, self._alone = self._alone, None
         if cell is not None:
-            self._deaths[cell.key] += 1
-            if self._deaths[cell.key] == MOST_DEATHS:
+            self._crashes[cell.key] += 1
+            if self._crashes[cell.key] == MAX_CRASHES:
                 self._suspects.remove(cell)
-                results = [(cell, _failed(f"{MOST_DEATHS} worker processes died"))]
+                results = [(cell, _failed(f"{MAX_CRASHES} worker processes died"))]
                 self._put(results)
                 yield from results
 
-    def _settle(self, backend: Backend) -> Iterator[Finished]:
+    def _collect(self, backend: Backend) -> Iterator[Finished]:
         """Wait until a cell finishes; store all that have finished in one transaction."""
-        if not self._flying:
+        if not self._pending:
             return
         try:
-            futures = [self._landed.get(timeout=_WAIT)]
+            futures = [self._done.get(timeout=_WAIT)]
         except queue.Empty:
             backend.check()
             return
-        while not self._landed.empty():
-            futures.append(self._landed.get())
+        while not self._done.empty():
+            futures.append(self._done.get())
         results: list[Finished] = []
-        settled = []
+        collected = []
         try:
             for future in futures:
                 results += self._result_of(future, backend)
-                settled.append(future)
+                collected.append(future)
         finally:  # also those that finished before an error
             self._put(results)
-            for future in settled:  # after storing: an interruption in between loses no cell
-                del self._flying[future]
+            for future in collected:  # after storing: an interruption in between loses no cell
+                del self._pending[future]
                 backend.release(future)
         yield from results
 
     def _result_of(self, future: Any, backend: Backend) -> list[Finished]:
         """The outcome of a future; none, if the cell has to be computed again."""
-        cell = self._flying[future]
+        cell = self._pending[future]
         error = None if future.cancelled() else future.exception()
         if isinstance(error, KeyboardInterrupt):  # Ctrl-C also reaches the user's workers
             raise error
@@ -259,12 +259,12 @@ class _Run:
         """Store cells that finished before an interruption."""
         done = {
             future: cell
-            for future, cell in self._flying.items()
+            for future, cell in self._pending.items()
             if future.done() and not future.cancelled() and future.exception() is None
         }
         self._put([(cell, backend.result(future)) for future, cell in done.items()])
         for future in done:
-            del self._flying[future]
+            del self._pending[future]
 
 
 def _failed(why: str) -> CellOutcome:

@@ -68,7 +68,7 @@ def simulate_members(
         for name in ("features_per_dim", "ridge"):
             if math.isinf(value := _as_float(getattr(one, name))):
                 raise ValueError(f"{name} must be finite to be simulated, got {value!r}")
-    strength, noisiness = (
+    strength, noise_sd = (
         number(name, USUAL[name] if value is None else value, spec)
         for name, value, spec in (
             ("signal", signal, glossary.SIGNAL),
@@ -96,7 +96,7 @@ def simulate_members(
             shared=LearnerSize(int(shared_features[a, b]), int(shared_samples[a, b])),
             dim=D,
             signal=strength,
-            noise=noisiness,
+            noise=noise_sd,
             gaussian=model == "gaussian",
         )
         for a, b in combinations_with_replacement(range(len(given)), 2)
@@ -114,7 +114,7 @@ def simulate_members(
         shared_features=shared_features / D,
         shared_samples=shared_samples / D,
         signal=strength,
-        noise=noisiness,
+        noise=noise_sd,
         dim=D,
         model=model,
         seed=seed,
@@ -198,15 +198,15 @@ def _pair_draw(pair: MemberPair, rng: np.random.Generator) -> float:
         if fresh is not None:
             fresh = _correlated(fresh, second, shared, pair.correlation, rng)
         right = _response(b, x_b, theta[n_weights - second.n_features :], test, fresh)
-    taught_a, taught_b = x_a.T @ left, x_b.T @ right  # (D, R), by the teacher's directions
+    projected_a, projected_b = x_a.T @ left, x_b.T @ right  # (D, R), by the teacher's directions
     layout = OutputLayout(dim, dim + n_test)
 
     def product(one: Array, other: Array) -> float:
         own = layout.own_product(one, other, shared.n_features) if gaussian else 0.0
         return layout.product(one, other) + pair.correlation * own
 
-    overlap = (layout.overlap(taught_a) + layout.overlap(taught_b)) / dim
-    power = product(taught_a, taught_b) / dim
+    overlap = (layout.overlap(projected_a) + layout.overlap(projected_b)) / dim
+    power = product(projected_a, projected_b) / dim
     common = first.n_samples - shared.n_samples
     noise = product(left[common:], right[: shared.n_samples])
     return pair.signal**2 * (1 - overlap + power) + pair.noise**2 * noise

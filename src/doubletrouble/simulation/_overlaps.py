@@ -212,7 +212,7 @@ def draw_labels(
     """Labels for outputs of the teacher, (N,), with two draws of the noise; one without noise."""
     noise, flips = problem.noise, float(np.asarray(problem.flips))
     count = 2 if np.any(problem.noise_sd) or flips else 1
-    blind = not np.any(problem.signal) and not np.any(problem.noise_sd)
+    uninformative = not np.any(problem.signal) and not np.any(problem.noise_sd)
     labels = []
     for _ in range(count):
         normal = rng.standard_normal(teacher.shape)
@@ -223,7 +223,7 @@ def draw_labels(
             noisy = teacher + normal * np.asarray(noise)
         if problem.task == "classification":
             wrong = rng.random(teacher.shape) < flips
-            noisy = normal if blind else noisy  # the sign of 0 is drawn
+            noisy = normal if uninformative else noisy  # the sign of 0 is drawn
             noisy = np.where((noisy > 0) != wrong, 1.0, -1.0)
         labels.append(noisy)
     return tuple(labels)

@@ -480,7 +480,7 @@ def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> Membe
 
 
 _VOTE_TOTAL_ONLY = "the parts of a vote must be computed by theory: its total alone is counted"
-_BLIND_TOTAL_ONLY = (
+_NO_INFORMATION = (
     "the parts of the error of labels without information must be computed by theory: draws "
     "determine their total alone"
 )
@@ -634,7 +634,7 @@ class ConvexSimulation(Simulation):
         else:
             m, q_d = at.m, at.q_d
         measured, signal = ClassMeasure.of(self.problem, measure), np.asarray(self.problem.signal)
-        blind = np.any((signal == 0) | (np.asarray(self.problem.flips) == 0.5))
+        uninformative = np.any((signal == 0) | (np.asarray(self.problem.flips) == 0.5))
 
         def value(m: FloatArray, q: FloatArray) -> FloatArray:
             along = m / np.where(signal > 0, signal, np.inf)
@@ -645,11 +645,11 @@ class ConvexSimulation(Simulation):
                 return np.asarray(np.zeros_like(at.q_d) + measured.bayes)
             return jackknife(value, *np.broadcast_arrays(m, q_d + excess))
 
-        if blind and measure != "log":  # the limit of the parts is not that of their means
+        if uninformative and measure != "log":  # the limit of the parts is not that of their means
             total = estimated(np.asarray(sum(powers.values())))
             return ErrorTerms._of_total(
                 self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
-                _BLIND_TOTAL_ONLY,
+                _NO_INFORMATION,
                 coordinates=self._coordinates(scheme),
                 label=MEASURE_LABELS[measure],
             )

@@ -323,12 +323,12 @@ def draw_terms(
     quadratic = _ProductSums(layout, PAIRS, teacher.blocks) if teacher else None
     for group in groups:
         responses = [[one(k) for one in both] for both in group.learners]  # (N, R) each
-        taught = [  # (D, R) each
+        projected = [  # (D, R) each
             [x.T @ w for x, w in zip(data.inputs, both, strict=True)] for both in responses
         ]
         share = 1 / (2 * len(responses))
-        linear.overlap += share * sum(layout.overlap(m) for both in taught for m in both)
-        linear.add(taught, group.n_features)
+        linear.overlap += share * sum(layout.overlap(m) for both in projected for m in both)
+        linear.add(projected, group.n_features)
         noise.add(responses, group.n_features)
         if quadratic is not None and teacher is not None:
             quadratic.add(responses, group.n_features)

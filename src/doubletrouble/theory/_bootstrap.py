@@ -42,7 +42,7 @@ _TINIEST_RIDGE = 1e-220  # times 1/y: equal to ridge 0 to rounding, and V still 
 _LOG_V = 690.0
 _LARGEST_RIDGE = 1e180  # predicts zero, and V still fits a float
 _MOST_RIDGE = 575.0  # bound on its logarithm
-_ENDLESS = 1e70  # features, as a stand-in for infinitely many: sizes reach 1e50
+_HUGE = 1e70  # features, as a stand-in for infinitely many: sizes reach 1e50
 _VANISHING = 1e-250
 _INFINITE = np.float64(np.inf)  # a NumPy scalar: Python's would raise where it divides by 0
 _LAST_STEP = 3e-8  # of log V: the next one is below rounding
@@ -116,7 +116,7 @@ def bootstrap(
     least = _TINIEST_RIDGE / np.minimum(1.0, np.minimum(features, solved))
     learner = _Learner(
         spectrum=spectrum,
-        features=np.minimum(features, _ENDLESS),
+        features=np.minimum(features, _HUGE),
         samples=solved,
         ridge=np.maximum(ridge, least),
     )
@@ -134,7 +134,7 @@ def bootstrap(
         # dz = (z - Q) dlog y = N V a₃ dlog V, and V a₃ = d·a₃/a₁, as d = V a₁
         turned = step * gap / (N * averages.used * averages.unused)
         point, averages = point.stepped(spectrum, step), Averages.at(log_v + 1j * turned)
-    infinite = P == _ENDLESS
+    infinite = P == _HUGE
     point = replace(
         point,
         unused_features=np.where(infinite, 1.0, point.unused_features),

@@ -92,7 +92,7 @@ _PARTS = ("noise", "initialization", "sampling", "bias")
 _SIZES = {f"by_{name}": SYMBOLS[name] for name in ("n_samples", "n_features", "n_members")}
 _DIRECTIONS = tuple(_SIZES)
 _COLORS = (BLUE, VERMILION, GREEN)  # of N, P and K
-_ENDLESS = 1e30  # features per sample, or members, in place of infinitely many
+_HUGE = 1e30  # features per sample, or members, in place of infinitely many
 _LARGEST_RIDGE = 1e30  # in units of the kernel's weight per sample, in place of inf
 _IMAGINARY = 1e-20  # the step of log K
 _STEP = 1e-3  # of central differences at the best ridge
@@ -364,7 +364,7 @@ def _with_all_parts(at: Inputs) -> Inputs:
     The exponents of absent parts are those of unit powers, and of very many features.
     """
     no_target = (at.signal == 0) & (at.nonlinear_signal == 0)
-    many = _ENDLESS * np.maximum(at.samples, 1.0)
+    many = _HUGE * np.maximum(at.samples, 1.0)
     return replace(
         at,
         features=np.where(np.isinf(at.features), many, at.features),
