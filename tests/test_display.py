@@ -136,6 +136,21 @@ RESULTS: dict[str, Callable[[float], Any]] = {
     "calibration": lambda s: dt.calibration(
         dt.Problem(task="classification", loss="logistic", flips=0.1, ridge=0.1), 5
     ),
+    "psi_terms": lambda s: dt.theory.psi_terms(problem_of(s, ridge=[0.1, 1.0])),
+    "frontier exponents": lambda s: dt.scaling_frontier(spectral(s), [1e9, 1e12]).exponents,
+    "asymptotic exponents": lambda s: dt.scaling_frontier(spectral(s), [1e9, 1e12]).asymptotic,
+    "part exponents": lambda s: dt.exponents(spectral(s)).by_n_samples,
+    "marginal_value": lambda s: dt.advice.marginal_value(spectral(s)),
+    "option": lambda s: forecast(s).advise(n_features=50)["2x data"],
+    "option of a diagnosis": lambda s: diagnosis(s).advise()["bag of 10"],
+    "label noise": lambda s: forecast(s).noise,
+    "noise above its bound": lambda s: dt.diagnose(
+        mean_fit, *rows_of(s), noise=1.2 * math.sqrt(s), progress=False
+    ),
+    "check": lambda s: forecast(s).checks["back_test"],
+    "best_stopping_time over a grid": lambda s: dt.best_stopping_time(
+        problem_of(s, ridge=[0.1, 1.0])
+    ),
     "order_parameters": lambda s: dt.convex.order_parameters(
         dt.Problem(task="classification", loss="hinge", ridge=[0.1, 1.0])
     ),

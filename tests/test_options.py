@@ -159,9 +159,22 @@ def test_one_option_shows_its_error_by_cause() -> None:
     wide = advice()[FEATURES]
     text = str(wide)
     assert all(name in text for name in ("noise", "initialization", "sampling", "bias"))
-    assert text.splitlines()[-1].startswith("2x features: error ")
-    assert text.endswith(f"{100 * float(wide.gain or 0):.0f}% less than now.")
+    verdict = wide.verdict
+    assert " ".join(text.split()).endswith(verdict)
+    assert verdict.startswith("2x features: error ")
+    assert verdict.endswith(f"{100 * float(wide.gain or 0):.0f}% less than now, exact.")
     assert "more than now" in str(estimated(-0.5)["change 0"])
+
+
+def test_one_estimated_option_shows_its_interval_and_how_it_is_known() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    f = dt.forecast(X, X[:, 0] + 0.3 * rng.normal(size=60), check=False)
+    more = f.advise(n_features=50)[DATA]
+    assert more.confidence == 0.9
+    assert "90% interval" in str(more)
+    assert "how it is known" in str(more)
+    assert more.verdict.endswith(f"{more.status}).")
 
 
 # --- JSON and frames -----------------------------------------------------------------------------

@@ -201,6 +201,16 @@ def percent(share: float, sign: str = "") -> str:
     return f"{near:{sign},.0f}%"
 
 
+def percents(shares: Any) -> str:
+    """The least and the largest of several shares in percent.
+
+    >>> percents(0.478), percents([0.2, 0.004, 0.3]), percents([0.5, 0.5])
+    ('48%', '0.4% to 30%', '50%')
+    """
+    known = np.ravel(shares).tolist()
+    return " to ".join(dict.fromkeys(map(percent, (min(known), max(known)))))
+
+
 def skill_text(share: float) -> str:
     """An R² or a skill, with two decimals.
 

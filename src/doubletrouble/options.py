@@ -63,6 +63,7 @@ class Option(Shown):
     error: ErrorTerms[Any] | None  # after the change; None where it is withheld
     gain: float | Estimate | None = None  # 1 - error/error now
     interval: ConfidenceInterval | None = None  # of the gain, where it is estimated
+    confidence: float | None = None  # of the interval
     status: str = EXACT  # how the error is known
     cost: Mapping[str, float] = field(default_factory=dict)  # in multiples of the present ones
     reason: str = ""  # why the error is withheld
@@ -113,9 +114,9 @@ class Option(Shown):
         return f"{self.name} ({_in_words(changed)})"
 
     def _content(self) -> Content:
-        tables = [_table("options", [self], None, None)]
+        tables = [_table("options", [self], None, self.confidence)]
         if self.error is not None and not self.error.shape and len(self.error.parts) > 1:
-            tables.append(table_by_part(self.error))
+            tables.append(table_by_part(self.error, self.confidence))
         return Content(tables=tables, verdict=self.verdict)
 
     @property
@@ -123,9 +124,15 @@ class Option(Shown):
         """The change, the error after it, and its gain, as text."""
         if self.error is None:
             return f"{self.name}: withheld, because {self.reason}."
-        gain = "" if self.gain is None else f", {less(float(self.gain))} than now"
         setting = f" at {_in_words(self.setting)}" if self.setting else ""
-        return f"{self.name}: error {plain(self.total)}{setting}{gain}."
+        text = f"{self.name}: error {alone(self.error.total, self.confidence)}{setting}"
+        if self.gain is None:
+            return f"{text}, {self.status}."
+        text = f"{text}, {less(float(self.gain))} than now"
+        if self.interval is None or self.confidence is None:
+            return f"{text}, {self.status}."
+        low, high = (percent(float(end)) for end in self.interval)
+        return f"{text} ({level(self.confidence)} interval {low} to {high}, {self.status})."
 
     def _picture(self) -> _plots.Stack:
         return _plots.Stack(rows=[_bar(self)], xlabel=_label(self))
@@ -152,7 +159,8 @@ def option_after(
     if isinstance(share, Estimate) and confidence is not None:
         low, high = share.confidence_interval(confidence)
         interval = ConfidenceInterval(low, min(high, 1.0))
-    return Option(name=name, error=error, gain=share, interval=interval, **about)
+    known = None if interval is None else confidence
+    return Option(name=name, error=error, gain=share, interval=interval, confidence=known, **about)
 
 
 def removed(after: Value | Estimate, now: Value | Estimate) -> float | Estimate | None:
@@ -415,7 +423,7 @@ def _table(
     confidence: float | None,
 ) -> Table:
     """The table of options, with their parts in frames; a common status is not printed."""
-    statuses = {one.status for one in options if one is not now}
+    tells = now is None or len({one.status for one in options if one is not now}) > 1
     parts = [{} if one.error is None else one.error.parts for one in options]
     names = dict.fromkeys(name for each in parts for name in each)
     columns = (
@@ -424,7 +432,7 @@ def _table(
         Column(name="error", without_error=True),  # the gains are what is compared
         Column(name="gain", form="gain", interval=True),
         Column(name="cost", form="multiples"),
-        Column(name="status", heading="how it is known", form="words", printed=len(statuses) > 1),
+        Column(name="status", heading="how it is known", form="words", printed=tells),
         Column(name="reason", form="words", printed=False),
         Column(name="setting", form="settings", printed=False),
         *(Column(name=f"error_{name}", printed=False) for name in names),

@@ -25,7 +25,7 @@ from doubletrouble._display import (
     quantity_table,
     row_content,
 )
-from doubletrouble._numbers import number_in
+from doubletrouble._numbers import number_in, percents
 from doubletrouble._plots import Axes
 from doubletrouble.errors import import_name, is_available
 from doubletrouble.estimates import ByValue, same_value
@@ -424,7 +424,35 @@ class PsiTerms(ByValue, Shown, Generic[Term]):
         "Ψ₂ᵖ", r"\Psi_2^p", "overlap of two students: fresh data, same features"
     )
 
-    def _content(self, coordinates: Mapping[str, Value] | None = None) -> Content:
+    coordinates: Mapping[str, Value] = _about()  # the parameters that vary along the axes
+
+    @classmethod
+    def symbols(cls) -> dict[str, str]:
+        """Return the symbols of all terms, by their names.
+
+        Returns
+        -------
+        dict of str
+            The symbols, in the order of the terms.
+        """
+        return {f.name: f.metadata["symbol"] for f in fields(cls) if f.metadata}
+
+    @property
+    def _verdict(self) -> str:
+        """The shares of the power of the student that are variance."""
+        one, pair, apart = (
+            np.asarray(number_in(term))
+            for term in (self.psi2_vanilla, self.psi2_ensemble, self.psi2_divide)
+        )
+        if not np.all((one > 0) & np.isfinite(one)):
+            return ""
+        seeds, samples = percents((one - pair) / one), percents((pair - apart) / one)
+        return (
+            f"Of the power of the noise-free student {seeds} is variance over initializations, "
+            f"and {samples} over training samples."
+        )
+
+    def _content(self) -> Content:
         terms = [
             Quantity(
                 name=f.name,
@@ -433,14 +461,15 @@ class PsiTerms(ByValue, Shown, Generic[Term]):
                 meaning=f.metadata["meaning"],
             )
             for f in fields(self)
+            if f.metadata
         ]
-        return Content(tables=[quantity_table("terms", terms, coordinates)])
+        table = quantity_table("terms", terms, self.coordinates)
+        return Content(tables=[table], verdict=self._verdict)
 
     def _picture(self) -> _plots.Bars:
         bars = [
-            _plots.Bar(label=f.metadata["symbol"], value=getattr(self, f.name))
-            for f in fields(self)
+            _plots.Bar(label=s, value=getattr(self, name)) for name, s in self.symbols().items()
         ]
-        if any(np.ndim(number_in(getattr(self, f.name))) for f in fields(self)):
+        if any(np.ndim(number_in(bar.value)) for bar in bars):
             raise ValueError("plot must be of one point, got terms of several")
         return _plots.Bars(rows=bars, xlabel="value")

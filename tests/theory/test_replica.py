@@ -6,7 +6,6 @@ import math
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from tests.oracles.replica.hessian import Jet, expand
 from tests.oracles.replica.saddle import point_of
 from tests.selection import full_beyond
 
-TERMS = [f.name for f in fields(PsiTerms)]
+TERMS = [*PsiTerms.symbols()]
 ROOT = Path(__file__).parents[2]
 ERRATA_PAGE = ROOT / "docs" / "errata.md"
 # where docs/errata.md states its numbers

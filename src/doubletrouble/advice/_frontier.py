@@ -22,7 +22,7 @@ from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,21 +81,30 @@ class FrontierExponents(Shown):
     n_features: Value  # of P
     n_samples: Value  # of N
     n_members: Value  # of K
+    compute: FloatArray | None = None  # the budgets of arrays
 
     def _content(self) -> Content:
         exponents = [
-            Quantity(
-                name=f.name, value=getattr(self, f.name), heading=_heading(f.name), form="exponent"
-            )
-            for f in fields(self)
+            Quantity(name=name, value=value, heading=_heading(name), form="exponent")
+            for name, value in self.by_name.items()
         ]
-        verdict = "" if np.ndim(self.total) else f"For a budget C: {self._in_words()}."
-        return Content(tables=[quantity_table("exponents", exponents)], verdict=verdict)
+        at = {} if self.compute is None else {"compute": self.compute}
+        if np.ndim(self.total):
+            first, last = (power(float(end)) for end in np.ravel(self.total)[[0, -1]])
+            verdict = (
+                f"The error changes as C^{first} at the first budget, and C^{last} at the last."
+            )
+        else:
+            verdict = f"For a budget C: {self._in_words()}."
+        return Content(tables=[quantity_table("exponents", exponents, at)], verdict=verdict)
+
+    @property
+    def by_name(self) -> dict[str, Value]:
+        """The exponents by the names of what they are of."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "compute"}
 
     def _in_words(self) -> str:
-        powers = [
-            f"{_heading(f.name)} ~ C^{power(float(getattr(self, f.name)))}" for f in fields(self)
-        ]
+        powers = [f"{_heading(name)} ~ C^{power(float(one))}" for name, one in self.by_name.items()]
         return ", ".join(powers)
 
 
@@ -142,6 +151,7 @@ class ScalingFrontier(Shown):
             n_features=slope(self.n_features),
             n_samples=slope(self.n_samples),
             n_members=slope(self.n_members),
+            compute=self.compute,
         )
 
     def _content(self) -> Content:
@@ -164,7 +174,7 @@ class ScalingFrontier(Shown):
             title="The best features P, samples N and models K for each budget of operations",
             tables=[point_table("budgets", self.compute.shape, budgets, columns)],
             verdict=verdict,
-            facts={} if self.asymptotic is None else {"exponents": asdict(self.asymptotic)},
+            facts={} if self.asymptotic is None else {"exponents": self.asymptotic.by_name},
         )
 
     def _picture(self) -> _plots.Picture:

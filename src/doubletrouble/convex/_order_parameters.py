@@ -11,12 +11,15 @@ limits too; those of labels without information (p = 1/2, or no signal) are the 
 from __future__ import annotations  # help() then shows the alias Value
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
 from doubletrouble import _plots
 from doubletrouble._display import Content, Quantity, Shown, quantity_table
+from doubletrouble._numbers import percents
 from doubletrouble.convex._fixed_point import Equations, SolvedPoints, solve
 from doubletrouble.convex._labels import Labels, LearningPoints, MarginLabels, ResidualLabels
 from doubletrouble.convex._logistic import LogisticLabels
@@ -64,21 +67,29 @@ class OrderParameters(Shown):
     V: Value  # variance of the cavity output: the response to a shift of one label
     intercept: Value = 0.0  # the fitted constant of a quantile loss
     q_d: Value = 0.0  # m²/ρ: overlap of members that share nothing
+    coordinates: Mapping[str, Value] = field(default_factory=dict)  # that vary along the axes
     _blocks: tuple[SolvedPoints, ...] = field(default=(), repr=False)
     _shape: tuple[int, ...] = field(default=(), repr=False)
 
     def _content(self) -> Content:
         about = {"m": "overlap of the output with the target", "q": "power of the output"}
         about["V"] = "variance of the cavity output"
-        if np.any(self.intercept):
+        if self._shape or self.intercept:
             about["intercept"] = "the fitted constant"
         values = [
-            Quantity(
-                name=name, value=np.broadcast_to(getattr(self, name), self._shape), meaning=text
-            )
+            Quantity(name=name, value=getattr(self, name), meaning=text)
             for name, text in about.items()
         ]
-        return Content(tables=[quantity_table("order_parameters", values)])
+        with np.errstate(invalid="ignore"):  # of an output that is 0, or diverges
+            share = np.asarray(self.q_d) / np.asarray(self.q)
+        verdict = ""
+        if np.all(np.isfinite(share)):
+            verdict = (
+                f"Of the power of the output {percents(share)} is that of the mean over all "
+                "draws; the rest is variance."
+            )
+        table = quantity_table("order_parameters", values, self.coordinates)
+        return Content(tables=[table], verdict=verdict)
 
     def _picture(self) -> _plots.Picture:
         if self._shape:
@@ -204,7 +215,9 @@ def order_parameters(problem: Problem) -> OrderParameters:
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
-    return solved(problem, problem.samples_per_dim, problem.shape)
+    found = solved(problem, problem.samples_per_dim, problem.shape)
+    varying = {f.name: getattr(problem, f.name) for f in fields(problem)}
+    return replace(found, coordinates={k: v for k, v in varying.items() if np.ndim(v)})
 
 
 def solved(
@@ -252,7 +265,7 @@ def solved(
             results.append(tuple(map(at.at_limits, (m, q, V, intercept, q_d))))
         blocks.append(block)
     every = (as_value(np.concatenate(v).reshape(shape)) for v in zip(*results, strict=True))
-    named = dict(zip(("m", "q", "V", "intercept", "q_d"), every, strict=True))
+    named: dict[str, Any] = dict(zip(("m", "q", "V", "intercept", "q_d"), every, strict=True))
     return OrderParameters(**named, _blocks=tuple(blocks), _shape=shape)
 
 

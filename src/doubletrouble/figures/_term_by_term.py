@@ -28,7 +28,7 @@ from doubletrouble.results import PsiTerms
 from doubletrouble.theory import psi_terms
 
 DIVERGING = ("psi2_vanilla", "psi3_vanilla")
-_TEX = {term.name: f"${term.metadata['tex']}$" for term in fields(PsiTerms)}
+_TEX = {term.name: f"${term.metadata['tex']}$" for term in fields(PsiTerms) if term.metadata}
 _SYMBOLS = {term: _TEX[term] for term in dict.fromkeys((*DIVERGING, *_TEX))}
 _STROKES = drawing.labelled(_SYMBOLS)
 _FILE = "fig2_psi_lambda1e-5_psi2_1.csv"

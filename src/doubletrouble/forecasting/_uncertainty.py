@@ -47,8 +47,8 @@ class LabelNoise(Shown):
     def _content(self) -> Content:
         low, high = self.interval
         columns = (
-            Column(name="bound", form="words", printed=False),
-            Column(name="value", printed=False),
+            Column(name="bound", heading="noise", form="words"),
+            Column(name="value", heading="standard deviation"),
         )
         rows = [("estimate", self.estimate), ("low", low), ("high", high)]
         return Content(

@@ -135,7 +135,8 @@ class Simulation(Shown):
     def psi(self) -> PsiTerms[Estimate]:
         """Every Ψ term as an `Estimate`."""
         draws = self.draws.named()
-        return PsiTerms(**{f.name: self.estimate(draws[f.name]) for f in fields(PsiTerms)})
+        terms: dict[str, Any] = {n: self.estimate(draws[n]) for n in PsiTerms.symbols()}
+        return PsiTerms(**terms)
 
     def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
         """The test error of an ensemble, by cause.

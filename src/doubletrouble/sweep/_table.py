@@ -14,7 +14,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,7 +45,7 @@ _SETTINGS = ("dim", "model", "seed", "n_data", "n_init", "test", "center", "dtyp
 _REALIZED = ("n_features", "n_samples", "realized_features_per_dim", "realized_samples_per_dim")
 _OPTIONS = tuple(name for name in scheme_options() if name != "n_bank")  # that of a spectrum
 _PARTS = (*ErrorTerms.names(), "total")
-_PSI = tuple(f.name for f in fields(PsiTerms))
+_PSI = tuple(PsiTerms.symbols())
 
 COLUMNS: dict[str, type] = {
     "key": str,

@@ -293,7 +293,9 @@ def psi_terms(problem: Problem) -> PsiTerms[Value]:
     (0.39157, 0.37695, 0.1811)
     """
     unit = _unit_problem(problem, "psi_terms")
-    return PsiTerms(**evaluate(unit, as_ensemble(1), _psi_parts))
+    one = as_ensemble(1)
+    terms = evaluate(unit, one, _psi_parts)
+    return PsiTerms(**terms, coordinates=coordinates(problem, one) if problem.shape else {})
 
 
 def effective_ridge(problem: Problem) -> Value:
