@@ -376,7 +376,8 @@ class Forecasts:
             for size in data.sizes:
                 P = np.array(widths_at(size))[:, None, None]
                 lam = np.array(RIDGES)[:, None] * x.shape[1] / size
-                terms.append(f.error(P, lam, np.array(MEMBERS), size))
+                model = {"n_features": P, "ridge": lam, "ensemble": np.array(MEMBERS)}
+                terms.append(f.error(**model, n_samples=size))
             columns["v"].append([e.total.value for e in terms])
             columns["e"].append([e.total.standard_error for e in terms])
             columns["m"].append([e.extrapolated for e in terms])
@@ -678,7 +679,7 @@ def causes(
         f = dt.forecast(x[rows], y, **RAW, noise=noise, check=False, seed=seed)
         P = np.array(widths)[:, None, None]
         lam = np.array(RIDGES)[:, None] * x.shape[1] / n
-        e = f.error(P, lam, np.array([1.0, math.inf]))
+        e = f.error(n_features=P, ridge=lam, ensemble=np.array([1.0, math.inf]))
         shares.append(np.asarray(e.bias.value / e.total.value)[..., 1])
         factors.append(np.asarray(e.noise.value) / noise**2)
     off = np.abs(np.mean(shares, axis=0) - share)
@@ -766,7 +767,7 @@ def advice(data: DataSet, noise: float, *, samples: int, sets: int) -> Decisions
         options: dict[str, Any] = {"activation": data.activation, "check": False, "seed": seed}
         f = dt.forecast(x[rows], y[rows], **RAW, **options)
         for delta in BASES:
-            advised = f.advise(width, delta * x.shape[1] / n)
+            advised = f.advise(n_features=width, ridge=delta * x.shape[1] / n)
             own = advised["best ridge"].setting["ridge"] * n / x.shape[1]
             actions = {
                 "now": log_error(delta),
@@ -820,7 +821,7 @@ def speed(n: int = 5000) -> None:
     seconds = []
     for size in (n, 2 * n):
         started = time.perf_counter()
-        f.error(widths, ridges, n_samples=size)
+        f.error(n_features=widths, ridge=ridges, n_samples=size)
         seconds.append(time.perf_counter() - started)
     print(
         f"  n = {n}, {os.environ.get('OPENBLAS_NUM_THREADS', 'all')} threads: set-up {setup:.1f} s "

@@ -107,7 +107,8 @@ def by_single_features(
     gram = sample[:n] @ sample[:n].T / (4 * NEURONS)
     f = dt.forecast(None, y[:n], kernel=gram, dim=float(n), fit_intercept=False, check=False)
     features = width * (x.shape[1] + 1)
-    one, many = (float(f.error(features, ridge, K).total) for K in (1, math.inf))
+    model = {"n_features": features, "ridge": ridge}
+    one, many = (float(f.error(**model, ensemble=K).total) for K in (1, math.inf))
     return Spread(many, one - many)
 
 

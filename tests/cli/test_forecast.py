@@ -37,7 +37,7 @@ def test_every_form_has_the_numbers_of_the_library(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
     f = dt.forecast(inputs(table), table["y"])
-    expected = f.error([[30], [60]], 1e-3, 1, [60, 120])
+    expected = f.error(n_features=[[30], [60]], ridge=1e-3, ensemble=1, n_samples=[60, 120])
     words = f"forecast {file} --target y --one-hot city"
     grid = f"{words} --n-features 30,60 --n-samples 60,120"
     found, rows = json_result(grid, capsys), csv_rows(grid, capsys)
@@ -104,7 +104,7 @@ def test_several_targets_are_the_columns_of_y(
     X = table[["a", "b"]]
     f = dt.forecast(X, table[["y", "c"]])
     total = found["errors"][0]["total"]
-    assert total == pytest.approx(f.error(30, 1e-3).total.value, rel=1e-9)
+    assert total == pytest.approx(f.error(n_features=30, ridge=1e-3).total.value, rel=1e-9)
     assert found["target"] == "y, c"
 
 
@@ -113,7 +113,7 @@ def test_one_model_has_advice_and_none_a_table_of_widths(
 ) -> None:
     words = f"forecast {file} --target y --one-hot city"
     f = dt.forecast(inputs(table), table["y"])
-    advice = f.advise(40, 0.01, 2, budget=300, cost="training")
+    advice = f.advise(n_features=40, ridge=0.01, ensemble=2, budget=300, cost="training")
     one = f"{words} --n-features 40 --ridge 0.01 -K 2 --budget 300 --cost training"
     assert json_result(one, capsys)["advice"] == json.loads(advice.to_json())
     text = "\n".join(lines(one, capsys))

@@ -91,8 +91,16 @@ def test_forecast_of_another_convention_deviates() -> None:
     found = fits(n_features, members, ridge, options, 20)
     measured = [error for *_, error in found]
     uncentred = [forecast_of(x, y, center=False, check=False) for _, x, y, _ in found]
-    assert deviation([f.error(n_features, ridge).total.value for f in uncentred], measured) > 10
-    bare = [f.forecast_.error(n_features, ridge * DIM / N).total.value for f, *_ in found]
+    assert (
+        deviation(
+            [f.error(n_features=n_features, ridge=ridge).total.value for f in uncentred], measured
+        )
+        > 10
+    )
+    bare = [
+        f.forecast_.error(n_features=n_features, ridge=ridge * DIM / N).total.value
+        for f, *_ in found
+    ]
     assert deviation(bare, measured) > 10
 
 
@@ -100,7 +108,9 @@ def test_forecast_error_is_that_of_the_fitted_settings() -> None:
     x, y, *_ = problem(0)
     for n_features in (40, math.inf):
         fitted = model(n_features, ensemble=3).fit(x, y)
-        total = float(fitted.forecast_.error(n_features, fitted.ridge_, 3).total)
+        total = float(
+            fitted.forecast_.error(n_features=n_features, ridge=fitted.ridge_, ensemble=3).total
+        )
         assert fitted.forecast_error_ == pytest.approx(total)
         assert fitted.n_features_ == n_features
     pair = model(40, ensemble=3).fit(x, np.stack([y, y], axis=1))
@@ -151,7 +161,7 @@ def test_infinitely_many_features_have_the_error_of_leave_one_out(intercept: boo
     ours = model(math.inf, ridges=grid, fit_intercept=intercept).fit(x, y)
     loo = clone(ours).set_params(ridge="loo").fit(x, y)
     others = (N - 1) / N  # a row is left out, and λ is that of the rest
-    forecast = ours.forecast_.error(math.inf, grid * others).total.value
+    forecast = ours.forecast_.error(n_features=math.inf, ridge=grid * others).total.value
     np.testing.assert_allclose(forecast, loo.loo_path_.loo_error, rtol=5e-4)
     assert ours.forecast_error_ == pytest.approx(loo.loo_error_, rel=0.01)
     assert abs(np.searchsorted(GRID, [ours.ridge_, loo.ridge_]) @ [1, -1]) <= 1

@@ -166,5 +166,5 @@ def test_rows_of_few_values_are_repeated_by_chance(classes: bool) -> None:
             for seed in range(5)
         ]
         held_out = np.mean([(model.predict(x[200:]) - y[200:]) ** 2 for model in drawn])
-        assert f.error(100, ridge).total.value == pytest.approx(held_out, rel=0.15)
-        assert f.error(100, ridge, n_samples=400).extrapolated is False
+        assert f.error(n_features=100, ridge=ridge).total.value == pytest.approx(held_out, rel=0.15)
+        assert f.error(n_features=100, ridge=ridge, n_samples=400).extrapolated is False

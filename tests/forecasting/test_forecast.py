@@ -52,7 +52,9 @@ def forecasts(*, intercept: bool) -> list[Any]:
 def mean_forecast(case: Case, *, intercept: bool) -> dt.Estimate:
     P, ridge, K, n = case
     found = forecasts(intercept=intercept)[:: 1 if n == N_ROWS else 3]
-    return dt.Estimate.of([f.error(P, ridge, K, n).total.value for f in found])
+    return dt.Estimate.of(
+        [f.error(n_features=P, ridge=ridge, ensemble=K, n_samples=n).total.value for f in found]
+    )
 
 
 @pytest.mark.statistical
@@ -76,7 +78,7 @@ def test_standard_errors_cover_the_truth() -> None:
         P, ridge, K, n = case
         truth = held_out(case, intercept=False)
         for f in forecasts(intercept=False)[:: 1 if n == N_ROWS else 3]:
-            total = f.error(P, ridge, K, n).total
+            total = f.error(n_features=P, ridge=ridge, ensemble=K, n_samples=n).total
             reach = 2 * math.hypot(float(total.standard_error), float(truth.standard_error))
             within.append(abs(float(total) - float(truth)) < reach)
     assert np.mean(within) > 0.85
@@ -86,7 +88,12 @@ def test_standard_errors_cover_the_truth() -> None:
 
 
 def test_parts_add_up_and_are_not_negative() -> None:
-    error = forecast().error([2, 30, 120, 1000, math.inf], [[0], [1e-3], [10]], 2, 300)
+    error = forecast().error(
+        n_features=[2, 30, 120, 1000, math.inf],
+        ridge=[[0], [1e-3], [10]],
+        ensemble=2,
+        n_samples=300,
+    )
     total = sum(part.value for part in error.parts.values())
     finite = np.isfinite(error.total.value)
     assert error.total.value[finite] == pytest.approx(total[finite], rel=1e-12)
@@ -109,11 +116,11 @@ def test_standard_error_of_a_divergence_is_zero() -> None:
 def test_arrays_broadcast_like_numbers() -> None:
     f = forecast()
     widths, ridges, sizes = [20, 500], [[1e-3], [1.0]], [60, 240]
-    error = f.error(widths, ridges, 3, sizes)
+    error = f.error(n_features=widths, ridge=ridges, ensemble=3, n_samples=sizes)
     assert error.shape == (2, 2)
     for row, ridge in enumerate(np.ravel(ridges)):
         for column, (P, size) in enumerate(zip(widths, sizes, strict=True)):
-            one = f.error(P, float(ridge), 3, size)
+            one = f.error(n_features=P, ridge=float(ridge), ensemble=3, n_samples=size)
             index = (row, column)
             for name, part in one.parts.items():
                 whole = error.parts[name]
@@ -127,22 +134,33 @@ def test_arrays_broadcast_like_numbers() -> None:
 def test_limits_of_the_settings() -> None:
     f = forecast()
     y = draw(120, np.random.default_rng(0))[1]
-    assert float(f.error(50, math.inf).total) == pytest.approx(np.square(y).mean(), rel=1e-3)
-    assert f.error(120, 0.0).total.value == math.inf  # as many features as rows, and no ridge
-    assert f.error(120, 0.0).initialization.standard_error == 0
-    assert math.isfinite(float(f.error(120, 0.0, math.inf).total))
-    assert float(f.error(50, 1e-2, math.inf).initialization) == 0
+    assert float(f.error(n_features=50, ridge=math.inf).total) == pytest.approx(
+        np.square(y).mean(), rel=1e-3
+    )
+    assert (
+        f.error(n_features=120, ridge=0.0).total.value == math.inf
+    )  # as many features as rows, and no ridge
+    assert f.error(n_features=120, ridge=0.0).initialization.standard_error == 0
+    assert math.isfinite(float(f.error(n_features=120, ridge=0.0, ensemble=math.inf).total))
+    assert float(f.error(n_features=50, ridge=1e-2, ensemble=math.inf).initialization) == 0
     for P in (40, 400, math.inf):
-        tiny, none = f.error(P, 1e-300).total.value, f.error(P, 0.0).total.value
+        tiny, none = (
+            f.error(n_features=P, ridge=1e-300).total.value,
+            f.error(n_features=P, ridge=0.0).total.value,
+        )
         assert tiny == pytest.approx(none, rel=1e-6)
-        assert f.error(P, 1e-10).total.value == pytest.approx(none, rel=0.01)
+        assert f.error(n_features=P, ridge=1e-10).total.value == pytest.approx(none, rel=0.01)
 
 
 @pytest.mark.parametrize("settings", [{}, {"fit_intercept": True}])
 def test_error_falls_with_the_number_of_rows(settings: dict[str, Any]) -> None:
     x, y = draw(120, np.random.default_rng(4))
     sizes = np.array([20, 60, 96, 97, 110, 119, 120, 121, 200, 1000, 10**6])
-    totals = forecast_of(x, y, check=False, **settings).error(200, 1e-2, 1, sizes).total.value
+    totals = (
+        forecast_of(x, y, check=False, **settings)
+        .error(n_features=200, ridge=1e-2, ensemble=1, n_samples=sizes)
+        .total.value
+    )
     assert np.all(np.diff(totals) < 0.02 * totals[:-1])
     near = totals[sizes == 119], totals[sizes == 120], totals[sizes == 121]
     assert near[0] == pytest.approx(near[1], rel=0.02)
@@ -162,7 +180,10 @@ def test_forecasts_of_the_same_rows_are_paired() -> None:
     """The luck of the rows cancels in the ratio of two activations, as in gains."""
     x, y = draw(120, np.random.default_rng(0))
     other = forecast_of(x, y, activation="erf", check=False)
-    one, two = forecast().error(200, 1e-2).total, other.error(200, 1e-2).total
+    one, two = (
+        forecast().error(n_features=200, ridge=1e-2).total,
+        other.error(n_features=200, ridge=1e-2).total,
+    )
     ratio = two / one
     independent = math.hypot(
         float(one.standard_error) / float(one), float(two.standard_error) / float(two)
@@ -186,8 +207,15 @@ def test_scale_of_the_kernel_is_that_of_the_ridge(scale: float) -> None:
     gram = dt.kernel("relu", x)
     plain = forecast_of(None, y, kernel=gram, check=False)
     scaled = forecast_of(None, y, kernel=scale * gram, check=False)
-    one = plain.error([10, 100, math.inf], 1e-3, 1, [[30], [60], [120]]).total.value
-    two = scaled.error([10, 100, math.inf], scale * 1e-3, 1, [[30], [60], [120]]).total.value
+    one = plain.error(
+        n_features=[10, 100, math.inf], ridge=1e-3, ensemble=1, n_samples=[[30], [60], [120]]
+    ).total.value
+    two = scaled.error(
+        n_features=[10, 100, math.inf],
+        ridge=scale * 1e-3,
+        ensemble=1,
+        n_samples=[[30], [60], [120]],
+    ).total.value
     assert two == pytest.approx(one, rel=1e-6)
     assert scaled.best_ridge(100) == pytest.approx(scale * plain.best_ridge(100), rel=1e-6)
 
@@ -197,11 +225,11 @@ def test_kernel_of_the_activation_is_its_forecast_with_gaussian_features() -> No
     gram = dt.kernel("relu", x, center=True)
     given = forecast_of(None, y, kernel=gram, dim=DIM, check=False)
     own = forecast_of(x, y, check=False)
-    assert given.error(math.inf, 1e-3).total.value == pytest.approx(
-        own.error(math.inf, 1e-3).total.value, rel=1e-12
+    assert given.error(n_features=math.inf, ridge=1e-3).total.value == pytest.approx(
+        own.error(n_features=math.inf, ridge=1e-3).total.value, rel=1e-12
     )
-    assert given.error(60, 1e-3).total.value == pytest.approx(
-        own.error(60, 1e-3).total.value, rel=0.2
+    assert given.error(n_features=60, ridge=1e-3).total.value == pytest.approx(
+        own.error(n_features=60, ridge=1e-3).total.value, rel=0.2
     )
     assert "given kernel" in str(given)
 
@@ -212,9 +240,14 @@ def test_columns_of_labels_are_summed() -> None:
     both = forecast_of(x, np.column_stack([y, z]), check=False)
     single = [forecast_of(x, labels, check=False) for labels in (y, z)]
     for size in (30, 60, 120):
-        total = sum(f.error(50, 1e-2, 1, size).total.value for f in single)
+        total = sum(
+            f.error(n_features=50, ridge=1e-2, ensemble=1, n_samples=size).total.value
+            for f in single
+        )
         tolerance = 0.02 if size > 60 else 1e-6
-        assert both.error(50, 1e-2, 1, size).total.value == pytest.approx(total, rel=tolerance)
+        assert both.error(
+            n_features=50, ridge=1e-2, ensemble=1, n_samples=size
+        ).total.value == pytest.approx(total, rel=tolerance)
 
 
 def test_columns_are_scaled_and_an_intercept_is_fitted_by_default() -> None:
@@ -224,14 +257,16 @@ def test_columns_are_scaled_and_an_intercept_is_fitted_by_default() -> None:
     f = dt.forecast(x, y)
     assert (f.scale, f.fit_intercept, f.dim) == (True, True, 6)
     expected = dt.forecast(scaled, y, scale=False, fit_intercept=True)
-    total, again = (one.error(50, 1e-2).total.value for one in (f, expected))
+    total, again = (one.error(n_features=50, ridge=1e-2).total.value for one in (f, expected))
     assert total == pytest.approx(again, rel=1e-12)
     assert f.notes == ("1 of 7 columns of X are constant, and left out.",)
     assert "inputs scaled to mean 0 and variance 1, with an intercept" in f._content().title
     assert "inputs not scaled, with an intercept" in expected._content().title
     assert "fit_intercept" not in str(f)
     moved = dt.forecast(3 + 2 * x, y - 100, check=False)
-    assert moved.error(50, 1e-2).total.value == pytest.approx(f.error(50, 1e-2).total.value)
+    assert moved.error(n_features=50, ridge=1e-2).total.value == pytest.approx(
+        f.error(n_features=50, ridge=1e-2).total.value
+    )
 
 
 def test_kernel_is_not_scaled() -> None:
@@ -239,18 +274,20 @@ def test_kernel_is_not_scaled() -> None:
     gram = dt.kernel("relu", x, center=True)
     f, raw = dt.forecast(None, y, kernel=gram), dt.forecast(None, y, kernel=gram, scale=False)
     assert f.scale is raw.scale is False
-    assert f.error(50) == raw.error(50)
+    assert f.error(n_features=50) == raw.error(n_features=50)
 
 
 def test_columns_too_small_to_square_are_constant() -> None:
     x, y = draw(60, np.random.default_rng(1))
     f = dt.forecast(np.column_stack([x, 1e-250 * x[:, 0]]), y, check=False)
-    assert math.isfinite(f.error(50).total.value)
+    assert math.isfinite(f.error(n_features=50).total.value)
 
 
 def test_device_is_chosen_by_default() -> None:
     x, y = draw(60, np.random.default_rng(1))
-    assert dt.forecast(x, y).error(50) == dt.forecast(x, y, device="cpu").error(50)
+    assert dt.forecast(x, y).error(n_features=50) == dt.forecast(x, y, device="cpu").error(
+        n_features=50
+    )
 
 
 def test_data_frames_are_data() -> None:
@@ -258,7 +295,10 @@ def test_data_frames_are_data() -> None:
     x, y = draw(60, np.random.default_rng(1))
     frame = pandas.DataFrame(x, columns=list("abcdef"), index=np.arange(60)[::-1])
     found = forecast_of(frame, pandas.Series(y), check=False)
-    assert found.error(50).total.value == forecast_of(x, y, check=False).error(50).total.value
+    assert (
+        found.error(n_features=50).total.value
+        == forecast_of(x, y, check=False).error(n_features=50).total.value
+    )
 
 
 def test_repeated_rows_with_groups_are_single_rows() -> None:
@@ -270,11 +310,18 @@ def test_repeated_rows_with_groups_are_single_rows() -> None:
     assert any("groups=" in note for note in wrong.notes)
     grouped = forecast_of(x2, y2, groups=np.tile(np.arange(60), 2))
     for P in (30, 200, math.inf):
-        one, two = once.error(P, 1e-2).total, grouped.error(P, 1e-2).total
+        one, two = (
+            once.error(n_features=P, ridge=1e-2).total,
+            grouped.error(n_features=P, ridge=1e-2).total,
+        )
         assert float(two) == pytest.approx(float(one), rel=0.01)
         assert float(two.standard_error) > 0.7 * float(one.standard_error)
-        assert wrong.error(P, 1e-2).total.value < 0.8 * float(one)  # a copy of each row is left in
-    assert math.isfinite(grouped.error(30, 1e-2, 1, 60).total.value)
+        assert wrong.error(n_features=P, ridge=1e-2).total.value < 0.8 * float(
+            one
+        )  # a copy of each row is left in
+    assert math.isfinite(
+        grouped.error(n_features=30, ridge=1e-2, ensemble=1, n_samples=60).total.value
+    )
     assert set(grouped.checks) == set(forecast(check=True).checks)
 
 
@@ -290,8 +337,11 @@ def test_many_rows_are_sub_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_first_error_changes_no_later_one() -> None:
     x, y = draw(60, np.random.default_rng(1))
     one, two = (forecast_of(x, y, check=False) for _ in range(2))
-    one.error(10, n_samples=57)
-    assert one.error(10, n_samples=50).total.value == two.error(10, n_samples=50).total.value
+    one.error(n_features=10, n_samples=57)
+    assert (
+        one.error(n_features=10, n_samples=50).total.value
+        == two.error(n_features=10, n_samples=50).total.value
+    )
 
 
 def difficult(name: str, rng: np.random.Generator) -> dict[str, Any]:
@@ -332,14 +382,19 @@ def test_difficult_data_have_errors_that_are_numbers(name: str) -> None:
     f = forecast_of(**data)
     sizes = np.array([5, 20, 39, 40, 41, 80, 4000])
     ridges = np.array([0.0, 1e-300, 1e-6, 1e-2, 10.0, 1e300, math.inf])
-    error = f.error([1, 5, 40, 120, math.inf], ridges[:, None, None], 1, sizes[:, None])
+    error = f.error(
+        n_features=[1, 5, 40, 120, math.inf],
+        ridge=ridges[:, None, None],
+        ensemble=1,
+        n_samples=sizes[:, None],
+    )
     for part, estimate in error.parts.items():
         assert np.all(estimate.value >= 0), part
         assert np.all(np.isfinite(estimate.standard_error)), part
     kernel_limit = error.total.value[..., -1]
     assert np.all(np.isfinite(kernel_limit))
     assert str(f)
-    assert str(f.advise(20, 1e-3))
+    assert str(f.advise(n_features=20, ridge=1e-3))
 
 
 def test_ridge_below_rounding_is_refused() -> None:
@@ -350,7 +405,9 @@ def test_ridge_below_rounding_is_refused() -> None:
     for size in (30, 60, 120):
         with pytest.raises(ValueError, match=r"^ridge must be at least .* got 0$"):
             f.error(ridge=[0.0, 1e-3], n_samples=size)
-        assert f.error(5, 0.0, n_samples=size).total.value < 1  # few features are a ridge
+        assert (
+            f.error(n_features=5, ridge=0.0, n_samples=size).total.value < 1
+        )  # few features are a ridge
     assert "rounding" in f.notes[0]
     rows = np.repeat(x, 2, axis=0)  # a singular matrix of a certain rank
     gram = np.exp(-np.abs(rows - rows.T))
@@ -382,9 +439,11 @@ def test_known_noise_is_used() -> None:
     assert known.noise.given == NOISE
     assert known.noise.interval == (NOISE, NOISE)
     assert known.notes == ()
-    error = known.error(100, 1e-2)
+    error = known.error(n_features=100, ridge=1e-2)
     assert float(error.bayes) == pytest.approx(NOISE**2)
-    assert float(error.total) == pytest.approx(float(unknown.error(100, 1e-2).total), rel=1e-12)
+    assert float(error.total) == pytest.approx(
+        float(unknown.error(n_features=100, ridge=1e-2).total), rel=1e-12
+    )
 
 
 def test_noise_is_that_of_one_column() -> None:
@@ -392,7 +451,7 @@ def test_noise_is_that_of_one_column() -> None:
     labels = np.column_stack([y, y])
     known = forecast_of(x, labels, noise=NOISE, check=False)
     assert known.noise.estimate == pytest.approx(NOISE)
-    assert float(known.error(100, 1e-2).bayes) == pytest.approx(2 * NOISE**2)
+    assert float(known.error(n_features=100, ridge=1e-2).bayes) == pytest.approx(2 * NOISE**2)
     both, one = (forecast_of(x, columns, check=False).noise for columns in (labels, y))
     assert both.estimate == pytest.approx(one.estimate)
     assert both.upper == pytest.approx(one.upper)
@@ -418,10 +477,10 @@ def test_more_noise_than_the_rows_allow_is_noted() -> None:
     f = forecast_of(x, y, noise=2.0, check=False)
     assert any("noise must be at most" in note for note in f.notes)
     assert "noise must be at most" in str(f)
-    error = f.error(100, 1e-2)
+    error = f.error(n_features=100, ridge=1e-2)
     assert float(error.bayes) == pytest.approx(f.noise.estimate**2)
     assert float(error.bias) < 0
-    total = forecast_of(x, y, check=False).error(100, 1e-2).total.value
+    total = forecast_of(x, y, check=False).error(n_features=100, ridge=1e-2).total.value
     assert float(error.total) == pytest.approx(total, rel=1e-9)
 
 
@@ -489,5 +548,5 @@ def test_numbers_of_rows_have_an_axis_of_their_own_where_lengths_differ() -> Non
     expected = f.error(n_features=widths, n_samples=np.reshape(sizes, (3, 1)))
     np.testing.assert_array_equal(found.total.value, expected.total.value)
     assert f.error(n_features=widths[:3], n_samples=sizes).extrapolated.shape == (3,)
-    assert np.shape(f.error(widths, n_samples=sizes).total.value) == (3, 5)
+    assert np.shape(f.error(n_features=widths, n_samples=sizes).total.value) == (3, 5)
     assert f.error(n_features=widths, n_samples=[30]).extrapolated.shape == (5,)

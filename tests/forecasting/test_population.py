@@ -200,7 +200,7 @@ def test_kernel_of_few_directions_is_linear_regression_at_every_size() -> None:
     y = x @ np.ones(dim) + noise * rng.standard_normal(400)
     forecast = forecast_of(x, y, activation="linear", check=False)
     sizes = np.array([50, 100, 400, 1000, 10**5])
-    error = forecast.error(math.inf, 0.0, 1, sizes)
+    error = forecast.error(n_features=math.inf, ridge=0.0, ensemble=1, n_samples=sizes)
     expected = noise**2 * (1 + dim / (sizes - dim - 1))
     assert np.all(np.abs(error.total.z_score(expected)) < 3)
     relative = error.total.value / error.total.value[-1]

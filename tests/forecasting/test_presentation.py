@@ -85,8 +85,8 @@ def test_extrapolated_points_are_marked() -> None:
     assert single.extrapolated is True
     assert single.status["total"] == "extrapolated"
     assert "extrapolated" in str(single)
-    assert "extrapolated" not in str(forecast().error(20))
-    assert forecast().error(20).extrapolated is False
+    assert "extrapolated" not in str(forecast().error(n_features=20))
+    assert forecast().error(n_features=20).extrapolated is False
 
 
 def test_json_of_a_forecast_has_everything_printed() -> None:
@@ -104,13 +104,13 @@ def test_json_of_a_forecast_has_everything_printed() -> None:
 
 
 def test_advice_prints_and_is_a_frame() -> None:
-    advice = forecast().advise(60, 1e-3)
+    advice = forecast().advise(n_features=60, ridge=1e-3)
     assert str(advice).replace("\n", " ").endswith(advice.verdict)
     frame = advice.to_frame()
     assert frame["option"].tolist() == [option.name for option in advice.options]
     assert frame["n_samples"].tolist() == [120, 120, 120, 120, 120, 240, 120]
     assert np.all(frame["gain_low"][1:] <= frame["gain_high"][1:])
-    huge = forecast().advise(2000, 1e-6, n_samples=600)
+    huge = forecast().advise(n_features=2000, ridge=1e-6, n_samples=600)
     assert huge.now.status == "extrapolated"
     assert "extrapolated" in str(huge)
 
@@ -179,13 +179,13 @@ def test_plots_of_two_axes_are_families_and_maps() -> None:
         ax = f.plot(**settings)
         (mesh,) = ax.collections[:1]
         drawn = np.asarray(mesh.get_array()).reshape(len(ridges), len(WIDTHS))
-        expected = f.error(WIDTHS, ridges[:, None]).total.value
+        expected = f.error(n_features=WIDTHS, ridge=ridges[:, None]).total.value
         np.testing.assert_allclose(drawn, expected)
 
 
 def test_map_marks_the_present_and_the_best_model() -> None:
     f = forecast()
-    ax = f.map(60, 1e-4)
+    ax = f.map(n_features=60, ridge=1e-4)
     labels = {text.get_text().split(":")[0] for text in ax.texts}
     best = f"best (P = ∞, λ = {f.best_ridge():.3g})"
     assert {"now", best} <= labels
@@ -197,13 +197,13 @@ def test_map_marks_the_present_and_the_best_model() -> None:
     assert any("P = ∞" in text.get_text() for text in infinite.texts)
     assert any("best (P = ∞" in text.get_text() for text in infinite.texts)
     smooth = dt.forecast(np.linspace(-1, 1, 40)[:, None], np.arange(40.0), check=False)
-    assert smooth.map(20, 0.0).get_ylim()[0] > 0
+    assert smooth.map(n_features=20, ridge=0.0).get_ylim()[0] > 0
 
 
 def test_axes_that_are_given_are_drawn_on() -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
     f = forecast(check=True)
-    for draw_on in (f.plot, f.map, f.checks.plot, f.noise.plot, f.advise(50).plot):
+    for draw_on in (f.plot, f.map, f.checks.plot, f.noise.plot, f.advise(n_features=50).plot):
         ax = pyplot.figure().add_subplot()
         assert draw_on(ax=ax) is ax
         pyplot.close("all")
@@ -213,7 +213,7 @@ def test_axes_that_are_given_are_drawn_on() -> None:
 def test_forecast_survives_a_pickle() -> None:
     f = forecast()
     copy = pickle.loads(pickle.dumps(f))
-    one, two = f.error(50).total, copy.error(50).total
+    one, two = f.error(n_features=50).total, copy.error(n_features=50).total
     assert one == two
     assert float((one - two).standard_error) == pytest.approx(0, abs=1e-12)
     assert isinstance(copy, Forecast)

@@ -160,9 +160,9 @@ def test_forecast_is_that_of_the_library(name: str, client: FlaskClient, tmp_pat
     for part, values in answer["parts"].items():
         expected = getattr(curve, part).value
         np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6, err_msg=part)
-    total = f.error(40, 1e-3, 2, SETTING["n_samples"]).total
+    total = f.error(n_features=40, ridge=1e-3, ensemble=2, n_samples=SETTING["n_samples"]).total
     assert answer["here"]["total"] == pytest.approx([total.value, total.standard_error], rel=1e-4)
-    expected = f.advise(40, 1e-3, 2)
+    expected = f.advise(n_features=40, ridge=1e-3, ensemble=2)
     assert [one["option"] for one in advice["options"]] == [one.name for one in expected.options]
     assert (advice["choice"], advice["confidence"]) == (expected.choice.name, 0.9)
     assert advice["verdict"].split()[:3] == expected.verdict.split()[:3]

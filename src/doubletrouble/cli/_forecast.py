@@ -131,9 +131,9 @@ def forecast(
             "n_samples": (n,) if n_samples is None else n_samples,
         }
     )
-    P, lam, K, N = settings.values()
-    terms = result.error(P, lam, K, N)
-    advice = result.advise(P, lam, K, N, budget=budget, cost=cost) if one else None
+    model = {"ensemble" if name == "n_members" else name: v for name, v in settings.items()}
+    terms = result.error(**model)
+    advice = result.advise(**model, budget=budget, cost=cost) if one else None
     if chart is not None:
         _draw(result, settings, chart, dense=one or (n_features is None and len(terms.shape) == 1))
     constants = {name: value for name, value in settings.items() if not np.ndim(value)}

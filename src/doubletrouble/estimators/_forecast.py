@@ -68,8 +68,9 @@ def least_forecast_error(
     )
     N, K = sample.size, n_members
     if budget is not None:
-        best = known.best_allocation(budget, N, n_members=[K], ridges=ridges)
+        best = known.best_allocation(budget, n_samples=N, n_members=[K], ridges=ridges)
         n_features = int(best.setting["n_features"])
-    ridge = known.best_ridge(n_features, K, N, ridges=ridges)
-    error = float(known.error(n_features, ridge, K, N).total) / sample.labels.shape[1]
+    ridge = known.best_ridge(n_features, ensemble=K, n_samples=N, ridges=ridges)
+    terms = known.error(n_features=n_features, ridge=ridge, ensemble=K, n_samples=N)
+    error = float(terms.total) / sample.labels.shape[1]
     return Choice(n_features=n_features, ridge=ridge, forecast=known, error=error)

@@ -180,8 +180,13 @@ def _curve(
 ) -> ForecastCurve:
     """The forecast at one K and N, with the held-out errors of fitted models."""
     ratio = log_grid(settings.ratio_range, "ratio_range")
-    line = known.error(ratio * settings.n_samples, settings.ridge, n_members, n_samples)
-    at = known.error(_fitted_features(settings), settings.ridge, n_members, n_samples)
+    others: dict[str, Any] = {
+        "ridge": settings.ridge,
+        "ensemble": n_members,
+        "n_samples": n_samples,
+    }
+    line = known.error(n_features=ratio * settings.n_samples, **others)
+    at = known.error(n_features=_fitted_features(settings), **others)
     draws = fitted[n_members]
     return ForecastCurve(
         n_members=n_members,

@@ -74,11 +74,11 @@ def _fixed(f: Forecast, settings: Mapping[str, Any]) -> str:
 def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.Map:
     """The total over P and λ about a model, which is marked, as is the least one."""
     features = _features(f, _MAP_SIZE[0], *([P] if math.isfinite(P) else []))
-    best = f.best_ridge(P, K, N)
+    best = f.best_ridge(P, ensemble=K, n_samples=N)
     ends = [best * share for share in _RIDGE_SPAN] + ([lam] if 0 < lam < math.inf else [])
     least = 2 * f._loo.rounding * f.dim / N  # of λ, as κ is at least λ N/D
     ridges = np.geomspace(max(min(ends), least), max(ends), _MAP_SIZE[1])
-    terms = f.error(features, ridges[:, None], K, N)
+    terms = f.error(n_features=features, ridge=ridges[:, None], ensemble=K, n_samples=N)
     totals = np.asarray(terms.total.value)
     row, column = np.unravel_index(int(np.argmin(totals)), totals.shape)
     lowest, where_best = (features[column], ridges[row], totals[row, column]), ""

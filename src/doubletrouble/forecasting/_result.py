@@ -133,6 +133,7 @@ class Forecast(Shown):
 
     def error(
         self,
+        *,
         n_features: Numeric = math.inf,
         ridge: Numeric = DEFAULT_RIDGE,
         ensemble: EnsembleLike = 1,
@@ -353,9 +354,9 @@ class Forecast(Shown):
     def best_ridge(
         self,
         n_features: float = math.inf,
+        *,
         ensemble: float = 1,
         n_samples: float | None = None,
-        *,
         ridges: FloatArray | None = None,
     ) -> float:
         """The paper's λ of least total error: among `ridges`, or on a grid that is refined.
@@ -400,8 +401,8 @@ class Forecast(Shown):
     def best_allocation(
         self,
         budget: float,
-        n_samples: float | None = None,
         *,
+        n_samples: float | None = None,
         cost: CostName = "features",
         n_members: Sequence[float] = _N_MEMBERS,
         ridges: FloatArray | None = None,
@@ -472,11 +473,16 @@ class Forecast(Shown):
             sizes = np.unique([*np.linspace(low, high, _COUNT).round(), sizes[best]])
             member, best = least_error(sizes)
         P, k = float(sizes[best]), float(K[member])
-        return _Model(P, self.best_ridge(P, k, N, ridges=ridges), k, N)
+        return _Model(P, self.best_ridge(P, ensemble=k, n_samples=N, ridges=ridges), k, N)
 
     def _option(self, name: str, model: _Model, now: Option | None = None) -> Option:
         """A model with its error; beside a present one, with its gain and its relative costs."""
-        error = self.error(*model)
+        error = self.error(
+            n_features=model.n_features,
+            ridge=model.ridge,
+            ensemble=model.n_members,
+            n_samples=model.n_samples,
+        )
         about: dict[str, Any] = {
             "status": EXTRAPOLATED if error.extrapolated else FORECAST,
             "setting": model._asdict(),
@@ -491,11 +497,11 @@ class Forecast(Shown):
 
     def advise(
         self,
+        *,
         n_features: float = math.inf,
         ridge: float = DEFAULT_RIDGE,
         ensemble: float = 1,
         n_samples: float | None = None,
-        *,
         budget: float | None = None,
         cost: CostName = "features",
     ) -> Advice:
@@ -547,7 +553,7 @@ class Forecast(Shown):
         check_cost(cost)
         present = now.cost(cost)
         budget = present if budget is None else budget
-        regularized = now._replace(ridge=self.best_ridge(P, K, N))
+        regularized = now._replace(ridge=self.best_ridge(P, ensemble=K, n_samples=N))
         changes = {options.RIDGE: regularized, options.DATA: now._replace(n_samples=2 * N)}
         if math.isfinite(P):  # infinitely many features have no variance that averaging reduces
             more = {options.FEATURES: now._replace(n_features=2 * P)}
@@ -602,24 +608,25 @@ class Forecast(Shown):
 
     def map(
         self,
+        ax: Axes | None = None,
+        *,
         n_features: float = math.inf,
         ridge: float = DEFAULT_RIDGE,
         ensemble: float = 1,
         n_samples: float | None = None,
-        ax: Axes | None = None,
     ) -> Axes:
         """Draw the error over the number of features and the ridge, with the present model.
 
         Parameters
         ----------
+        ax : matplotlib.axes.Axes or None, default: None
+            The axes to draw on; those of a new figure unless given.
         n_features, ridge : float, default: math.inf, 0.001
             P and λ of the present model, which is marked, as is the least error of the map.
         ensemble : float, default: 1
             K, the number of models averaged.
         n_samples : float or None, default: None
             N, rows of the training set; None for all rows.
-        ax : matplotlib.axes.Axes or None, default: None
-            The axes to draw on; those of a new figure unless given.
 
         Returns
         -------
@@ -643,7 +650,7 @@ class Forecast(Shown):
 
     def _content(self) -> Content:
         ridge = self.best_ridge()
-        error = self.error(math.inf, ridge)
+        error = self.error(ridge=ridge)
         lead, line = against_mean(
             error.total, self.baseline, where="at best", confidence=self.confidence
         )

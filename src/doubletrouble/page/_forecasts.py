@@ -15,7 +15,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import IO, Any, Self
 
 import numpy as np
@@ -173,10 +173,10 @@ class ForecastChoice:
             "",
             f"n_features = np.geomspace({low}, {high}, {_COUNT})",
             f"n_features = np.unique(np.append(n_features, {N}))  # and the peak",
-            f"curve = f.error(n_features, {model})",
+            f"curve = f.error(n_features=n_features, {model})",
             "print(curve.to_frame())",
-            f"print(f.error({P}, {model}))",
-            f"print(f.advise({P}, {model}))",
+            f"print(f.error(n_features={P}, {model}))",
+            f"print(f.advise(n_features={P}, {model}))",
             "curve.plot()",
             "plt.show()",
         ]
@@ -191,6 +191,12 @@ class ForecastSetting:
     ridge: float
     n_members: float
     n_samples: float
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `Forecast.error`."""
+        values = asdict(self)
+        return {"ensemble": values.pop("n_members"), **values}
 
     @classmethod
     def from_json(cls, given: object, n_rows: int) -> Self:
@@ -328,11 +334,11 @@ def curve_features(n_rows: int, n_samples: float) -> FloatArray:
 
 
 def _errors(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
-    ridge, K, N = model.ridge, model.n_members, model.n_samples
-    P = curve_features(result.n_samples, N)
-    terms = result.error(P, ridge, K, N)
-    here = result.error(model.n_features, ridge, K, N)
-    one, many = (result.error(P, ridge, members, N).total for members in (1, math.inf))
+    P = curve_features(result.n_samples, model.n_samples)
+    present = model.arguments
+    curve = present | {"n_features": P}
+    terms, here = result.error(**curve), result.error(**present)
+    one, many = (result.error(**curve | {"ensemble": K}).total for K in (1, math.inf))
     return {
         "n_features": P.tolist(),
         "parts": {name: np.asarray(part.value).tolist() for name, part in terms.parts.items()},
@@ -353,7 +359,7 @@ def _errors(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
 
 
 def _advice(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
-    advice = result.advise(model.n_features, model.ridge, model.n_members, model.n_samples)
+    advice = result.advise(**model.arguments)
     answer: dict[str, Any] = json.loads(advice.to_json())
     return answer
 
