@@ -34,7 +34,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import Numeric, Value, checked, common_shape, refuse
+from doubletrouble.parameters import Numeric, Value, check_choice, checked, common_shape, refuse
 
 RidgeUnit: TypeAlias = Literal["paper", "sklearn", "gram", "per_dim"]
 RIDGE_UNITS: tuple[RidgeUnit, ...] = get_args(RidgeUnit)
@@ -183,8 +183,7 @@ def _features(n_features: Numeric | None, units: Collection[str]) -> Value:
 
 def _check_units(source: str, target: str, known: tuple[str, ...]) -> None:
     for name, unit in (("source", source), ("target", target)):
-        if unit not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {unit!r}")
+        check_choice(name, unit, known)
 
 
 def _converted(

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.parameters import Declared, FloatArray, Value, as_value, parameter
+from doubletrouble.parameters import Declared, FloatArray, Value, as_value, check_choice, parameter
 
 CostName: TypeAlias = Literal["features", "training"]
 """The quantities that a budget may limit: features in all, or operations of training."""
@@ -98,8 +98,7 @@ class Cost(Declared):
 
 def check_cost(cost: object) -> None:
     """Raise ValueError unless `cost` is one of the quantities of a budget."""
-    if not isinstance(cost, str) or cost not in COSTS:
-        raise ValueError(f"cost must be one of {', '.join(COSTS)}, got {cost!r}")
+    check_choice("cost", cost, COSTS)
 
 
 def relative_cost(cost: float, now: float) -> float:

@@ -32,7 +32,14 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.errors import DoubleTroubleError, require
-from doubletrouble.parameters import FloatArray, Parameter, checked, refuse, whole_number
+from doubletrouble.parameters import (
+    FloatArray,
+    Parameter,
+    check_choice,
+    checked,
+    refuse,
+    whole_number,
+)
 
 ScalingName: TypeAlias = Literal["authors", "whiten"]
 SCALINGS: tuple[ScalingName, ...] = get_args(ScalingName)
@@ -325,8 +332,7 @@ def load_data(
         ("scaling", scaling, SCALINGS),
         ("test_statistics", test_statistics, STATISTICS),
     ):
-        if value not in known:
-            raise ValueError(f"{option} must be one of {', '.join(known)}, got {value!r}")
+        check_choice(option, value, known)
     for option, count in (("n_samples", n_samples), ("n_test", n_test)):
         if count is not None:
             whole_number(option, count, 1)
@@ -538,7 +544,7 @@ def _npz(path: Path, name: str, scaling: str, statistics: str) -> _Images:
     stored, test = None, "X_test"
     if "X_train" in arrays and arrays["X_train"].dtype != np.uint8:
         if scaling != "authors":
-            raise ValueError(f"scaling must be 'authors' for a projection, {path}, got {scaling!r}")
+            raise ValueError(f"scaling must be authors for a projection, {path}, got {scaling!r}")
         stored = "as stored"
         if "X_test_ownstats" in arrays:
             stored, test = statistics, "X_test_ownstats" if statistics == "own" else "X_test"

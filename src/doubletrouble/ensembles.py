@@ -47,11 +47,13 @@ from doubletrouble.parameters import (
     Parts,
     Value,
     as_value,
+    check_choice,
     checked,
     common_shape,
     declarations,
     parameter,
     refuse,
+    shown,
 )
 from doubletrouble.problems import Problem, SpectralProblem
 
@@ -474,9 +476,10 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
         try:
             return Ensemble(checked("ensemble", ensemble, glossary.N_MEMBERS))
         except TypeError:
-            raise TypeError(
-                f"ensemble must be a number or one of {_supported(function)}, got {ensemble!r}"
-            ) from None
+            kinds = _supported(function)
+            wanted = f"one of {kinds}" if "," in kinds else f"an {kinds}"
+            got = shown(ensemble)
+            raise TypeError(f"ensemble must be a number or {wanted}, got {got}") from None
     if isinstance(ensemble, Vote) and function in _VOTES:
         return ensemble
     if type(ensemble) in (Scheme, Vote) or not SUPPORT[function](type(ensemble)):
@@ -499,8 +502,7 @@ def named_ensemble(scheme: str, n_members: Numeric = 1, **options: Numeric | Non
     >>> named_ensemble("subsample", 10, fraction=0.6, bank_per_dim=None)
     Subsample(10, fraction=0.6)
     """
-    if scheme not in SCHEMES:
-        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+    check_choice("scheme", scheme, SCHEMES)
     kind = SCHEMES[scheme]
     known = {f.name: f for f in fields(kind) if f.name != "n_members"}
     given = {name: value for name, value in options.items() if value is not None}

@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble.parameters import FloatArray, number
+from doubletrouble.parameters import FloatArray, check_choice, number
 
 Task: TypeAlias = Literal["regression", "classification"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -306,9 +306,9 @@ def loss(given: LossLike) -> Loss:
     if not isinstance(given, str):
         raise TypeError(f"loss must be a name or a Loss, got {given!r}")
     name, *options = given.split(":")
-    kind = LOSSES.get(name)
-    if kind is None:
-        raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {given!r}")
+    if name not in LOSSES:
+        check_choice("loss", given, LOSSES)
+    kind = LOSSES[name]
     if not options:
         return kind()
     try:

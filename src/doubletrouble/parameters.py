@@ -6,7 +6,7 @@ A `Parameter` holds symbol, meaning, domain and typical range; those of this pro
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from numbers import Real
@@ -213,6 +213,20 @@ ROUNDING = 1e-12
 def without_rounding(difference: FloatArray, of: Value) -> FloatArray:
     """A difference of larger numbers, 0 where it is their rounding."""
     return np.where(np.abs(difference) < ROUNDING * np.abs(of), 0.0, difference)
+
+
+def check_choice(name: str, value: object, known: Iterable[str], case: str = "") -> None:
+    """Raise ValueError for a value that is not one of some names.
+
+    >>> check_choice("cost", "time", ("features", "training"))
+    Traceback (most recent call last):
+    ValueError: cost must be one of features, training, got 'time'
+    """
+    names = tuple(known)
+    if isinstance(value, str) and value in names:
+        return
+    wanted = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
+    raise ValueError(f"{name} must be {wanted}{case and f' for {case}'}, got {shown(value)}")
 
 
 def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:

@@ -30,6 +30,7 @@ from doubletrouble.parameters import (
     NumericField,
     Validated,
     Value,
+    check_choice,
     checked,
     common_shape,
     declarations,
@@ -193,8 +194,7 @@ class Problem(_Activated):
     task: Task = "regression"
 
     def __post_init__(self) -> None:
-        if self.task not in TASKS:
-            raise ValueError(f"task must be one of {', '.join(TASKS)}, got {self.task!r}")
+        check_choice("task", self.task, TASKS)
         given = loss(self.loss)
         object.__setattr__(self, "loss", name_or_loss(given))
         classes = self.task == "classification"

@@ -351,7 +351,7 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     assert two.now.error == result.error(2)
     assert two["10 models"].cost == {"fits": 5, "data": 1}
     assert dt.advise(result, measure="squared").to_json() == advice.to_json()
-    with pytest.raises(ValueError, match="measure must be 'squared' for a"):
+    with pytest.raises(ValueError, match="measure must be squared for a"):
         dt.advise(result, measure="log")
 
 
@@ -382,7 +382,7 @@ def test_advice_on_a_forecast_is_its_own() -> None:
     forecast = dt.forecast(X, X[:, 0], check=False)
     assert str(dt.advise(forecast)) == str(forecast.advise())
     assert str(dt.advise(forecast, 2)) == str(forecast.advise(ensemble=2))
-    with pytest.raises(ValueError, match="measure must be 'squared' for a Forecast"):
+    with pytest.raises(ValueError, match="measure must be squared for a Forecast"):
         dt.advise(forecast, measure="zero_one")
 
 

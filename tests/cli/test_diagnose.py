@@ -73,6 +73,7 @@ def test_options_are_forwarded(
         *["diagnose", str(file.with_suffix(".parquet")), "--target", "y", "--model", TREE],
         *["--one-hot", "city"],
         *["--groups", "site", "--drop", "b", "--noise", "0.3", "--seed", "4", "--workers", "2"],
+        *["--measure", "squared"],
         *["--store", "fits.sqlite", "--quiet", "--alternative", f'ridge={RIDGE} {{"alpha": 10}}'],
     ]
     with pytest.raises(CalledError) as called:
@@ -85,6 +86,7 @@ def test_options_are_forwarded(
     assert options.pop("alternatives")["ridge"].alpha == 10
     assert options == {
         "noise": 0.3,
+        "measure": "squared",
         "seed": 4,
         "workers": 2,
         "store": Path("fits.sqlite"),

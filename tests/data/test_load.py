@@ -277,7 +277,7 @@ def test_options_beyond_a_projection_are_refused(tmp_path: Path) -> None:
     path = store(tmp_path / "mine.npz", **ARRAYS)
     with pytest.raises(ValueError, match="pca must be at most 6"):
         load_data(path, pca=7, n_samples=20)
-    with pytest.raises(ValueError, match="scaling must be 'authors'"):
+    with pytest.raises(ValueError, match="scaling must be authors"):
         load_data(path, scaling="whiten", pca=3, n_samples=20)
 
 

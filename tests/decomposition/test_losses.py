@@ -342,7 +342,7 @@ def test_results_of_learners_print_plot_and_convert(measure: str) -> None:
     assert result.plot().get_xlabel().startswith(name)
     assert "anova" not in json.loads(result.to_json())
     assert json.loads(result.to_json())["measure"] == measure
-    with pytest.raises(ValueError, match="measure must be 'squared'"):
+    with pytest.raises(ValueError, match="measure must be squared"):
         result.anova()
     points = result.by_row()
     for part, values in points.parts.items():
@@ -382,9 +382,9 @@ def test_the_effect_of_two_votes_is_not_identified() -> None:
 
 @pytest.mark.parametrize("measure", ["log", "zero_one"])
 def test_other_losses_need_classes(measure: Any) -> None:
-    with pytest.raises(ValueError, match=f"^measure must be 'squared'.*got '{measure}'"):
+    with pytest.raises(ValueError, match=f"^measure must be squared.*got '{measure}'"):
         dt.decompose(ExtraTreeRegressor(), source(), **FEW, measure=measure)
-    with pytest.raises(ValueError, match=f"^measure must be 'squared'.*got '{measure}'"):
+    with pytest.raises(ValueError, match=f"^measure must be squared.*got '{measure}'"):
         dt.decompose_predictions(np.zeros((3, 2, 2, 5)), y_test=np.zeros(5), measure=measure)
 
 

@@ -687,6 +687,32 @@ def test_options_are_named_and_have_their_cost(tree: Diagnosis) -> None:
 # --- classes, groups, splitters ---
 
 
+def test_the_measure_of_a_diagnosis_is_that_of_its_error() -> None:
+    X, y = rows(100)
+    model, classes = DecisionTreeClassifier(max_depth=2), y > 0.5
+    usual = dt.diagnose(model, X, classes, **quiet)
+    for name in ("zero_one", "log"):
+        measure: Any = name
+        d = dt.diagnose(model, X, classes, measure=measure, **quiet)
+        assert d.error() == usual.error(measure=measure)
+        assert d.error(measure="squared") == usual.error()
+        assert d.advise().now.error == d.error()
+        assert d.advise(measure="squared")["bag of 10"].error == usual.advise()["bag of 10"].error
+        assert f"{d.error().label.capitalize()}, trained on all" in str(d)
+        assert d.learning_curve().error.label == d.error().label
+        np.testing.assert_array_equal(d.by_row().bias, usual.by_row().bias)
+        share = classes.mean()
+        log = -share * math.log(share) - (1 - share) * math.log(1 - share)
+        assert d.baseline == pytest.approx({"zero_one": min(share, 1 - share), "log": log}[name])
+    both = dt.compare({"a": model, "b": model}, X, classes, measure="zero_one", **quiet)
+    assert both.difference("b").label == "error rate"
+    assert (both.difference("b").total.value, both.advise().label) == (0.0, "error rate")
+    endless = {"a": DecisionTreeClassifier(), "b": DecisionTreeClassifier(max_depth=9)}
+    infinite = dt.compare(endless, X, classes, measure="log", **quiet)
+    assert infinite.verdict == "The cross-entropy of every learner is infinite."
+    assert message_of(dt.diagnose, Ridge(), X, y, measure="log").startswith("measure must be squ")
+
+
 def test_classifiers_have_brier_by_cause_and_other_losses_as_a_whole() -> None:
     X, y = rows()
     d = dt.diagnose(DecisionTreeClassifier(max_depth=2, max_features=1), X, y > 0, **quiet)

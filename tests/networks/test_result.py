@@ -71,7 +71,7 @@ def test_errors_of_groups_equal_those_by_hand() -> None:
     measure: Any = "mse"
     with pytest.raises(ValueError, match=r"^measure must be one of"):
         run.error(1, measure)
-    with pytest.raises(ValueError, match=r"^measure must be 'zero_one' for Vote\(2\), got 'sq"):
+    with pytest.raises(ValueError, match=r"^measure must be zero_one for Vote\(2\), got 'sq"):
         run.error(dt.Vote(2), "squared")
 
 

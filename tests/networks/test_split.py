@@ -123,7 +123,7 @@ def test_measures_are_validated() -> None:
     measure: Any = "classification"
     with pytest.raises(ValueError, match=r"^measure must be one of squared, zero_one, got"):
         split.error(1, measure)
-    with pytest.raises(ValueError, match=r"^measure must be 'zero_one' for Vote\(3\), got 'sq"):
+    with pytest.raises(ValueError, match=r"^measure must be zero_one for Vote\(3\), got 'sq"):
         split.error(dt.Vote(3))
     with pytest.raises(ValueError, match=r"^ensemble must be in \[1, 3\].* got 4"):
         split.error(4, "zero_one")

@@ -7,7 +7,7 @@ from __future__ import annotations  # help() shows names instead of unions
 
 import math
 from dataclasses import asdict
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from doubletrouble.advice._allocation import (
     best_features_of_many,
@@ -25,7 +25,7 @@ from doubletrouble.advice._settings import (
     single_changes,
 )
 from doubletrouble.costs import COSTS, CostName, check_cost
-from doubletrouble.decomposition import Decomposition, check_option
+from doubletrouble.decomposition import Decomposition
 from doubletrouble.diagnosis import Diagnosis, LearnerComparison
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.forecasting import Forecast
@@ -41,7 +41,7 @@ from doubletrouble.options import (
     Option,
     option_after,
 )
-from doubletrouble.parameters import number
+from doubletrouble.parameters import check_choice, number
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, optimal_ridge
 
@@ -121,12 +121,10 @@ def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | Non
             f"compare or decompose, got {type(source).__name__}"
         )
     if isinstance(source, Diagnosis | LearnerComparison):
-        return source.advise(ensemble, measure=cast(Any, measure or "squared"))
+        return source.advise(ensemble, measure=cast(Any, measure))
     known = source.measure if isinstance(source, Decomposition) else "squared"
-    if measure not in (None, known):
-        raise ValueError(
-            f"measure must be {known!r} for a {type(source).__name__}, got {measure!r}"
-        )
+    if measure is not None:
+        check_choice("measure", measure, (known,), f"a {type(source).__name__}")
     if isinstance(source, Decomposition):
         return _averaging(source, ensemble)
     models = as_ensemble(ensemble, "Forecast.error").n_members
@@ -191,7 +189,7 @@ def best_allocation(
     >>> best.setting["features_per_dim"], best.setting["n_members"], round(best.total, 4)
     (5, 1, 0.7056)
     """
-    check_option("ridge", ridge, AtRidge)
+    check_choice("ridge", ridge, get_args(AtRidge))
     search = _Allocations(problem, ensemble, budget, cost, dim, measure)
     best = search.best(free_ridge=ridge == "best")
     return best.option(search.now, search.dim)

@@ -5,7 +5,7 @@ import warnings
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast, get_args
 
 import typer
 
@@ -15,6 +15,7 @@ from doubletrouble.cli._output import check_chart, new_chart, write_chart
 from doubletrouble.cli._report import Form
 from doubletrouble.cli._tables import TableFlags
 from doubletrouble.errors import require
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import check_level
 
 
@@ -37,6 +38,14 @@ def diagnose(
             "NAME=CLASS",
         ),
     ] = None,
+    measure: Annotated[
+        str,
+        option(
+            "Of a classifier: 'squared', the Brier score by cause; 'log', the cross-entropy; or "
+            "'zero_one', the error rate.",
+            choices=get_args(LearnerMeasure),
+        ),
+    ] = "squared",
     noise: Annotated[
         float | None, option("Standard deviation of the noise of the target, if known.", "NUMBER")
     ] = None,
@@ -85,6 +94,7 @@ def diagnose(
             alternatives=others,
             groups=rows.groups,
             noise=noise,
+            measure=cast("LearnerMeasure", measure),
             seed=seed,
             store=store,
             workers=workers,

@@ -13,7 +13,7 @@ from doubletrouble.advice import scaling_frontier
 from doubletrouble.cli._flags import AxisValues, as_written, declared, grouped, option, was_given
 from doubletrouble.cli._report import Form
 from doubletrouble.costs import Cost
-from doubletrouble.parameters import Parameter, declarations
+from doubletrouble.parameters import Parameter, check_choice, declarations
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.spectra import ExponentialLaw, PowerLaw, SpectralLaw, TwoPowerLaw
 
@@ -79,8 +79,7 @@ class _LawFlags:
 
     def check(self, context: typer.Context) -> None:
         """Raise ValueError for numbers of other laws, and for missing ones."""
-        if self.law not in LAWS:
-            raise ValueError(f"law must be one of {', '.join(LAWS)}, got {self.law!r}")
+        check_choice("law", self.law, LAWS)
         own = {f.name for f in fields(LAWS[self.law])}
         _refuse(context, [name for name in _LAW_SPECS if name not in own], f"for law {self.law!r}")
         for name, value in self.numbers.items():

@@ -30,7 +30,7 @@ from doubletrouble.conventions import TIME_UNITS, TimeUnit, convert_time
 from doubletrouble.costs import COSTS, most_features
 from doubletrouble.ensembles import Ensemble, Vote
 from doubletrouble.losses import MEASURES
-from doubletrouble.parameters import number
+from doubletrouble.parameters import check_choice, number
 from doubletrouble.ranges import numbers
 from doubletrouble.results import AnovaTerms, ErrorTerms
 
@@ -183,8 +183,7 @@ def flow(
 
 def _time_sizes(grid: ProblemGrid, time_unit: str) -> dict[str, Any]:
     """N and D, as far as a unit of time needs them."""
-    if time_unit not in _TIME_UNITS:
-        raise ValueError(f"time_unit must be one of {', '.join(_TIME_UNITS)}, got {time_unit!r}")
+    check_choice("time_unit", time_unit, _TIME_UNITS)
     if "dim" in grid.axes:
         return {name: grid.values(name) for name in ("n_samples", "dim")}
     if time_unit not in _RATIO_UNITS:

@@ -18,7 +18,6 @@ from doubletrouble.decomposition._fitting import summarized_warnings as summariz
 from doubletrouble.decomposition._losses import zero_one_loss as zero_one_loss
 from doubletrouble.decomposition._plan import RepeatPlan as RepeatPlan
 from doubletrouble.decomposition._plan import plan_repeats as plan_repeats
-from doubletrouble.decomposition._predictions import check_option as check_option
 from doubletrouble.decomposition._predictions import decompose_predictions as decompose_predictions
 from doubletrouble.decomposition._result import Decomposition as Decomposition
 from doubletrouble.decomposition._result import LearnerDecomposition as LearnerDecomposition

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ from doubletrouble.decomposition._fitting import (
     summarized_warnings,
 )
 from doubletrouble.decomposition._losses import least_draws
-from doubletrouble.decomposition._predictions import check_option, decompose_predictions
+from doubletrouble.decomposition._predictions import decompose_predictions
 from doubletrouble.decomposition._result import LearnerDecomposition
 from doubletrouble.decomposition._running import content_hash, data_hash, run_fits
 from doubletrouble.decomposition._sources import (
@@ -47,7 +47,14 @@ from doubletrouble.decomposition._sources import (
 )
 from doubletrouble.errors import FitError
 from doubletrouble.losses import LearnerMeasure
-from doubletrouble.parameters import MOST_SEEDS, FloatArray, check_level, shown, whole_number
+from doubletrouble.parameters import (
+    MOST_SEEDS,
+    FloatArray,
+    check_choice,
+    check_level,
+    shown,
+    whole_number,
+)
 from doubletrouble.runs import (
     Cell,
     check_executor,
@@ -210,9 +217,9 @@ def decompose(
     started = time.perf_counter()
     check_executor(executor, workers, scheduler)
     check_level("confidence", confidence)
-    check_option("task", task, TaskName)
-    check_option("errors", errors, ErrorsName)
-    check_option("measure", measure, LearnerMeasure)
+    check_choice("task", task, get_args(TaskName))
+    check_choice("errors", errors, get_args(ErrorsName))
+    check_choice("measure", measure, get_args(LearnerMeasure))
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
     Learner.of(model)  # a wrong model is named before wrong rows
     source = _source(X, y, n_samples=n_samples, noise=noise, groups=groups, n_test=n_test)
@@ -230,7 +237,7 @@ def decompose(
         default_noise=least_draws(measure),
     )
     if measure != "squared" and fits.classes is None:
-        raise ValueError(f"measure must be 'squared' for regression, got {measure!r}")
+        raise ValueError(f"measure must be squared for regression, got {measure!r}")
     predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
     failures: list[Failure] = []
     warned: list[list[FitWarning]] = []

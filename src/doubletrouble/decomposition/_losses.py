@@ -153,7 +153,7 @@ def class_predictions(
     """Predictions of classes, which are probabilities for cross-entropy, or ValueError."""
     if array.ndim != 5 or array.shape[-1] < 2:
         raise ValueError(
-            f"measure must be 'squared' for predictions without an axis of 2 or more classes, "
+            f"measure must be squared for predictions without an axis of 2 or more classes, "
             f"[data, noise, init, test, class], got {measure!r} and shape {array.shape}"
         )
     if not np.isfinite(array).all():

@@ -32,6 +32,7 @@ from doubletrouble.palette import printed_name
 from doubletrouble.parameters import (
     FloatArray,
     Parameter,
+    check_choice,
     check_level,
     checked,
     number,
@@ -138,7 +139,7 @@ def decompose_predictions(
     2.06
     """
     check_level("confidence", confidence)
-    check_option("measure", measure, LearnerMeasure)
+    check_choice("measure", measure, get_args(LearnerMeasure))
     array = _as_predictions(predictions)
     *draws, n_test = array.shape[:4]
     n_data, n_noise, n_init = draws
@@ -197,13 +198,6 @@ def decompose_predictions(
     if measure == "squared":
         notes += _negative_parts(result.error().parts, design)
     return replace(result, notes=tuple(notes))
-
-
-def check_option(name: str, value: object, allowed: object) -> None:
-    """Raise ValueError for a value that is not one of the names of a Literal type."""
-    if value not in get_args(allowed):
-        known = ", ".join(map(repr, get_args(allowed)))
-        raise ValueError(f"{name} must be one of {known}, got {value!r}")
 
 
 def _statistics(

@@ -219,7 +219,7 @@ class Decomposition(Shown):
             If `ensemble` is neither a number nor a scheme.
         """
         if self.measure != "squared":
-            raise ValueError(f"measure must be 'squared' for main effects, got {self.measure!r}")
+            raise ValueError(f"measure must be squared for main effects, got {self.measure!r}")
         design, K = self.design, self._size(ensemble, "Decomposition.anova")
         parts = self._estimates(anova(design, K), mean_squares(design, K, effects=True))
         total = parts.pop("total", None)

@@ -28,6 +28,7 @@ from doubletrouble._numbers import plain
 from doubletrouble.parameters import (
     FloatArray,
     Labels,
+    check_choice,
     number,
     refuse_masked,
     whole_number,
@@ -568,9 +569,7 @@ class PoolSource:
             raise ValueError(
                 f"inject must be left out where labels are repeated, got {self.inject!r}"
             )
-        if self.resampling not in RESAMPLING:
-            known = ", ".join(map(repr, RESAMPLING))
-            raise ValueError(f"resampling must be one of {known}, got {self.resampling!r}")
+        check_choice("resampling", self.resampling, RESAMPLING)
         if message := RESAMPLING[self.resampling]:
             warnings.warn(message, UserWarning, stacklevel=3)
 

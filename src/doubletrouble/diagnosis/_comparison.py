@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -72,7 +73,9 @@ class LearnerComparison(Shown):
         } | {"total": PAIRED}
         return replace(own - other, status=status)
 
-    def advise(self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared") -> Advice:
+    def advise(
+        self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure | None = None
+    ) -> Advice:
         """The other learners as options beside the first: their errors, paired by rows.
 
         Those of one learner are `comparison["forest"].advise()`.
@@ -81,8 +84,8 @@ class LearnerComparison(Shown):
         ----------
         ensemble : float or Ensemble or Bootstrap, default: 1
             The number of averaged seeds, or bagged learners, of each, as for `Diagnosis.error`.
-        measure : {"squared", "log", "zero_one"}, default: "squared"
-            The measure of the error, as for `Diagnosis.error`.
+        measure : {None, "squared", "log", "zero_one"}, default: None
+            The measure of the error, as for `Diagnosis.error`; None for that of the comparison.
 
         Returns
         -------
@@ -97,6 +100,7 @@ class LearnerComparison(Shown):
             If `ensemble` is not a number.
         """
         first, scheme = self[self.reference], as_ensemble(ensemble, "Diagnosis.error")
+        measure = measure or first.measure
         averaged = (f"Errors are of {described(scheme)} each.",) if scheme.n_members != 1 else ()
         errors = {k: d.error(scheme, measure=measure) for k, d in self.diagnoses.items()}
         now = Option(name=NOW, error=errors.pop(self.reference), status=MEASURED)
@@ -125,6 +129,8 @@ class LearnerComparison(Shown):
         first = self[self.reference]
         totals = {name: one.error().total for name, one in self.diagnoses.items()}
         best, second = sorted(totals, key=lambda name: float(totals[name]))[:2]
+        if math.isinf(float(totals[best])):
+            return f"The {first.error().label} of every learner is infinite."
         difference = self.difference(second, best).total
         low, high = map(float, difference.confidence_interval(first.confidence))
         word = "significant" if low > 0 else "not significant"
@@ -187,7 +193,7 @@ class LearnerComparison(Shown):
             lead, _ = against_mean(total, self.baseline, name=kind, confidence=confidence)
             leads += [f"{name}: {lead}"] if lead else []
         lines = [f"Predicting {kind}: {plain(self.baseline)}."]
-        if first.floor is None:
+        if first.floor is None and first.measure == "squared":
             bound = self.largest_noise.confidence_interval(confidence).high
             lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
         notes: dict[str, list[str]] = {}

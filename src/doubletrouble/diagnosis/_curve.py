@@ -58,8 +58,8 @@ class LearningCurve(Shown):
         return replace(table, name="learning_curve", columns=[*columns.values()], omitted="")
 
     def _content(self) -> Content:
-        how = self.error.status["sampling"]
-        law = [n for n, one in zip(self.n_samples.tolist(), how, strict=True) if one == LAW]
+        how = self.error.status.get("sampling", "")
+        law = [n for n, one in zip(self.n_samples.tolist(), how, strict=False) if one == LAW]
         sizes = " to ".join(whole(n) for n in law[:1] + law[-1:])
         return Content(
             title=f"{self.error.label.capitalize()} by the number of training rows",

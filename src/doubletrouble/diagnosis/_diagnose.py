@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ from doubletrouble.decomposition import (
     Inputs,
     Learner,
     TaskName,
-    check_option,
     summarized_warnings,
     zero_one_loss,
 )
@@ -45,7 +44,14 @@ from doubletrouble.diagnosis._measurements import (
 )
 from doubletrouble.diagnosis._result import OPTIONS, Diagnosis
 from doubletrouble.losses import LearnerMeasure
-from doubletrouble.parameters import MOST_SEEDS, FloatArray, check_level, number, whole_number
+from doubletrouble.parameters import (
+    MOST_SEEDS,
+    FloatArray,
+    check_choice,
+    check_level,
+    number,
+    whole_number,
+)
 from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path
 
 _FEWEST_RUNGS = 3
@@ -64,6 +70,7 @@ def diagnose(
     groups: npt.ArrayLike | None = None,
     cv: Any = None,
     noise: float | None = None,
+    measure: LearnerMeasure = "squared",
     task: TaskName = "auto",
     store: str | Path | None = None,
     name: str | None = None,
@@ -102,6 +109,10 @@ def diagnose(
     noise : float or None, default: None
         The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
         It is split off the bias, and the learning curve does not fall below it, but may reach it.
+    measure : {"squared", "log", "zero_one"}, default: "squared"
+        The error of the result, from the same fits: "squared", of classes the Brier score, is split
+        by cause; "log", the cross-entropy of a classifier, and "zero_one", its error rate, are
+        measured as a whole.
     task : {"auto", "regression", "classification"}, default: "auto"
         "auto" is that of the estimator, and regression for a function. With "classification" a
         function predicts a probability for each class, in sorted order.
@@ -163,6 +174,7 @@ def diagnose(
         X,
         y,
         {"": model},
+        measure=measure,
         task=task,
         groups=groups,
         cv=cv,
@@ -184,6 +196,7 @@ def compare(
     groups: npt.ArrayLike | None = None,
     cv: Any = None,
     noise: float | None = None,
+    measure: LearnerMeasure = "squared",
     task: TaskName = "auto",
     store: str | Path | None = None,
     name: str | None = None,
@@ -214,6 +227,10 @@ def compare(
         A splitter of scikit-learn with ten test sets of which every row is in one.
     noise : float or None, default: None
         The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
+    measure : {"squared", "log", "zero_one"}, default: "squared"
+        The error of the result, from the same fits: "squared", of classes the Brier score, is split
+        by cause; "log", the cross-entropy of a classifier, and "zero_one", its error rate, are
+        measured as a whole.
     task : {"auto", "regression", "classification"}, default: "auto"
         "auto" is that of the first estimator, and regression for a function.
     store : str or path or None, default: None
@@ -271,6 +288,7 @@ def compare(
         X,
         y,
         models,
+        measure=measure,
         task=task,
         groups=groups,
         cv=cv,
@@ -314,6 +332,7 @@ class _Learners:
 
     table: BlockedRows
     learners: Mapping[str, Learner]
+    measure: LearnerMeasure
     floor: float | None  # the variance of label noise, summed over outputs
     confidence: float
     is_auto: bool  # the task is that of the learner
@@ -326,6 +345,7 @@ class _Learners:
         y: npt.ArrayLike,
         models: Mapping[str, Any],
         *,
+        measure: LearnerMeasure,
         task: TaskName,
         groups: npt.ArrayLike | None,
         cv: Any,
@@ -335,7 +355,8 @@ class _Learners:
         options: dict[str, Any],
     ) -> Self:
         """Validate all arguments; nothing is fitted yet."""
-        check_option("task", task, TaskName)
+        check_choice("task", task, get_args(TaskName))
+        check_choice("measure", measure, get_args(LearnerMeasure))
         check_level("confidence", confidence)
         seed = whole_number("seed", seed, 0, MOST_SEEDS)
         names = {key: "model" if len(models) == 1 else f"models[{key!r}]" for key in models}
@@ -344,6 +365,8 @@ class _Learners:
         classification = bool(first.is_classifier) if task == "auto" else task == "classification"
         for key, learner in learners.items():
             _check_kind(names[key], learner, classification, is_auto=task == "auto")
+        if measure != "squared" and not classification:
+            raise ValueError(f"measure must be squared for regression, got {measure!r}")
         variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
         if variance and classification:
             raise ValueError(f"noise must be 0 or left out for classes, got {noise!r}")
@@ -356,6 +379,7 @@ class _Learners:
         return cls(
             table=table,
             learners=learners,
+            measure=measure,
             floor=None if variance is None else variance * table.target.shape[1],
             confidence=confidence,
             is_auto=task == "auto",
@@ -417,7 +441,8 @@ class _Learners:
             notes=tuple(notes),
             classes=table.classes,
             floor=self.floor,
-            baseline=table.baseline,
+            measure=self.measure,
+            baselines=table.baselines,
             index=table.index,
             rows_key=table.fingerprint,
             design=design,

@@ -34,6 +34,7 @@ from doubletrouble.decomposition import (
 )
 from doubletrouble.diagnosis._design import N_BLOCKS, Blocks, WindowDesign, WindowFit, deal
 from doubletrouble.errors import FitError, require
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import FloatArray, Labels
 from doubletrouble.runs import Cell, ProgressBar, Record, digest
 
@@ -69,6 +70,18 @@ class BlockedRows:
     def baseline(self) -> float:
         """The error of predicting the mean, or the class frequencies."""
         return float(self.target.var(axis=0).sum())
+
+    @property
+    def baselines(self) -> dict[LearnerMeasure, float]:
+        """The baseline by each measure: of the class frequencies, or of the largest class."""
+        if self.classes is None:
+            return {"squared": self.baseline}
+        shares = self.target.mean(axis=0)
+        return {
+            "squared": self.baseline,
+            "log": float(-np.sum(shares * np.log(shares))),
+            "zero_one": float(1 - shares.max()),
+        }
 
     @property
     def index(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from doubletrouble import _plots
 from doubletrouble._display import MEAN, Content, Shown, table_by_part
 from doubletrouble._numbers import CONFIDENCE, level, percent, plain, whole
 from doubletrouble._plots import part_label
-from doubletrouble.decomposition import check_option, generator
+from doubletrouble.decomposition import generator
 from doubletrouble.diagnosis._curve import LAW, LearningCurve
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
@@ -42,7 +42,14 @@ from doubletrouble.options import (
     option_after,
 )
 from doubletrouble.palette import EXTRAPOLATED
-from doubletrouble.parameters import FloatArray, Labels, Numeric, number, without_rounding
+from doubletrouble.parameters import (
+    FloatArray,
+    Labels,
+    Numeric,
+    check_choice,
+    number,
+    without_rounding,
+)
 from doubletrouble.results import ErrorTerms, RowErrors
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
@@ -92,7 +99,8 @@ class Diagnosis(Shown):
     notes: tuple[str, ...]
     classes: Labels | None  # the sorted class labels, or None
     floor: float | None  # the variance of label noise, summed over outputs, if it is given
-    baseline: float  # the error of predicting the mean, or the class frequencies
+    measure: LearnerMeasure  # of the error, unless another one is given
+    baselines: Mapping[LearnerMeasure, float]  # of the mean, class frequencies or largest class
     index: Any  # of the rows
     rows_key: Hashable  # equal for the same rows
     design: WindowDesign
@@ -109,10 +117,29 @@ class Diagnosis(Shown):
     def _estimate(self, draws: FloatArray) -> Estimate:
         return Estimate._of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
 
+    @property
+    def baseline(self) -> float:
+        """The error of predicting the mean, or the class frequencies or most frequent class."""
+        return self.baselines[self.measure]
+
+    @property
+    def _baseline_name(self) -> str:
+        name: str = self._about(self.measure)["baseline_name"]
+        return name
+
     def _label_of(self, measure: LearnerMeasure = "squared") -> str:
         """The name of the error."""
         is_brier = measure == "squared" and self.classes is not None
         return MEASURE_LABELS["brier" if is_brier else measure]
+
+    def _about(self, measure: LearnerMeasure) -> dict[str, Any]:
+        """The name of the error, and its baseline."""
+        name = "the most frequent class" if measure == "zero_one" else "the class frequencies"
+        return {
+            "label": self._label_of(measure),
+            "baseline": self.baselines[measure],
+            "baseline_name": MEAN if self.classes is None else name,
+        }
 
     @property
     def _total_now(self) -> FloatArray:
@@ -129,7 +156,7 @@ class Diagnosis(Shown):
         ensemble: EnsembleLike = 1,
         *,
         n_samples: Numeric | None = None,
-        measure: LearnerMeasure = "squared",
+        measure: LearnerMeasure | None = None,
     ) -> ErrorTerms[Estimate]:
         """The expected test error by cause, of one learner or several, at any number of rows.
 
@@ -141,9 +168,9 @@ class Diagnosis(Shown):
         n_samples : float or array_like or None, default: None
             The number of training rows, up to 100 times those at hand; None for all. Beyond all
             rows the error is extrapolated.
-        measure : {"squared", "log", "zero_one"}, default: "squared"
+        measure : {None, "squared", "log", "zero_one"}, default: None
             "squared" is the squared error, of classes the Brier score. Cross-entropy and error
-            rate of a classifier are given as a whole.
+            rate of a classifier are given as a whole. None is the `measure` of the diagnosis.
 
         Returns
         -------
@@ -162,7 +189,8 @@ class Diagnosis(Shown):
         scheme = as_ensemble(ensemble, "Diagnosis.error")
         K = number("ensemble", scheme.n_members, N_MEMBERS)
         sizes = self._shares(n_samples)
-        check_option("measure", measure, LearnerMeasure)
+        measure = self.measure if measure is None else measure
+        check_choice("measure", measure, get_args(LearnerMeasure))
         if measure != "squared":
             return self._total_of_measure(measure, scheme, sizes)
         if isinstance(scheme, Bootstrap):
@@ -217,9 +245,7 @@ class Diagnosis(Shown):
             includes=includes,
             status=self._status(sizes, parts),
             coordinates=self._coordinates(sizes),
-            label=self._label_of(),
-            baseline=self.baseline,
-            baseline_name=self._baseline_name,
+            **self._about("squared"),
         )
 
     def _status(self, sizes: FloatArray, parts: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
@@ -279,9 +305,7 @@ class Diagnosis(Shown):
             self._estimate(draws),
             _NO_CAUSES,
             status={"total": PAIRED},
-            label=self._label_of(),
-            baseline=self.baseline,
-            baseline_name=self._baseline_name,
+            **self._about("squared"),
         )
 
     def _total_of_measure(
@@ -289,7 +313,7 @@ class Diagnosis(Shown):
     ) -> ErrorTerms[Estimate]:
         """The total of another measure, from the same fits; its causes are not identified."""
         if self.classes is None:
-            raise ValueError(f"measure must be 'squared' for regression, got {measure!r}")
+            raise ValueError(f"measure must be squared for regression, got {measure!r}")
         if scheme != Ensemble(1):
             raise ValueError(
                 f"ensemble must be 1 for measure={measure!r}, got {scheme!r}: two fits do not "
@@ -304,7 +328,7 @@ class Diagnosis(Shown):
             reason,
             status=self._status(sizes, ()),
             coordinates=self._coordinates(sizes),
-            label=self._label_of(measure),
+            **self._about(measure),
         )
 
     def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:
@@ -337,7 +361,9 @@ class Diagnosis(Shown):
 
     # --- options, curves, rows ---
 
-    def advise(self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure = "squared") -> Advice:
+    def advise(
+        self, ensemble: EnsembleLike = 1, *, measure: LearnerMeasure | None = None
+    ) -> Advice:
         """The error now and after each change, and its gain; measured ones first.
 
         A gain is 1 less the ratio to the error now: the noise of the labels cancels in it.
@@ -346,7 +372,7 @@ class Diagnosis(Shown):
         ----------
         ensemble : float or Ensemble or Bootstrap, default: 1
             The present learners: K, `Ensemble(K)` or `Bootstrap(K)`, as for `error`.
-        measure : {"squared", "log", "zero_one"}, default: "squared"
+        measure : {None, "squared", "log", "zero_one"}, default: None
             The measure of the error, as for `error`. Of "log" and "zero_one" more data alone is
             measured.
 
@@ -362,7 +388,7 @@ class Diagnosis(Shown):
         TypeError
             If `ensemble` is not a number.
         """
-        scheme = as_ensemble(ensemble, "Diagnosis.error")
+        scheme, measure = as_ensemble(ensemble, "Diagnosis.error"), measure or self.measure
         now = self.error(scheme, measure=measure)
         present = Option(
             name=NOW,
@@ -400,7 +426,7 @@ class Diagnosis(Shown):
             averaged = {TEN: (Ensemble(_MEMBERS), MEASURED), **averaged}
         for name, (many, status) in averaged.items():
             if type(many) is not type(scheme) or K < _MEMBERS:
-                error = None if alone else self.error(many)
+                error = None if alone else self.error(many, measure=measure)
                 yield self._option(name, error, present, status, **more)
         reason = no_total or self._no_more_data(scheme, measure)
         for name, growth in _GROWTHS.items():
@@ -462,14 +488,15 @@ class Diagnosis(Shown):
             Every part at every size.
         """
         shares = [rung / N_BLOCKS for rung in self.design.rungs] + [1.0]
-        if not self.withheld:
+        withheld = self._no_more_data(Ensemble(1), self.measure)
+        if not withheld:
             shares += _GROWTHS.values()
         sizes = np.round(np.array(shares) * self.n_samples)
         return LearningCurve(
             error=self.error(n_samples=sizes),
             present=self.n_samples,
             doubled=self.advise()[DATA],
-            withheld=self.withheld,
+            withheld=withheld,
             confidence=self.confidence,
         )
 
@@ -481,7 +508,7 @@ class Diagnosis(Shown):
         RowErrors
             Every part, with a number for each row; the means over rows are those of `error()`.
         """
-        measured, now = self.measured, self.error()
+        measured, now = self.measured, self.error(measure="squared")
         few = [measured.sampling[rung].by_row for rung in (2, 4) if rung in measured.sampling]
         total = _with_mean(measured.total[FULL].by_row, float(now.total))
         seeds = np.zeros(self.n_samples)
@@ -512,7 +539,7 @@ class Diagnosis(Shown):
 
         It is all of the bias, or the error of an alternative less its variance over seeds.
         """
-        error, now = self.error(), self._total_now
+        error, now = self.error(measure="squared"), self._total_now
         bounds = [error.bias if self.floor is None else error.bias + error.bayes]
         if self.measured.total[FULL].mean > 0:
             for other in self.alternatives.values():
@@ -538,7 +565,10 @@ class Diagnosis(Shown):
         """
         if not self.baseline > 0:
             return Estimate(value=math.nan, standard_error=math.inf, n_draws=N_DRAWS)
-        return 1 - self.error().total / self.baseline
+        total = self.error().total
+        if math.isinf(total.value):
+            return Estimate(value=-math.inf, standard_error=0.0, n_draws=N_DRAWS)
+        return 1 - total / self.baseline
 
     @property
     def verdict(self) -> str:
@@ -554,7 +584,8 @@ class Diagnosis(Shown):
 
         If the change is more data: its effect on this part, and on the rest.
         """
-        error = self.error()
+        error = self.error(measure="squared")
+        what = "the error" if self.measure == "squared" else f"the {self._label_of()}"
         if not float(error.total) > 0:
             return "The measured error is 0."
         if self.excess_noise:
@@ -567,12 +598,14 @@ class Diagnosis(Shown):
             if self.design.seeded:
                 seeds, rows = percent(share["initialization"]), percent(share["sampling"])
                 causes = f"({seeds} by seeds, {rows} by training rows)"
-            return f"Overfitting: {percent(variance)} of the error is variance {causes}."
+            return f"Overfitting: {percent(variance)} of {what} is variance {causes}."
         kind = "Underfitting" if self.floor is not None else "Underfitting or label noise"
         name, kind = ("bayes", "Label noise") if floor > share["bias"] else ("bias", kind)
         part, rest = share[name], 1 - share[name]
-        text = f"{kind}: {percent(min(part, 1.0))} of the error is {part_label(error, name)}."
+        text = f"{kind}: {percent(min(part, 1.0))} of {what} is {part_label(error, name)}."
         if change is None or change.error is None or change.name not in _GROWTHS or not rest > 0:
+            return text
+        if self.measure != "squared":
             return text
         total, later = float(error.total), change.error.parts
         after = float(later[name]) / total
@@ -580,15 +613,12 @@ class Diagnosis(Shown):
         effects = f"it is {less(1 - after / part)}, and the rest {less(1 - others / rest)}"
         return f"{text} With {change.name} {effects}."
 
-    @property
-    def _baseline_name(self) -> str:
-        return MEAN if self.classes is None else "the class frequencies"
-
     def _content(self) -> Content:
         error, advice = self.error(), self.advise()
+        title = "Where the error comes from" if error.parts else "The error as a whole"
         shown = advice._content()
         lines = [*shown.lines]
-        if self.floor is None:
+        if self.floor is None and self.measure == "squared":
             bound = self.largest_noise.confidence_interval(self.confidence).high
             lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
         return Content(
@@ -596,13 +626,14 @@ class Diagnosis(Shown):
             f"({self.n_fits} fits, {level(self.confidence)} intervals)",
             lead=shown.lead,
             tables=[
-                replace(table_by_part(error, self.confidence), title="Where the error comes from"),
+                replace(table_by_part(error, self.confidence), title=title),
                 replace(shown.tables[0], title="What would change it"),
             ],
             lines=lines,
             notes=self.notes,
             verdict=self._verdict(advice),
             facts={
+                "measure": self.measure,
                 "n_samples": self.n_samples,
                 "n_fits": self.n_fits,
                 "confidence": self.confidence,

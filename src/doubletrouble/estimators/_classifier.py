@@ -24,7 +24,7 @@ from doubletrouble.estimators._regressor import (
 )
 from doubletrouble.losses import CLASSIFIER_LOSSES, ClassifierLoss, Loss
 from doubletrouble.losses import loss as named_loss
-from doubletrouble.parameters import FloatArray, Labels
+from doubletrouble.parameters import FloatArray, Labels, check_choice
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -38,7 +38,7 @@ def _available(check: Callable[[RandomFeaturesClassifier], bool]) -> Callable[[M
 def _needs_squared(model: RandomFeaturesClassifier) -> bool:
     if str(model.loss) != "squared":
         raise AttributeError(
-            f"loss must be 'squared' for partial_fit, got {model.loss!r}: other losses need all "
+            f"loss must be squared for partial_fit, got {model.loss!r}: other losses need all "
             "rows at once"
         )
     return True
@@ -47,7 +47,7 @@ def _needs_squared(model: RandomFeaturesClassifier) -> bool:
 def _needs_logistic(model: RandomFeaturesClassifier) -> bool:
     if str(model.loss) != "logistic":
         raise AttributeError(
-            f"loss must be 'logistic' for predict_proba, got {model.loss!r}: its outputs are not "
+            f"loss must be logistic for predict_proba, got {model.loss!r}: its outputs are not "
             "probabilities (CalibratedClassifierCV calibrates them)"
         )
     return True
@@ -340,9 +340,7 @@ class RandomFeaturesClassifier(ClassifierMixin, RandomFeaturesModel):
         return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
 
     def _parameters(self) -> LearnerParameters:
-        known = CLASSIFIER_LOSSES
-        if str(self.loss) not in known:
-            raise ValueError(f"loss must be one of {', '.join(known)}, got {self.loss!r}")
+        check_choice("loss", str(self.loss), CLASSIFIER_LOSSES)
         parameters = super()._parameters()
         if str(self.loss) != "squared" and not isinstance(parameters.penalty, Penalty):
             raise ValueError(

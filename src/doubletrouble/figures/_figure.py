@@ -14,6 +14,7 @@ from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._agreement import Agreement
 from doubletrouble.figures._panel import PanelTable
 from doubletrouble.figures._settings import STORE, FigureSettings
+from doubletrouble.parameters import check_choice
 
 FigureData = TypeVar("FigureData")
 
@@ -80,8 +81,7 @@ class FigureSpec(Generic[FigureData]):
 
         Finished simulations are stored in the folder and not repeated.
         """
-        if preset not in PRESETS:
-            raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+        check_choice("preset", preset, PRESETS)
         if STORE in (options or {}):
             raise ValueError(f"options must not contain {STORE!r}, which is in the output folder")
         changes = {**self.presets.get(preset, {}), **(options or {})}

@@ -52,6 +52,7 @@ from doubletrouble.figures._figure import (
     WrittenFigure,
     writable,
 )
+from doubletrouble.parameters import check_choice
 from doubletrouble.runs import progress_bar
 
 _FOLDER = Path(__file__).parent
@@ -115,8 +116,7 @@ def make_figure(
     """
     if isinstance(figure, FigureSpec):
         return figure.write(folder, preset=preset, options=options)
-    if figure not in FIGURES:
-        raise ValueError(f"figure must be one of {', '.join(FIGURES)}, got {figure!r}")
+    check_choice("figure", figure, FIGURES)
     return FIGURES[figure].write(folder, preset=preset, options=options)
 
 

@@ -20,7 +20,7 @@ from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import PanelTable
 from doubletrouble.figures._settings import STORE, FigureSettings, setting
 from doubletrouble.networks import LAPTOP
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, check_choice
 from doubletrouble.ranges import number_axis
 
 STORED = Path(__file__).parent / "stored" / "lazy_cifar10.csv"
@@ -108,8 +108,7 @@ def lazy_data(settings: LazySettings) -> tuple[NetworkPanel, ...]:
     given = {name: value for name, value in given.items() if value is not None}
     if source == "run":
         return _run(laziness, given, store)
-    if source != "stored":
-        raise ValueError(f"source must be one of {', '.join(_SOURCES)}, got {source!r}")
+    check_choice("source", source, _SOURCES)
     for name, value in given.items():
         raise ValueError(f"{name} must be left out unless source is 'run', got {value!r}")
     return _stored(laziness)

@@ -82,7 +82,7 @@ def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.
     totals = np.asarray(terms.total.value)
     row, column = np.unravel_index(int(np.argmin(totals)), totals.shape)
     lowest, where_best = (features[column], ridges[row], totals[row, column]), ""
-    limit = f.best_ridge(math.inf, K, N)
+    limit = f.best_ridge(ensemble=K, n_samples=N)
     of_limit = float(f._total(math.inf, limit, K, N))
     if column == len(features) - 1 and of_limit <= totals[row, column]:
         lowest, where_best = (features[-1], limit, of_limit), f" (P = ∞, λ = {whole(limit)})"

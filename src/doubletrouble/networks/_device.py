@@ -15,6 +15,7 @@ from torch import Tensor
 
 from doubletrouble.errors import automatic_device
 from doubletrouble.networks._settings import DTYPES, DTypeName
+from doubletrouble.parameters import check_choice
 
 _SHARE = 0.6  # of the free memory; the rest is for torch's caches and workspaces
 _CPU_CACHE = 24 * 2**20  # bytes of a batch that a CPU processes fastest
@@ -39,8 +40,7 @@ class TorchDevice:
     @classmethod
     def of(cls, device: str, dtype: DTypeName) -> "TorchDevice":
         """Check that the device exists; "auto" is a GPU if there is one."""
-        if dtype not in DTYPES:
-            raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
+        check_choice("dtype", dtype, DTYPES)
         if device == "auto":
             device = automatic_device()
         message = f"device must be 'auto', 'cpu' or an available GPU, got {device!r}"

@@ -19,7 +19,7 @@ from doubletrouble.estimates import Estimate
 from doubletrouble.losses import MEASURE_LABELS, NETWORK_MEASURES, NetworkMeasure
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.palette import printed_name
-from doubletrouble.parameters import FloatArray, whole_number
+from doubletrouble.parameters import FloatArray, check_choice, whole_number
 from doubletrouble.results import ErrorTerms
 
 _SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of members in plots
@@ -319,11 +319,10 @@ class LazyRun(Shown):
 
 def ensemble_size(ensemble: EnsembleLike, function: str, measure: str = "squared") -> int:
     """Return K of an ensemble of networks, each trained on all samples, for `function`."""
-    if measure not in NETWORK_MEASURES:
-        raise ValueError(f"measure must be one of {', '.join(NETWORK_MEASURES)}, got {measure!r}")
+    check_choice("measure", measure, NETWORK_MEASURES)
     scheme = as_ensemble(ensemble, function)
     if isinstance(scheme, Vote) and measure != "zero_one":
-        raise ValueError(f"measure must be 'zero_one' for {scheme!r}, got {measure!r}")
+        raise ValueError(f"measure must be zero_one for {scheme!r}, got {measure!r}")
     return whole_number("ensemble", scheme.n_members, 1, floats=True)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 
 from doubletrouble import glossary
 from doubletrouble.losses import CLASSIFIER_LOSSES, ClassifierLoss
-from doubletrouble.parameters import FloatArray, number, whole_number
+from doubletrouble.parameters import FloatArray, check_choice, number, whole_number
 
 OptimizerName: TypeAlias = Literal["auto", "adam", "gd", "sgd", "exact"]
 OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
@@ -71,13 +71,8 @@ class Training:
     batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.loss not in CLASSIFIER_LOSSES:
-            raise ValueError(
-                f"loss must be one of {', '.join(CLASSIFIER_LOSSES)}, got {self.loss!r}"
-            )
-        if self.optimizer not in OPTIMIZERS:
-            names = ", ".join(OPTIMIZERS)
-            raise ValueError(f"optimizer must be one of {names}, got {self.optimizer!r}")
+        check_choice("loss", self.loss, CLASSIFIER_LOSSES)
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
         checked: dict[str, Any] = {  # Python's own numbers, which JSON can write
             "tolerance": number("tolerance", self.tolerance, glossary.TOLERANCE),
             "max_steps": whole_number("max_steps", self.max_steps, 1, floats=True),
@@ -97,7 +92,7 @@ class Training:
                 f"{self.batch_size!r} for {self.optimizer!r}"
             )
         if self.optimizer == "exact" and self.loss != "squared":
-            raise ValueError(f"loss must be 'squared' for optimizer 'exact', got {self.loss!r}")
+            raise ValueError(f"loss must be squared for optimizer exact, got {self.loss!r}")
 
     @classmethod
     def of(cls, **options: Any) -> Self:
@@ -128,7 +123,7 @@ class Training:
         """Whether a network is solved exactly instead of trained."""
         linear = math.isinf(laziness)
         if self.optimizer == "exact" and not linear:
-            raise ValueError(f"laziness must be inf for optimizer 'exact', got {laziness!r}")
+            raise ValueError(f"laziness must be inf for optimizer exact, got {laziness!r}")
         return linear and self.loss == "squared" and self.optimizer in ("auto", "exact")
 
     def rate(self, laziness: float) -> float:

@@ -22,6 +22,7 @@ from doubletrouble.page._forecasts import Forecasts
 from doubletrouble.page._losses import LossRequest, loss_curve
 from doubletrouble.page._settings import PageSetting, view_value
 from doubletrouble.page._simulations import SimulationRequest, Simulations
+from doubletrouble.parameters import check_choice
 
 _SERVED = STATIC.with_name("served")  # files that need the server
 _MOST_BYTES = 64 * 1024  # of a request other than a table
@@ -97,8 +98,7 @@ def application(
         """Start, cancel or report the simulations of one or two settings."""
         given = _body()
         action = given.get("action")
-        if action not in ("start", "cancel", "status"):
-            raise ValueError(f"action must be one of start, cancel, status, got {action!r}")
+        check_choice("action", action, ("start", "cancel", "status"))
         settings = given.get("settings")
         if not isinstance(settings, list) or len(settings) not in (1, 2):
             raise ValueError("settings must be one or two settings")
@@ -151,9 +151,8 @@ def application(
             "python": lambda: forecasts.script(data, setting, given.get("file")),
         }
         action = given.get("action")
-        if not isinstance(action, str) or action not in actions:
-            raise ValueError(f"action must be one of {', '.join(actions)}, got {action!r:.60}")
-        return _json(actions[action]())
+        check_choice("action", action, actions)
+        return _json(actions[str(action)]())
 
     return app
 

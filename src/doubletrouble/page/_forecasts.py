@@ -25,7 +25,7 @@ from doubletrouble.activations import NAMES
 from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.page._processes import Worker, exit_when_closed, run, write
 from doubletrouble.page._settings import json_number
-from doubletrouble.parameters import FloatArray
+from doubletrouble.parameters import FloatArray, check_choice
 from doubletrouble.tables import (
     TableRows,
     check_numbers,
@@ -72,10 +72,7 @@ class ForecastChoice:
             if not isinstance(flags[name], bool):
                 raise ValueError(f"{name} must be true or false, got {flags[name]!r:.60}")
         activation = choice.get("activation", cls.activation)
-        if activation not in NAMES:
-            raise ValueError(
-                f"activation must be one of {', '.join(NAMES)}, got {activation!r:.60}"
-            )
+        check_choice("activation", activation, NAMES)
         target = _column("target", choice.get("target"), table)
         check_numbers("target", table[target])
         groups, noise = choice.get("groups"), choice.get("noise")

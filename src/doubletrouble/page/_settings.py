@@ -17,7 +17,7 @@ from doubletrouble.page._declarations import (
     Control,
     NumberControl,
 )
-from doubletrouble.parameters import Parameter, number
+from doubletrouble.parameters import Parameter, check_choice, number
 from doubletrouble.problems import Problem, noise_at
 from doubletrouble.theory import DISTINCT
 
@@ -134,8 +134,7 @@ def json_number(name: str, value: Any, spec: Parameter) -> float:
 
 def _value(name: str, value: Any, control: Control) -> Any:
     if isinstance(control, ChoiceControl):
-        if not isinstance(value, str) or value not in control.choices:
-            raise ValueError(f"{name} must be one of {', '.join(control.choices)}, got {value!r}")
+        check_choice(name, value, control.choices)
         return value
     return json_number(name, value, control.spec)
 

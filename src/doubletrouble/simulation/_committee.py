@@ -27,7 +27,15 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.activations import correlation
 from doubletrouble.ensembles import Sharing, checked_members, overlaps
-from doubletrouble.parameters import MOST_SEEDS, Array, FloatArray, Numeric, number, whole_number
+from doubletrouble.parameters import (
+    MOST_SEEDS,
+    Array,
+    FloatArray,
+    Numeric,
+    check_choice,
+    number,
+    whole_number,
+)
 from doubletrouble.problems import USUAL, Member
 from doubletrouble.simulation._devices import ArrayDevice
 from doubletrouble.simulation._draws import (
@@ -75,8 +83,7 @@ def simulate_members(
             ("noise", noise, glossary.NOISE),
         )
     )
-    if model not in MODELS:
-        raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
+    check_choice("model", model, MODELS)
     whole_number("n_data", n_data, 2)
     whole_number("seed", seed, 0, MOST_SEEDS)
     D = int(number("dim", dim, glossary.WHOLE_DIM))

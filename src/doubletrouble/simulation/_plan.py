@@ -22,6 +22,7 @@ from doubletrouble.parameters import (
     FloatArray,
     IntArray,
     Numeric,
+    check_choice,
     checked,
     declarations,
     number,
@@ -154,8 +155,7 @@ def plan(
     """Check all settings together; a `ValueError` names the one that cannot be simulated."""
     options = (("model", model, MODELS), ("test", test, TESTS), ("dtype", dtype, DTYPES))
     for name, value, known in options:
-        if value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+        check_choice(name, value, known)
     whole_number("n_data", n_data, 2)
     whole_number("n_init", n_init, 2)
     whole_number("seed", seed, 0, MOST_SEEDS)
@@ -340,7 +340,7 @@ def _refuse_test_average(test: str, problem: Problem, model: str) -> None:
     """Raise a ValueError where the average over test points cannot be taken as requested."""
     known = closed_form(problem.moments) is not None
     if model == "gaussian" and test == "sample":
-        raise ValueError("test must be 'exact' or 'auto' for model 'gaussian', got 'sample'")
+        raise ValueError("test must be one of auto, exact for model 'gaussian', got 'sample'")
     if model == "kernel":
         if not known:
             raise ValueError(
@@ -348,7 +348,7 @@ def _refuse_test_average(test: str, problem: Problem, model: str) -> None:
                 f"'kernel', got {problem.moments.name!r}"
             )
         if test == "exact":
-            raise ValueError("test must be 'sample' or 'auto' for model 'kernel', got 'exact'")
+            raise ValueError("test must be one of auto, sample for model 'kernel', got 'exact'")
     if model == "features" and test == "exact":
         if not known:
             raise ValueError(

@@ -40,6 +40,7 @@ from doubletrouble.parameters import (
     IntArray,
     Numeric,
     Value,
+    check_choice,
     common_shape,
     declarations,
     refuse,
@@ -138,7 +139,7 @@ class Simulation(Shown):
         terms: dict[str, Any] = {n: self.estimate(draws[n]) for n in PsiTerms.symbols()}
         return PsiTerms(**terms)
 
-    def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
+    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The test error of an ensemble, by cause.
 
         Parameters
@@ -148,8 +149,6 @@ class Simulation(Shown):
             among those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and
             `FeatureBank` are then available for any K, or an array of them, which broadcasts with
             the problem; schemes whose shares depend on K are available for the K drawn.
-        measure : str or None, default: None
-            The squared error.
 
         Returns
         -------
@@ -159,7 +158,7 @@ class Simulation(Shown):
         Raises
         ------
         ValueError
-            If the ensemble was not drawn, or the measure is another.
+            If the ensemble was not drawn.
         TypeError
             If `ensemble` is neither a number nor a scheme.
 
@@ -170,8 +169,6 @@ class Simulation(Shown):
         >>> run.error([1, 10]).total.value.shape, run.error(dt.Bootstrap(5)).total.value > 0
         ((2,), True)
         """
-        if measure not in (None, "squared"):
-            raise ValueError(f"measure must be 'squared' for regression, got {measure!r}")
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         return ErrorTerms(**self._parts(scheme), coordinates=self._coordinates(scheme))
 
@@ -619,11 +616,7 @@ class ConvexSimulation(Simulation):
         classes = self.problem.task == "classification"
         known = MEASURES if classes else ("squared",)
         measure = known[0] if measure is None else measure
-        if measure not in known:
-            raise ValueError(
-                f"measure must be one of {', '.join(known)} for "
-                f"{self.problem.task}, got {measure!r}"
-            )
+        check_choice("measure", measure, known, self.problem.task)
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
         at = self._deepened(scheme)
         powers = power_parts(scheme, at, np.asarray(scheme.n_members))
@@ -723,9 +716,7 @@ class ConvexSimulation(Simulation):
         if self.problem.task != "classification":
             raise ValueError(f"ensemble must average for {self.problem.task}, got {vote!r}")
         measure = MEASURES[0] if measure is None else measure
-        if measure not in VOTE_MEASURES:
-            names = ", ".join(VOTE_MEASURES)
-            raise ValueError(f"measure must be one of {names} for a vote, got {measure!r}")
+        check_choice("measure", measure, VOTE_MEASURES, "a vote")
         members = np.asarray(vote.n_members)
         wanted = f"at most n_init = {self.n_init} to count votes"
         refuse("n_members", members, members > self.n_init, wanted)

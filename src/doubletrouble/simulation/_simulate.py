@@ -17,6 +17,7 @@ import numpy as np
 from doubletrouble.ensembles import Divide, Scheme, Sharing
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import MaxMargin
+from doubletrouble.parameters import check_choice
 from doubletrouble.problems import Member, Problem
 from doubletrouble.simulation._committee import simulate_members
 from doubletrouble.simulation._devices import ArrayDevice, Dtype
@@ -240,8 +241,7 @@ def simulate(
                 raise TypeError(f"{wanted}a {type(problem).__name__} with a {type(one).__name__}")
         others = {"n_init": n_init, "ensembles": ensembles, "times": times, "test": test}
         _refuse_given(others | {"center": center, "dtype": dtype}, " for members")
-        if device not in ("auto", "cpu"):
-            raise ValueError(f"device must be 'auto' or 'cpu' for members, got {device!r}")
+        check_choice("device", device, ("auto", "cpu"), "members")
         return simulate_members(
             problem,
             sharing=sharing,
@@ -270,10 +270,7 @@ def simulate(
     )
     convex = not problem.is_ridge_regression
     if convex:
-        if device not in ("auto", "cpu"):
-            raise ValueError(
-                f"device must be 'auto' or 'cpu' for loss {problem.loss}, got {device!r}"
-            )
+        check_choice("device", device, ("auto", "cpu"), f"loss {problem.loss}")
         device = "cpu"
     where = ArrayDevice.of(device, dtype)
     items = [

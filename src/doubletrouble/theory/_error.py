@@ -48,6 +48,7 @@ from doubletrouble.parameters import (
     Numbers,
     Parts,
     Value,
+    check_choice,
     common_shape,
 )
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
@@ -359,10 +360,8 @@ def checked_measure(problem: AnyProblem, measure: str | None, *, vote: bool = Fa
         allowed = VOTE_MEASURES
     if measure is None:
         return allowed[0]
-    if measure not in allowed:
-        case = "a vote" if vote else getattr(problem, "task", "regression")
-        known = f"one of {', '.join(allowed)}" if classes else "'squared'"
-        raise ValueError(f"measure must be {known} for {case}, got {measure!r}")
+    case = "a vote" if vote else getattr(problem, "task", "regression")
+    check_choice("measure", measure, allowed, case)
     return measure
 
 

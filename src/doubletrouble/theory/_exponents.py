@@ -66,6 +66,7 @@ from doubletrouble.parameters import (
     Parts,
     Value,
     as_value,
+    check_choice,
     number,
 )
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
@@ -326,8 +327,7 @@ def exponents(
     limited by samples.
     """
     scheme = as_ensemble(ensemble, "exponents")
-    if ridge not in _AT:
-        raise ValueError(f"ridge must be one of {', '.join(_AT)}, got {ridge!r}")
+    check_choice("ridge", ridge, _AT)
     if isinstance(problem, Problem):
         require_ridge_regression(problem, "exponents")
     best = ridge == "best"
