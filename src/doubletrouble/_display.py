@@ -22,9 +22,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble import _plots
 from doubletrouble._numbers import (
+    Cell,
     Uncertain,
     alone,
     between,
@@ -137,12 +139,16 @@ class Table:
         ]
 
 
+Entries: TypeAlias = Cell | npt.NDArray[Any] | Sequence[Any]
+"""The entries of a column at the points of a table: arrays, or one for all of them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
     """A number, an estimate, or an array of them, with its name."""
 
     name: str
-    value: Any
+    value: Cell
     heading: str | None = None
     meaning: str = ""
     form: Form = "number"
@@ -151,14 +157,16 @@ class Quantity:
 def point_table(
     name: str,
     shape: tuple[int, ...],
-    coordinates: Mapping[str, Any],
-    columns: Sequence[tuple[Column, Any]],
+    coordinates: Mapping[str, Entries],
+    columns: Sequence[tuple[Column, Entries]],
     **options: Any,
 ) -> Table:
     """A row for each point of arrays: the numbers that vary, and those of the columns."""
     count = math.prod(shape)
     varying = dict(coordinates) or ({"point": np.arange(count).reshape(shape)} if shape else {})
-    cells = [(Column(name=k, form="count"), value) for k, value in varying.items()]
+    cells: list[tuple[Column, Entries]] = [
+        (Column(name=k, form="count"), value) for k, value in varying.items()
+    ]
     cells += columns
     return Table(
         name=name,
@@ -171,7 +179,7 @@ def point_table(
     )
 
 
-def _at_every_point(value: Any, shape: tuple[int, ...]) -> list[Any]:
+def _at_every_point(value: Entries, shape: tuple[int, ...]) -> list[Any]:
     """The items of an array, or a number, at every point."""
     if not isinstance(value, Uncertain):
         return list(np.broadcast_to(value, shape).reshape(-1).tolist())
@@ -186,7 +194,7 @@ def quantity_table(
     name: str, quantities: Sequence[Quantity], coordinates: Mapping[str, Any] | None = None
 ) -> Table:
     """A row for each quantity; of arrays, a row for each point."""
-    shape = np.broadcast_shapes(*(np.shape(getattr(q.value, "value", q.value)) for q in quantities))
+    shape = np.broadcast_shapes(*(np.shape(number_in(q.value)) for q in quantities))
     if shape:
         columns = [
             (Column(name=q.name, heading=q.heading, form=q.form), q.value) for q in quantities
@@ -329,7 +337,7 @@ def table_by_point(
 ) -> Table:
     """An error at every point: the varying parameters, every part, and the total."""
     shape = error.shape
-    columns: list[tuple[Column, Any]] = [
+    columns: list[tuple[Column, Entries]] = [
         (
             Column(
                 name=name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -35,12 +35,17 @@ class Uncertain(Protocol):
         """The ends of its interval."""
 
 
-def number_in(cell: Any) -> Any:
+Cell: TypeAlias = Value | Uncertain
+"""A number or an array, exact or with its uncertainty."""
+
+
+def number_in(cell: Any) -> Value:
     """A number without its uncertainty."""
-    return getattr(cell, "value", cell)
+    value: Value = getattr(cell, "value", cell)
+    return value
 
 
-def interval_of(cell: Any, confidence: float | None) -> tuple[Any, Any]:
+def interval_of(cell: object, confidence: float | None) -> tuple[Value, Value]:
     """The ends of an interval, one standard error on each side where there is no confidence.
 
     They are NaN for a number that is not uncertain.

@@ -27,7 +27,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble._numbers import Uncertain, interval_of, level, number_in, percent, plain, whole
+from doubletrouble._numbers import (
+    Cell,
+    Uncertain,
+    interval_of,
+    level,
+    number_in,
+    percent,
+    plain,
+    whole,
+)
 from doubletrouble.errors import require
 from doubletrouble.glossary import axis_label, symbol
 from doubletrouble.palette import (
@@ -56,7 +65,6 @@ else:  # matplotlib is imported where something is drawn
 Style: TypeAlias = dict[str, Any]
 """Keyword arguments of matplotlib: the look of lines and texts, and where they are."""
 
-Cell: TypeAlias = float | FloatArray | Uncertain
 """A number, an array, or an estimate of either."""
 
 _SOFT = PAPER["light"]["soft"]

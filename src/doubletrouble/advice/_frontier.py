@@ -29,7 +29,15 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots
-from doubletrouble._display import Column, Content, Quantity, Shown, point_table, quantity_table
+from doubletrouble._display import (
+    Column,
+    Content,
+    Entries,
+    Quantity,
+    Shown,
+    point_table,
+    quantity_table,
+)
 from doubletrouble._numbers import plain, power, whole
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
@@ -155,7 +163,7 @@ class ScalingFrontier(Shown):
         )
 
     def _content(self) -> Content:
-        columns: list[tuple[Column, Any]] = [
+        columns: list[tuple[Column, Entries]] = [
             (Column(name=name, form="count"), getattr(self, name))
             for name in ("n_features", "n_samples", "n_members", "gram_ridge")
         ]

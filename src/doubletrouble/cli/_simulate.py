@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from doubletrouble._display import Column, Content, Table, as_text, point_table
+from doubletrouble._display import Column, Content, Entries, Table, as_text, point_table
 from doubletrouble.cli._app import help_without_command
 from doubletrouble.cli._flags import (
     PROBLEM_SPECS,
@@ -194,7 +194,7 @@ def _simulation_table(simulation: Simulation, every: Sequence[Scheme], *, theory
     for one in every:
         error, exact = simulation.error(one), _exact(simulation, one) if theory else None
         for part, estimate in {**error.parts, "total": error.total}.items():
-            columns: list[tuple[Column, Any]] = [
+            columns: list[tuple[Column, Entries]] = [
                 (Column(name="n_members", form="count"), one.n_members),
                 (Column(name="scheme", form="words"), one.name),
                 (Column(name="part", form="words", printed=False), part),

@@ -57,6 +57,7 @@ from doubletrouble.parameters import (
 )
 from doubletrouble.runs import (
     Cell,
+    Executor,
     check_executor,
     store_path,
 )
@@ -82,7 +83,7 @@ def decompose(
     n_noise: int | None = None,
     seed: int = 0,
     measure: LearnerMeasure = "squared",
-    executor: Any = None,
+    executor: Executor | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     store: str | Path | None = None,

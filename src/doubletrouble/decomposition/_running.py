@@ -14,6 +14,7 @@ from doubletrouble.parameters import FloatArray
 from doubletrouble.runs import (
     DONE,
     Cell,
+    Executor,
     Record,
     Store,
     Work,
@@ -39,7 +40,7 @@ def run_fits(
     cell_of: Callable[[Index], Cell],
     *,
     store: Path | None,
-    executor: Any = None,
+    executor: Executor | None = None,
     workers: int | None = None,
     scheduler: Any = None,
     progress: bool = True,

@@ -52,7 +52,7 @@ from doubletrouble.parameters import (
     number,
     whole_number,
 )
-from doubletrouble.runs import ProgressBar, check_executor, progress_bar, store_path
+from doubletrouble.runs import Executor, ProgressBar, check_executor, progress_bar, store_path
 
 _FEWEST_RUNGS = 3
 _LAW_OFF = 0.1  # relative
@@ -74,7 +74,7 @@ def diagnose(
     task: TaskName = "auto",
     store: str | Path | None = None,
     name: str | None = None,
-    executor: Any = None,
+    executor: Executor | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     confidence: float = CONFIDENCE,
@@ -200,7 +200,7 @@ def compare(
     task: TaskName = "auto",
     store: str | Path | None = None,
     name: str | None = None,
-    executor: Any = None,
+    executor: Executor | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     confidence: float = CONFIDENCE,
@@ -306,7 +306,7 @@ def compare(
 def _options(
     store: str | Path | None,
     name: str | None,
-    executor: Any,
+    executor: Executor | None,
     workers: int | None,
     scheduler: str | None,
     *,

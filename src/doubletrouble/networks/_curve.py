@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doubletrouble import _plots, glossary
-from doubletrouble._display import Column, Content, Shown, Table, point_table
+from doubletrouble._display import Column, Content, Entries, Shown, Table, point_table
 from doubletrouble._numbers import plain, whole
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import EnsembleLike, Vote
@@ -378,7 +378,7 @@ def table_row(run: LazyRun) -> dict[str, Any]:
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The rows as a table."""
-    columns: list[tuple[Column, Any]] = [
+    columns: list[tuple[Column, Entries]] = [
         (
             Column(name=name, heading=_PRINTED.get(name), printed=name in _PRINTED),
             [row[name] for row in rows],

@@ -10,6 +10,7 @@ from doubletrouble.runs._cells import decode as decode
 from doubletrouble.runs._cells import digest as digest
 from doubletrouble.runs._cells import encode as encode
 from doubletrouble.runs._engine import run_cells as run_cells
+from doubletrouble.runs._executors import Executor as Executor
 from doubletrouble.runs._executors import Work as Work
 from doubletrouble.runs._executors import attempt as attempt
 from doubletrouble.runs._executors import check_executor as check_executor

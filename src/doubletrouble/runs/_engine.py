@@ -13,7 +13,7 @@ from typing import Any
 
 from doubletrouble.errors import ExecutorError, SweepInterrupted
 from doubletrouble.runs._cells import DONE, FAILED, Cell, CellOutcome
-from doubletrouble.runs._executors import Backend, Work, check_executor, open_backend
+from doubletrouble.runs._executors import Backend, Executor, Work, check_executor, open_backend
 from doubletrouble.runs._progress import ProgressBar, progress_bar
 from doubletrouble.runs._store import Store
 
@@ -30,7 +30,7 @@ def run_cells(
     store: Store | None,
     *,
     retry: bool = False,
-    executor: Any = None,
+    executor: Executor | None = None,
     workers: int | None = None,
     scheduler: Any = None,
     progress: bool = True,

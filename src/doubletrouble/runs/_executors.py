@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from tqdm import tqdm
@@ -35,6 +35,14 @@ Work: TypeAlias = Callable[[Mapping[str, Any]], Record]
 
 LOCAL = "local"
 
+
+class Executor(Protocol):
+    """An object on which calls run, as of `concurrent.futures`, loky or Dask."""
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any) -> Any:
+        """Start a call, and return its future."""
+
+
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _CONNECT = 20.0  # seconds to reach a scheduler
@@ -42,7 +50,7 @@ _MOST_STARTS = 3
 _WORK = "work"  # the file of the computation
 
 
-def check_executor(executor: Any, workers: int | None, scheduler: Any) -> None:
+def check_executor(executor: Executor | None, workers: int | None, scheduler: Any) -> None:
     """Raise for incompatible options of an executor."""
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
     given = [name for name, value in options.items() if value is not None]
@@ -58,7 +66,7 @@ def check_executor(executor: Any, workers: int | None, scheduler: Any) -> None:
 
 @contextmanager
 def open_backend(
-    executor: Any, workers: int | None, scheduler: Any, work: Work
+    executor: Executor | None, workers: int | None, scheduler: Any, work: Work
 ) -> Iterator["Backend"]:
     """The backend of these options, closed at the end; at once, if the run is cut short."""
     backend = _backend(executor, workers, scheduler, work)
@@ -70,7 +78,9 @@ def open_backend(
     backend.close(now=False)
 
 
-def _backend(executor: Any, workers: int | None, scheduler: Any, work: Work) -> "Backend":
+def _backend(
+    executor: Executor | None, workers: int | None, scheduler: Any, work: Work
+) -> "Backend":
     check_executor(executor, workers, scheduler)
     if executor is not None:
         return UserExecutor(executor, work)
@@ -146,7 +156,7 @@ class ThisProcess(Backend):
 class UserExecutor(Backend):
     """An executor of the user, who starts and stops it."""
 
-    def __init__(self, executor: Any, work: Work) -> None:
+    def __init__(self, executor: Executor, work: Work) -> None:
         if hasattr(executor, "get_executor"):  # a Dask client
             executor = executor.get_executor(pure=False)
         if importlib.util.find_spec("threadpoolctl") is None:

@@ -32,7 +32,7 @@ from __future__ import annotations  # help() then shows the alias Value
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ from doubletrouble import _plots
 from doubletrouble._display import (
     Column,
     Content,
+    Entries,
     Quantity,
     Shown,
     Table,
@@ -222,7 +223,7 @@ class Exponents(Shown):
 
     def _point_table(self, name: str, part: Column | None = None) -> Table:
         """The exponents of one part, a row for each point."""
-        columns: list[tuple[Column, Any]] = [] if part is None else [(part, name)]
+        columns: list[tuple[Column, Entries]] = [] if part is None else [(part, name)]
         columns += self._columns(name)
         if self.regime is not None:
             regime = Column(name="regime", heading="limited by", form="words", printed=part is None)
