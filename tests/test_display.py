@@ -27,6 +27,7 @@ from doubletrouble._display import (
     decimal_aligned,
 )
 from doubletrouble._numbers import alone, between, percent, plain, whole, with_error
+from doubletrouble.advice import marginal_value
 
 SCALES = (1e-9, 1e-3, 1.0, 4820.0, 1e9)
 
@@ -154,6 +155,21 @@ RESULTS: dict[str, Callable[[float], Any]] = {
     "order_parameters": lambda s: dt.convex.order_parameters(
         dt.Problem(task="classification", loss="hinge", ridge=[0.1, 1.0])
     ),
+    "calibration of several": lambda s: dt.calibration(
+        dt.Problem(task="classification", loss="logistic", flips=0.1, ridge=[0.01, 0.1])
+    ),
+    "exponents of several": lambda s: dt.exponents(
+        dt.SpectralProblem.from_law(LAW, n_samples=[[1e3], [1e4]], n_features=[1e2, 1e3, 1e4])
+    ),
+    "exponents().by_n_samples": lambda s: dt.exponents(spectral(s)).by_n_samples,
+    "scaling_frontier().exponents": lambda s: (
+        dt.scaling_frontier(spectral(s), [1e9, 1e12]).exponents
+    ),
+    "scaling_frontier().asymptotic": lambda s: (
+        dt.scaling_frontier(spectral(s), [1e9, 1e12]).asymptotic
+    ),
+    "psi_terms": lambda s: dt.theory.psi_terms(dt.Problem(ridge=[0.01, 0.1])),
+    "marginal_value": lambda s: marginal_value(problem_of(s)),
     "best_allocation": lambda s: dt.best_allocation(problem_of(s), 10.0),
     "forecast().checks": lambda s: forecast(s).checks,
     "forecast().best_allocation": lambda s: forecast(s).best_allocation(100),
@@ -397,6 +413,22 @@ def test_results_show_themselves_in_notebooks_and_export(name: str) -> None:
     assert all(table.name in document for table in result._tables())
     frame = result.to_frame()
     assert len(frame) == sum(len(table.rows) for table in result._tables())
+
+
+@pytest.mark.parametrize("scale", [1.0, 4820.0])
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_drawn_inside_of_their_figures(name: str, scale: float) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    result, ordinary = RESULTS[name](scale), pyplot.subplots()[1]
+    assert result.plot(ordinary) is ordinary
+    for ax in (ordinary, result.plot()):
+        assert ax.get_xlabel()
+        ax.figure.canvas.draw()  # no warnings
+        box, whole = ax.figure.get_tightbbox(), ax.figure.bbox_inches
+        assert min(box.x0, box.y0) >= -0.01
+        assert max(box.x1 - whole.x1, box.y1 - whole.y1) <= 0.01
+    pyplot.close("all")
 
 
 def refuse_constant(text: str) -> Any:

@@ -6,7 +6,7 @@ limits (0, inf, P = N, P = D) drawn often: as arrays, and as single points.
 
 import itertools
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -168,7 +168,7 @@ def assert_at_most(a: Any, b: Any, name: str = "") -> None:
 @pytest.mark.parametrize("activation", full_beyond(KINDS, NAMES))
 def test_psi_terms_are_ordered(activation: str) -> None:
     psi = psi_terms(random_problem(np.random.default_rng(1), activation))
-    assert_numbers(asdict(psi))
+    assert_numbers(psi.by_name)
     assert_at_most(psi.psi2_divide, psi.psi1)
     assert_at_most(psi.psi1, 1.0)
     assert_at_most(psi.psi2_divide, psi.psi2_ensemble)

@@ -11,7 +11,7 @@ import pytest
 
 from doubletrouble import _plots
 from doubletrouble.palette import CAUSES, EFFECTS, HATCHES, PAPER, STRIPES
-from doubletrouble.results import Estimate
+from doubletrouble.results import Estimate, SweepStatus
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -481,6 +481,31 @@ def test_small_steps_of_a_waterfall_are_in_a_note() -> None:
     ax = drawn_axes(_plots.Waterfall(steps=steps, xlabel="error", **ends))
     assert row_labels(ax) == ["now", "noise −0.300", "bias +0.00200", "2x"]
     assert "not shown: sampling, less than 0.1%" in texts(ax)
+
+
+QUANTITIES = {"m": 0.5 * X, "q": X, "V": 3 * X}
+
+
+def test_quantities_are_bars_curves_or_a_family() -> None:
+    single = _plots.draw(_plots.quantity_picture({k: v[0] for k, v in QUANTITIES.items()}, "value"))
+    assert row_labels(single) == ["m", "q", "V"]
+    curve = _plots.draw(_plots.quantity_picture(QUANTITIES, "value", {"ridge": X}))
+    assert {text.get_text() for text in curve.get_legend().get_texts()} == {"m", "q", "V"}
+    assert (curve.get_xlabel(), curve.get_ylabel()) == ("ridge λ", "value")
+    grid = {name: value + np.array([[0.0], [1.0]]) for name, value in QUANTITIES.items()}
+    at = {"ridge": X, "n_members": np.array([[1.0], [2.0]])}
+    family = _plots.draw(_plots.quantity_picture(grid, "value", at))
+    assert [text.get_text() for text in family.get_legend().get_texts()] == ["K = 1", "K = 2"]
+    assert family.get_ylabel() == "m (value)"
+    with pytest.raises(ValueError, match="plot must be of at most two axes"):
+        _plots.quantity_picture({"m": np.ones((2, 2, 2))}, "value")
+
+
+def test_counts_have_all_of_their_digits() -> None:
+    ax = SweepStatus(done=12345, failed=0, missing=7).plot()
+    assert row_labels(ax) == ["done", "failed", "missing"]
+    assert texts(ax)[:3] == ["12,345", "0", "7"]
+    assert ax.get_xlabel() == "cells, of 12,352"
 
 
 def test_points_without_neighbours_have_markers() -> None:

@@ -110,7 +110,7 @@ _DARKEST, _LIGHTEST = 0.0, 0.67  # of these colours, for lines: a contrast of 2.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bar:
-    """A horizontal bar."""
+    """A horizontal bar; an `int` is a count, with all of its digits."""
 
     label: str
     value: Cell
@@ -250,6 +250,9 @@ class CurveFamily:
     note: str = ""
     confidence: float | None = None
     lines: FloatArray | None = None  # (rows, columns) of numbers drawn behind points
+    others: Sequence[Curve] = ()  # further ones, in colours of their own
+    logx: bool | None = None
+    logy: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -391,7 +394,8 @@ def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
         for name, values in varying_parameters(error, coordinates).items()
     }
     if len(shape) == 2:
-        return _totals(error, along)
+        totals, dashed = (_at_points(v, shape) for v in (error.total, error.extrapolated))
+        return _family(totals, along, f"total {error.label}", dashed)
     along = {name: values for name, values in along.items() if _varies(values)} or along
     name, x = next(iter(along.items()), ("point", np.arange(shape[0])))
     lines = [
@@ -409,27 +413,73 @@ def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
     return Curves(x=x, xlabel=title, lines=lines, ylabel=error.label, signed=signed)
 
 
-def _totals(error: ByCause, at: Mapping[str, FloatArray]) -> CurveFamily:
-    """The totals of a two-dimensional array, a curve for each row."""
-    rows, columns = error.shape
+def quantity_picture(
+    quantities: Mapping[str, Any],
+    ylabel: str,
+    coordinates: Mapping[str, Any] | None = None,
+    parts: Mapping[str, str] | None = None,
+    signed: bool = False,
+) -> Picture:
+    """The picture of quantities by label: bars, curves along one axis, the first one along two.
+
+    `coordinates` are the parameters along the axes, and `parts` those with the colour of a part.
+    """
+    shape = np.broadcast_shapes(*(np.shape(_number(value)) for value in quantities.values()))
+    if len(shape) > 2:
+        raise ValueError(f"plot must be of at most two axes, got shape {shape}")
+    signed = signed or any(np.any(_number(value) < 0) for value in quantities.values())
+    parts = parts or {}
+    if not shape:
+        bars = [Bar(label=k, value=v, part=parts.get(k, "")) for k, v in quantities.items()]
+        return Bars(rows=bars, xlabel=ylabel, signed=signed)
+    at = {name: np.broadcast_to(values, shape) for name, values in (coordinates or {}).items()}
+    if len(shape) == 2:
+        first, value = next(iter(quantities.items()))
+        return _family(_at_points(value, shape), at, f"{first} ({ylabel})")
+    at = {name: values for name, values in at.items() if _varies(values)} or at
+    name, x = next(iter(at.items()), ("point", np.arange(shape[0])))
+    lines = [
+        Curve(
+            label=label,
+            y=_at_points(value, shape),
+            part=parts.get(label, ""),
+            points=isinstance(value, Uncertain) and shape[0] <= _FEW_POINTS,
+        )
+        for label, value in quantities.items()
+    ]
+    title = " and ".join(axis_label(one) for one in at or [name])
+    return Curves(x=x, xlabel=title, lines=lines, ylabel=ylabel, signed=signed)
+
+
+def _family(
+    values: Any, at: Mapping[str, FloatArray], ylabel: str, extrapolated: Any = None
+) -> CurveFamily:
+    """The curves of a two-dimensional array, one for each row."""
+    rows, columns = np.shape(_number(values))
     along = {k: v[0] for k, v in at.items() if np.all(v == v[0]) and _varies(v[0])}
     across = {k: v[:, 0] for k, v in at.items() if np.all(v == v[:, :1]) and k not in along}
     name, x = next(iter(along.items()), ("point", np.arange(columns)))
-    labels = [
-        ", ".join(f"{symbol(k)} = {whole(float(v[row]))}" for k, v in across.items())
-        for row in range(rows)
-    ]
-    levels = next(iter(across.items()), None) if len(across) == 1 else None
     return CurveFamily(
         x=x,
         xlabel=axis_label(name),
-        names=[label or str(row) for row, label in enumerate(labels)],
-        totals=_at_points(error.total, error.shape),
-        ylabel=f"total {error.label}",
-        levels=None if levels is None else levels[1],
-        levels_label="" if levels is None else axis_label(levels[0]),
-        extrapolated=np.broadcast_to(error.extrapolated, error.shape),
+        totals=values,
+        ylabel=ylabel,
+        extrapolated=extrapolated,
+        **levels_of(across, rows),
     )
+
+
+def levels_of(across: Mapping[str, FloatArray], rows: int) -> dict[str, Any]:
+    """The names of the rows of a family, and the number that varies over them if it is one."""
+    settings = [
+        ", ".join(f"{symbol(k)} = {whole(float(v[row]))}" for k, v in across.items())
+        for row in range(rows)
+    ]
+    names = [setting or str(row) for row, setting in enumerate(settings)]
+    if len(across) != 1:
+        return {"names": names}
+    ((name, levels),) = across.items()
+    return {"names": names, "levels": levels, "levels_label": axis_label(name)}
 
 
 def _varies(values: FloatArray) -> bool:
@@ -740,6 +790,8 @@ def _draw_bars(picture: Bars, ax: Axes) -> None:
         interval = _interval(row.value, picture.confidence, picture.signed)
         end = max(value, 0.0)
         text = _signed(value) if picture.signed else _shown(value)
+        if isinstance(row.value, int):
+            text = whole(value)
         if interval is not None and np.isfinite(interval[0]):
             _whisker(ax, value, y, *map(float, interval))
             end, whiskers = max(end, float(interval[1])), True
@@ -1341,8 +1393,10 @@ def _draw_family(picture: CurveFamily, ax: Axes) -> None:
     if picture.lines is not None:
         behind = zip(lines, picture.lines, strict=True)
         lines = [Curve(label="", y=y, color=line.color) for line, y in behind] + lines
-    common = ("x", "xlabel", "ylabel", "marks", "note", "confidence")
-    curves = Curves(lines=lines, **{name: getattr(picture, name) for name in common})
+    common = ("x", "xlabel", "ylabel", "marks", "note", "confidence", "logx", "logy")
+    curves = Curves(
+        lines=[*lines, *picture.others], **{name: getattr(picture, name) for name in common}
+    )
     _draw_curves(curves, ax, by_end=False)
     if bar:
         mappable = pyplot.cm.ScalarMappable(norm, shading)

@@ -438,6 +438,11 @@ class PsiTerms(ByValue, Shown, Generic[Term]):
         return {f.name: f.metadata["symbol"] for f in fields(cls) if f.metadata}
 
     @property
+    def by_name(self) -> dict[str, Term]:
+        """The terms by their names."""
+        return {name: getattr(self, name) for name in self.symbols()}
+
+    @property
     def _verdict(self) -> str:
         """The shares of the power of the student that are variance."""
         one, pair, apart = (
@@ -466,10 +471,6 @@ class PsiTerms(ByValue, Shown, Generic[Term]):
         table = quantity_table("terms", terms, self.coordinates)
         return Content(tables=[table], verdict=self._verdict)
 
-    def _picture(self) -> _plots.Bars:
-        bars = [
-            _plots.Bar(label=s, value=getattr(self, name)) for name, s in self.symbols().items()
-        ]
-        if any(np.ndim(number_in(bar.value)) for bar in bars):
-            raise ValueError("plot must be of one point, got terms of several")
-        return _plots.Bars(rows=bars, xlabel="value")
+    def _picture(self) -> _plots.Picture:
+        terms = {self.symbols()[name]: term for name, term in self.by_name.items()}
+        return _plots.quantity_picture(terms, "value", self.coordinates)

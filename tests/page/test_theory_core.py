@@ -9,7 +9,7 @@ import base64
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -110,7 +110,9 @@ FUNCTIONS: dict[str, Callable[..., Arrays]] = {
     "exactError": lambda *setting: parts(dt.exact_error(*setting)),
     "anova": lambda *setting: parts(dt.anova(*setting)),
     "trainingError": lambda *setting: {"value": np.asarray(dt.training_error(*setting))},
-    "psiTerms": lambda problem, _: asdict(psi_terms(problem)),
+    "psiTerms": lambda problem, _: {
+        name: np.asarray(value) for name, value in psi_terms(problem).by_name.items()
+    },
 }
 
 

@@ -121,7 +121,7 @@ def check_psi_terms(case: Case) -> None:
         return
     problem = problem_of(case)
     assert isinstance(problem, dt.Problem)
-    z = z_scores(case, vars(psi_terms(problem)), lambda table: table)
+    z = z_scores(case, psi_terms(problem).by_name, lambda table: table)
     assert max(map(abs, z.values())) < LIMIT, z
 
 

@@ -96,7 +96,6 @@ class FrontierExponents(Shown):
             Quantity(name=name, value=value, heading=_heading(name), form="exponent")
             for name, value in self.by_name.items()
         ]
-        at = {} if self.compute is None else {"compute": self.compute}
         if np.ndim(self.total):
             first, last = (power(float(end)) for end in np.ravel(self.total)[[0, -1]])
             verdict = (
@@ -104,12 +103,22 @@ class FrontierExponents(Shown):
             )
         else:
             verdict = f"For a budget C: {self._in_words()}."
-        return Content(tables=[quantity_table("exponents", exponents, at)], verdict=verdict)
+        return Content(
+            tables=[quantity_table("exponents", exponents, self._budgets)], verdict=verdict
+        )
 
     @property
     def by_name(self) -> dict[str, Value]:
         """The exponents by the names of what they are of."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "compute"}
+
+    @property
+    def _budgets(self) -> dict[str, FloatArray]:
+        return {} if self.compute is None else {"compute": self.compute}
+
+    def _picture(self) -> _plots.Picture:
+        powers = {_heading(name): value for name, value in self.by_name.items()}
+        return _plots.quantity_picture(powers, "power of the budget", self._budgets, signed=True)
 
     def _in_words(self) -> str:
         powers = [f"{_heading(name)} ~ C^{power(float(one))}" for name, one in self.by_name.items()]

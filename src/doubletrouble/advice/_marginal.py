@@ -5,6 +5,7 @@ from __future__ import annotations  # help() shows names instead of unions
 import math
 from dataclasses import dataclass
 
+from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import whole
 from doubletrouble.advice._settings import changed, scalar
@@ -59,6 +60,16 @@ class MarginalValue(Shown):
             f"feature{'s' if worth != 1 else ''}.",
             facts={"features_per_sample": worth},
         )
+
+    def _picture(self) -> _plots.Picture:
+        values = {
+            "sample, at this ridge": self.sample,
+            "sample, at the best ridge": self.sample_at_best_ridge,
+            "feature, at this ridge": self.feature,
+            "feature, at the best ridge": self.feature_at_best_ridge,
+        }
+        label = "decrease of the error per unit of samples or features"
+        return _plots.quantity_picture(values, label)
 
 
 def marginal_value(

@@ -92,10 +92,8 @@ class OrderParameters(Shown):
         return Content(tables=[table], verdict=verdict)
 
     def _picture(self) -> _plots.Picture:
-        if self._shape:
-            raise ValueError(f"plot must be of one point, got shape {self._shape}")
-        bars = [_plots.Bar(label=name, value=getattr(self, name)) for name in ("m", "q", "V")]
-        return _plots.Bars(rows=bars, xlabel="value", signed=True)
+        values = {name: getattr(self, name) for name in ("m", "q", "V")}
+        return _plots.quantity_picture(values, "value", self.coordinates)
 
     def overlap(
         self,

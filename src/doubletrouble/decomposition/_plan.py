@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import whole
 from doubletrouble.decomposition._components import Variances, weighted_sum
@@ -61,6 +62,17 @@ class RepeatPlan(Shown):
             f"n_noise={self.n_noise}.",
             facts=sizes,
         )
+
+    def _picture(self) -> _plots.Bars:
+        bars = [
+            _plots.Bar(label=label, value=value, part=name)
+            for name, part in self.parts.items()
+            for label, value in (
+                (printed_name(name), float(part.standard_error)),
+                ("with the plan", self.standard_errors[name]),
+            )
+        ]
+        return _plots.Bars(rows=bars, xlabel="standard error", note=f"plan: {self.n_fits:,} fits")
 
 
 def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPlan:

@@ -670,6 +670,10 @@ class SweepStatus(Shown):
         cells = Table(name="cells", columns=columns, rows=[list(counts.values())])
         return Content(tables=[cells], verdict=self.verdict)
 
+    def _picture(self) -> _plots.Bars:
+        bars = [_plots.Bar(label=n, value=getattr(self, n)) for n in (DONE, FAILED, "missing")]
+        return _plots.Bars(rows=bars, xlabel=f"cells, of {self.total:,}")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SweepResult(Shown):

@@ -23,6 +23,7 @@ from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.problems import Problem
 from doubletrouble.theory._error import coordinates
 
+_SPREAD = 4.0  # standard deviations of the scores drawn
 _NEARLY = 0.005  # the distance of the slope of calibrated scores from 1
 
 
@@ -120,8 +121,8 @@ class Calibration(Shown):
 
     def _picture(self) -> _plots.Picture:
         if np.ndim(self.slope):
-            raise ValueError(f"plot must be of one point, got shape {np.shape(self.slope)}")
-        scores = np.linspace(-4, 4, 201) * self.score_sd
+            return self._family()
+        scores = np.linspace(-_SPREAD, _SPREAD, 201) * self.score_sd
         predicted = self.predicted(scores)
         return _plots.Curves(
             x=predicted,
@@ -133,6 +134,28 @@ class Calibration(Shown):
             ylabel="actual probability",
             logx=False,
             logy=False,
+        )
+
+    def _family(self) -> _plots.CurveFamily:
+        """A curve for each point, over its scores."""
+        from scipy.special import logit
+
+        predicted = np.linspace(0.01, 0.99, 99)
+        scores = logit(predicted)
+        actual = self.actual(scores).reshape(-1, scores.size)
+        spread = np.reshape(np.broadcast_to(self.score_sd, np.shape(self.slope)), (-1, 1))
+        shape = np.shape(self.slope)
+        across = {name: np.broadcast_to(v, shape).ravel() for name, v in self.coordinates.items()}
+        diagonal = _plots.Curve(label="calibrated", y=predicted, dotted=True, color=BLACK)
+        return _plots.CurveFamily(
+            x=predicted,
+            xlabel="predicted probability",
+            totals=np.where(np.abs(scores) <= _SPREAD * spread, actual, np.nan),
+            ylabel="actual probability",
+            others=[diagonal],
+            logx=False,
+            logy=False,
+            **_plots.levels_of(across, len(actual)),
         )
 
 

@@ -118,10 +118,9 @@ class PartExponents(Shown):
         return Content(title=title, tables=[table], verdict=verdict)
 
     def _picture(self) -> _plots.Picture:
-        if np.ndim(self.total):
-            raise ValueError(f"plot must be of one point, got shape {np.shape(self.total)}")
-        bars = [_plots.Bar(label=name, value=getattr(self, name), part=name) for name in _NAMES]
-        return _plots.Bars(rows=bars, xlabel="d log(part)/d log(size)", signed=True)
+        values = {name: getattr(self, name) for name in ("total", *_PARTS)}
+        parts = dict(zip(values, values, strict=True))
+        return _plots.quantity_picture(values, "d log(part)/d log(size)", {}, parts, signed=True)
 
 
 _NAMES = tuple(f.name for f in fields(PartExponents))
@@ -255,7 +254,9 @@ class Exponents(Shown):
             label = label.replace("part", "total")
             return _plots.Bars(rows=bars, xlabel=label, signed=True)
         if len(self.shape) > 1:
-            raise ValueError(f"plot must be of at most one axis, got shape {self.shape}")
+            totals = {f"by {size}": getattr(self, name).total for name, size in _SIZES.items()}
+            label = label.replace("part", "total")
+            return _plots.quantity_picture(totals, label, self.coordinates, signed=True)
         name, x = next(iter(self.coordinates.items()), ("point", np.arange(self.shape[0])))
         lines = [
             _plots.Curve(
