@@ -487,14 +487,14 @@ QUANTITIES = {"m": 0.5 * X, "q": X, "V": 3 * X}
 
 
 def test_quantities_are_bars_curves_or_a_family() -> None:
-    single = _plots.draw(_plots.quantity_picture({k: v[0] for k, v in QUANTITIES.items()}, "value"))
+    single = drawn_axes(_plots.quantity_picture({k: v[0] for k, v in QUANTITIES.items()}, "value"))
     assert row_labels(single) == ["m", "q", "V"]
-    curve = _plots.draw(_plots.quantity_picture(QUANTITIES, "value", {"ridge": X}))
+    curve = drawn_axes(_plots.quantity_picture(QUANTITIES, "value", {"ridge": X}))
     assert {text.get_text() for text in curve.get_legend().get_texts()} == {"m", "q", "V"}
     assert (curve.get_xlabel(), curve.get_ylabel()) == ("ridge λ", "value")
     grid = {name: value + np.array([[0.0], [1.0]]) for name, value in QUANTITIES.items()}
     at = {"ridge": X, "n_members": np.array([[1.0], [2.0]])}
-    family = _plots.draw(_plots.quantity_picture(grid, "value", at))
+    family = drawn_axes(_plots.quantity_picture(grid, "value", at))
     assert [text.get_text() for text in family.get_legend().get_texts()] == ["K = 1", "K = 2"]
     assert family.get_ylabel() == "m (value)"
     with pytest.raises(ValueError, match="plot must be of at most two axes"):
