@@ -27,7 +27,6 @@ from doubletrouble._display import (
     decimal_aligned,
 )
 from doubletrouble._numbers import alone, between, percent, plain, whole, with_error
-from doubletrouble.advice import marginal_value
 
 SCALES = (1e-9, 1e-3, 1.0, 4820.0, 1e9)
 
@@ -161,15 +160,6 @@ RESULTS: dict[str, Callable[[float], Any]] = {
     "exponents of several": lambda s: dt.exponents(
         dt.SpectralProblem.from_law(LAW, n_samples=[[1e3], [1e4]], n_features=[1e2, 1e3, 1e4])
     ),
-    "exponents().by_n_samples": lambda s: dt.exponents(spectral(s)).by_n_samples,
-    "scaling_frontier().exponents": lambda s: (
-        dt.scaling_frontier(spectral(s), [1e9, 1e12]).exponents
-    ),
-    "scaling_frontier().asymptotic": lambda s: (
-        dt.scaling_frontier(spectral(s), [1e9, 1e12]).asymptotic
-    ),
-    "psi_terms": lambda s: dt.theory.psi_terms(dt.Problem(ridge=[0.01, 0.1])),
-    "marginal_value": lambda s: marginal_value(problem_of(s)),
     "best_allocation": lambda s: dt.best_allocation(problem_of(s), 10.0),
     "forecast().checks": lambda s: forecast(s).checks,
     "forecast().best_allocation": lambda s: forecast(s).best_allocation(100),
