@@ -113,7 +113,7 @@ class Bar:
     """A horizontal bar; an `int` is a count, with all of its digits."""
 
     label: str
-    value: Cell
+    value: Cell | int
     part: str = ""  # the part of the error that determines colour and hatch
 
 
