@@ -24,6 +24,7 @@ from doubletrouble.options import (
     Advice,
     Option,
 )
+from doubletrouble.results import unsplit_error
 
 INF = math.inf
 CHANGES = (RIDGE, FEATURES, "slightly more features", MODELS, DIVIDED, DATA)
@@ -274,7 +275,7 @@ def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
 
 def test_waterfall_without_common_parts_has_one_step() -> None:
     result = estimated(0.3)
-    total = dt.ErrorTerms._of_total(
+    total = unsplit_error(
         dt.Estimate(value=3000.0, standard_error=1.0, n_draws=9), "measured as a whole"
     )
     bag = Option(name="bag of 10", error=total, gain=0.4)

@@ -521,22 +521,12 @@ class Shown:
         """The tables that are exported."""
         return self._content().tables
 
-    def _records(self) -> list[dict[str, Any]]:
-        """The rows of the tables; of several, with the names of the tables."""
-        tables = self._tables()
-        if len(tables) == 1:
-            return tables[0].records()
-        return [{"table": table.name, **row} for table in tables for row in table.records()]
-
-    def _document(self) -> dict[str, Any]:
-        """The numbers, the remarks and the verdict, as JSON has them."""
-        content = self._content()
-        return {
-            **content.facts,
-            **{table.name: table.records() for table in self._tables()},
-            **({"notes": list(content.notes)} if content.notes else {}),
-            **({"verdict": content.verdict} if content.verdict else {}),
-        }
+    def _frame(self) -> DataFrame:
+        """The exported tables as one DataFrame."""
+        pandas, tables = require("pandas", "tables"), self._tables()
+        frame = pandas.DataFrame(records_of(self))
+        index = tables[0].index if len(tables) == 1 else ""
+        return frame.set_index(index).rename_axis(None) if index else frame
 
     def __str__(self) -> str:
         """The tables as text, and the verdict as its last line."""
@@ -564,10 +554,7 @@ class Shown:
         MissingExtraError
             If pandas is not installed.
         """
-        pandas = require("pandas", "tables")
-        frame, tables = pandas.DataFrame(self._records()), self._tables()
-        index = tables[0].index if len(tables) == 1 else ""
-        return frame.set_index(index).rename_axis(None) if index else frame
+        return self._frame()
 
     def to_json(self) -> str:
         """Return the numbers, the remarks and the verdict as JSON, without rounding.
@@ -577,7 +564,7 @@ class Shown:
         str
             The text, indented. Infinities are "inf" and "-inf", NaN is null.
         """
-        return as_json(self._document())
+        return as_json(document_of(self))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the result.
@@ -600,6 +587,35 @@ class Shown:
             If matplotlib is not installed.
         """
         return _plots.draw(self._picture(), ax)
+
+
+def content_of(result: Shown) -> Content:
+    """All that a result shows."""
+    return result._content()
+
+
+def tables_of(result: Shown) -> Sequence[Table]:
+    """The tables of a result that are exported."""
+    return result._tables()
+
+
+def records_of(result: Shown) -> list[dict[str, Any]]:
+    """The rows of the tables; of several, with the names of the tables."""
+    tables = tables_of(result)
+    if len(tables) == 1:
+        return tables[0].records()
+    return [{"table": table.name, **row} for table in tables for row in table.records()]
+
+
+def document_of(result: Shown) -> dict[str, Any]:
+    """The numbers, the remarks and the verdict, as JSON has them."""
+    content = content_of(result)
+    return {
+        **content.facts,
+        **{table.name: table.records() for table in tables_of(result)},
+        **({"notes": list(content.notes)} if content.notes else {}),
+        **({"verdict": content.verdict} if content.verdict else {}),
+    }
 
 
 # --- JSON ----------------------------------------------------------------------------------------

@@ -185,8 +185,8 @@ class Estimate(ByValue):
             known = _KnownError(standard_error=self.standard_error, n_draws=self.n_draws)
             object.__setattr__(self, "sources", (known,))
 
-    @classmethod
-    def of(cls, draws: npt.ArrayLike, key: Hashable = None) -> Self:
+    @staticmethod
+    def of(draws: npt.ArrayLike, key: Hashable = None) -> Estimate:
         """Return the mean of independent draws, with its standard error.
 
         Parameters
@@ -208,19 +208,7 @@ class Estimate(ByValue):
         Estimate(value=2.0, standard_error=0.5773502691896258, n_draws=3)
         """
         values = np.asarray(draws, dtype=np.float64)
-        return cls._of_draws(MeanOfDraws(values=values, key=object() if key is None else key))
-
-    @classmethod
-    def _of_draws(cls, draws: Draws, mean_square: float | None = None) -> Self:
-        """The estimate from some draws; `mean_square` is that of a variance component."""
-        value, error, count = draws.summary()
-        return cls(
-            value=value,
-            standard_error=error,
-            n_draws=count,
-            sources=(draws,),
-            mean_square=mean_square,
-        )
+        return estimate_of(MeanOfDraws(values=values, key=object() if key is None else key))
 
     def confidence_interval(self, confidence: float = CONFIDENCE) -> ConfidenceInterval:
         """Return the interval that covers the expected value with a given probability.
@@ -415,6 +403,18 @@ class Estimate(ByValue):
 
     def __len__(self) -> int:
         return len(np.asarray(self.value))
+
+
+def estimate_of(draws: Draws, mean_square: float | None = None) -> Estimate:
+    """The estimate from some draws; `mean_square` is that of a variance component."""
+    value, error, count = draws.summary()
+    return Estimate(
+        value=value,
+        standard_error=error,
+        n_draws=count,
+        sources=(draws,),
+        mean_square=mean_square,
+    )
 
 
 _MOST_FREEDOM = 1e6  # beyond it the chi-square distribution is normal

@@ -119,12 +119,6 @@ class _Terms(ByValue, Shown, Generic[Term]):
         common_shape(arrays)
 
     @classmethod
-    def _of_total(cls, total: Term, reason: str, **about: Any) -> Self:
-        """The total alone; `reason` is why its parts are not identified."""
-        reasons = {name: reason for name in cls.names() if name != "resampling"}
-        return cls(separate_total=total, reasons=reasons, **about)
-
-    @classmethod
     @cache
     def names(cls) -> tuple[str, ...]:
         """Return the names of all parts.
@@ -314,6 +308,12 @@ class ErrorTerms(_Terms[Term]):
     bias: Term = _part()  # the error of the mean predictor
     bayes: Term = _part()  # label noise of the test set: the noise floor
     resampling: Term = _part()  # the members' own choices
+
+
+def unsplit_error(total: Any, reason: str, **about: Any) -> ErrorTerms[Any]:
+    """The total alone; `reason` is why its parts are not identified."""
+    reasons = {name: reason for name in ErrorTerms.names() if name != "resampling"}
+    return ErrorTerms(separate_total=total, reasons=reasons, **about)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -217,7 +217,7 @@ def test_a_finished_sweep_has_a_status_a_table_and_checksums(grid: Path, capsys:
     text = "\n".join(lines("sweep run grid.toml --workers 1", capsys))
     assert re.search(r"\n\w{12} +2 +2 +0 +0$", text)
     result = json_result("sweep status grid.sqlite", capsys)
-    counts = {"total": 2, "done": 2, "failed": 0, "missing": 0, "messages": {}}
+    counts = {"n_cells": 2, "done": 2, "failed": 0, "missing": 0, "messages": {}}
     counts["sweep"] = dt.Sweep.from_toml(grid).hash
     assert result == {"store": "grid.sqlite", "sweeps": [counts], "networks": []}
     for name in ("out.csv", "out.parquet"):

@@ -11,6 +11,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.decomposition import decompose_predictions
 from doubletrouble.decomposition._components import weighted_sum
+from doubletrouble.estimates import estimate_of
 from doubletrouble.results import Decomposition
 from tests.decomposition.random_effects import Effects, rows
 
@@ -44,7 +45,7 @@ def test_parts_sum_to_total(draws: tuple[int, int, int], options: dict[str, Any]
         weights = {"same": 1 / K, "other_init": 1 - 1 / K, "y_test": 1.0}
         if options.get("deterministic"):
             weights = {"same": 1.0, "y_test": 1.0}
-        expected = dt.Estimate._of_draws(weighted_sum(weights, result.statistics))
+        expected = estimate_of(weighted_sum(weights, result.statistics))
         assert error.total == expected, K
         anova = result.anova(K)
         assert anova.total == error.total, K
@@ -94,7 +95,7 @@ def test_estimates_of_one_decomposition_are_paired() -> None:
     result = split((8, 2, 4))
     gain = result.error().total - result.error(5).total
     products = {"same": 0.8, "other_init": -0.8}
-    expected = dt.Estimate._of_draws(weighted_sum(products, result.statistics))
+    expected = estimate_of(weighted_sum(products, result.statistics))
     assert gain.value == pytest.approx(expected.value)
     assert gain.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
     assert gain.n_draws == expected.n_draws

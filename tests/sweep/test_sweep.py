@@ -290,7 +290,7 @@ def test_rows_of_other_settings_are_not_results(tmp_path: Path) -> None:
 
 def test_status_before_the_first_run_creates_no_store(tmp_path: Path) -> None:
     status = dt.Sweep(seed=range(4), **SMALL).status(tmp_path / "none")
-    assert (status.done, status.failed, status.missing, status.total) == (0, 0, 4, 4)
+    assert (status.done, status.failed, status.missing, status.n_cells) == (0, 0, 4, 4)
     assert not (tmp_path / "none").exists()
     with pytest.raises(StoreError, match="does not exist"):
         dt.Sweep(**SMALL).results(tmp_path / "none")

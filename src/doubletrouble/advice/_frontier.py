@@ -153,10 +153,10 @@ class ScalingFrontier(Shown):
         return np.asarray(np.maximum(gain, 0.0))  # below 0 by rounding where both are one model
 
     @property
-    def exponents(self) -> FrontierExponents:
-        """Local powers of the budgets, two or more of them, by central differences."""
+    def exponents(self) -> FrontierExponents | None:
+        """Local powers of the budgets, by central differences; None of a single budget."""
         if self.compute.size < 2:
-            raise ValueError(f"compute must have two values or more, got {self.compute.size}")
+            return None
 
         def slope(values: Value) -> FloatArray:
             with np.errstate(all="ignore"):

@@ -9,6 +9,7 @@ from zipfile import is_zipfile
 import numpy as np
 import typer
 
+from doubletrouble._display import content_of, document_of, records_of
 from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Display, Form
@@ -85,9 +86,9 @@ def decompose(
     except TypeError as refused:  # arrays of something else than numbers
         raise ValueError(str(refused)) from refused
     averaged = split._averaged_table(_averaged_sizes(split, n_members))
-    content = split._content()
+    content = content_of(split)
     shown = Display(replace(content, tables=[content.tables[0], averaged]))
-    form.write([shown.content], split._document() | shown._document(), shown._records())
+    form.write([shown.content], document_of(split) | document_of(shown), records_of(shown))
 
 
 def _averaged_sizes(split: Decomposition, n_members: AxisValues) -> list[float]:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from doubletrouble import glossary
-from doubletrouble._display import table_by_point
+from doubletrouble._display import content_of, document_of, table_by_point
 from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.activations import NAMES
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
@@ -139,13 +139,13 @@ def forecast(
     constants = {name: value for name, value in settings.items() if not np.ndim(value)}
     heading = f"Squared error at {at(constants)}" if constants else "Squared error"
     errors = [dict.fromkeys(settings) | constants | row for row in table_by_point(terms).records()]
-    contents = [result._content(), replace(terms._content(), title=heading)]
-    contents += [] if advice is None else [advice._content()]
+    contents = [content_of(result), replace(content_of(terms), title=heading)]
+    contents += [] if advice is None else [content_of(advice)]
     document = {
         "target": ", ".join(names),
-        "forecast": result._document(),
+        "forecast": document_of(result),
         "errors": errors,
-        "advice": None if advice is None else advice._document(),
+        "advice": None if advice is None else document_of(advice),
     }
     form.write(contents, document, errors)
 

@@ -9,7 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from doubletrouble import glossary
-from doubletrouble._display import Content, Shown, as_text, settings_text
+from doubletrouble._display import (
+    Content,
+    Shown,
+    as_text,
+    content_of,
+    document_of,
+    records_of,
+    settings_text,
+)
 from doubletrouble.cli._flags import SPECS
 from doubletrouble.cli._output import printable, show, show_json
 
@@ -54,14 +62,14 @@ class Form:
         self, result: Shown, title: str = "", parameters: Mapping[str, Any] | None = None
     ) -> None:
         """Print a result, with all of its rows, under a title with the parameters."""
-        content = result._content()
+        content = content_of(result)
         tables = [replace(table, omitted="") for table in content.tables]
         if parameters is not None:
             title = f"{title}: {at(parameters)}"
         title = "\n".join(filter(None, (title, content.title)))
         given = {} if parameters is None else {"parameters": parameters}
         content = replace(content, title=title, tables=tables)
-        self.write([content], given | result._document(), result._records())
+        self.write([content], given | document_of(result), records_of(result))
 
     def write(
         self,

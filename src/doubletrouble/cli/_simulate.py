@@ -356,7 +356,7 @@ def export(
     result.export(out)
     show(str(out))
     if result.status.missing:
-        note(f"{result.status.missing} of {result.status.total} cells are missing; run the sweep")
+        note(f"{result.status.missing} of {result.status.n_cells} cells are missing; run the sweep")
     if runs:
         note(f"{store} holds {len(runs)} ensembles of networks as well: --networks exports them")
 
@@ -408,7 +408,7 @@ def _finish(result: "SweepResult", json: bool) -> int:
     if not failed:
         return 0
     note(
-        f"{failed} of {result.status.total} cells failed; "
+        f"{failed} of {result.status.n_cells} cells failed; "
         f"to try them again: doubletrouble sweep retry {result.store} --sweep {name}"
     )
     return _INCOMPLETE
@@ -418,7 +418,7 @@ def _counts(result: "SweepResult") -> dict[str, object]:
     status = result.status
     return {
         "sweep": result.sweep.hash,
-        "total": status.total,
+        "n_cells": status.n_cells,
         **asdict(status),
         "messages": dict(Counter(result.messages if status.failed else ())),
     }
@@ -428,7 +428,7 @@ def _show_results(results: "Sequence[SweepResult]") -> None:
     """Print the counts of sweeps of a store: of several with their grids, of one with messages."""
     columns: dict[str, list[Any]] = {
         "sweep": [one.sweep.hash[:_HASH_LENGTH] for one in results],
-        "cells": [one.status.total for one in results],
+        "cells": [one.status.n_cells for one in results],
         **{n: [getattr(one.status, n) for one in results] for n in ("done", "failed", "missing")},
     }
     if len(results) > 1:

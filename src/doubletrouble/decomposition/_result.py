@@ -35,12 +35,12 @@ from doubletrouble.decomposition._losses import (
     parts_of_losses,
 )
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
-from doubletrouble.estimates import Estimate
+from doubletrouble.estimates import Estimate, estimate_of
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, Labels, Value, number, without_rounding
-from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors
+from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors, unsplit_error
 
 _FEW_MEMBERS = 5
 _WORTHWHILE = 0.01  # the least share that the verdict mentions
@@ -156,7 +156,7 @@ class Decomposition(Shown):
                 )
             reason = f"the causes are identified for ensemble = 1 and inf with measure={measure!r}"
             total = self._estimate({name: 1.0})
-            return ErrorTerms._of_total(total, reason, label=self._label)
+            return unsplit_error(total, reason, label=self._label)
         missing, weights = missing_parts(design, measure), parts_of_losses(design, measure, K)
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
@@ -189,7 +189,7 @@ class Decomposition(Shown):
         """A weighted sum of statistics; one of an infinite one is infinite."""
         if any(math.isinf(self.statistics[name].table[0, 0]) for name in weights):
             return Estimate(value=math.inf, standard_error=0.0, n_draws=self.design.n_data)
-        return Estimate._of_draws(weighted_sum(weights, self.statistics))
+        return estimate_of(weighted_sum(weights, self.statistics))
 
     def _weights(self) -> dict[str, ProductWeights]:
         """The parts and the total of one member, as weights of statistics."""
@@ -253,7 +253,7 @@ class Decomposition(Shown):
                     for product, weight in squares[name].items()
                     if weight
                 )
-            estimates[name] = Estimate._of_draws(weighted_sum(part, self.statistics), square)
+            estimates[name] = estimate_of(weighted_sum(part, self.statistics), square)
         return estimates
 
     def _missing(self, needs: Mapping[str, tuple[str, ...]]) -> dict[str, str]:

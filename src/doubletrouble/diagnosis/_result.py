@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import MEAN, Content, Shown, table_by_part
+from doubletrouble._display import MEAN, Content, Shown, content_of, table_by_part
 from doubletrouble._numbers import CONFIDENCE, level, percent, plain, whole
 from doubletrouble._plots import part_label
 from doubletrouble.decomposition import generator
@@ -27,7 +27,7 @@ from doubletrouble.diagnosis._extrapolation import (
 )
 from doubletrouble.diagnosis._measurements import Alternative, Measurement, Measurements
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
-from doubletrouble.estimates import Estimate, PosteriorDraws
+from doubletrouble.estimates import Estimate, PosteriorDraws, estimate_of
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
 from doubletrouble.options import (
@@ -50,7 +50,7 @@ from doubletrouble.parameters import (
     number,
     without_rounding,
 )
-from doubletrouble.results import ErrorTerms, RowErrors
+from doubletrouble.results import ErrorTerms, RowErrors, unsplit_error
 
 MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
 NO_SEED, REST, GIVEN = "seeds have no effect", "total less the others", "given"
@@ -115,7 +115,7 @@ class Diagnosis(Shown):
     # --- estimates ---
 
     def _estimate(self, draws: FloatArray) -> Estimate:
-        return Estimate._of_draws(PosteriorDraws(values=np.asarray(draws), key=self.key))
+        return estimate_of(PosteriorDraws(values=np.asarray(draws), key=self.key))
 
     @property
     def baseline(self) -> float:
@@ -301,7 +301,7 @@ class Diagnosis(Shown):
 
     def _of_total(self, draws: FloatArray) -> ErrorTerms[Estimate]:
         """An error measured as a whole, in pairs with that of this learner."""
-        return ErrorTerms._of_total(
+        return unsplit_error(
             self._estimate(draws),
             _NO_CAUSES,
             status={"total": PAIRED},
@@ -323,7 +323,7 @@ class Diagnosis(Shown):
         reason = f"measure={measure!r} is measured as a whole; decompose splits it by cause"
         draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
         total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
-        return ErrorTerms._of_total(
+        return unsplit_error(
             total,
             reason,
             status=self._status(sizes, ()),
@@ -616,7 +616,7 @@ class Diagnosis(Shown):
     def _content(self) -> Content:
         error, advice = self.error(), self.advise()
         title = "Where the error comes from" if error.parts else "The error as a whole"
-        shown = advice._content()
+        shown = content_of(advice)
         lines = [*shown.lines]
         if self.floor is None and self.measure == "squared":
             bound = self.largest_noise.confidence_interval(self.confidence).high

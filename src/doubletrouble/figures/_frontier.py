@@ -175,7 +175,7 @@ def comparisons(data: Sequence[CostPanel]) -> tuple[Agreement, ...]:
         abs(float(np.ravel(f.exponents.total)[-1]) - f.asymptotic.total)
         for panel in data
         for f in _both(panel.frontier)
-        if f.asymptotic is not None and f.compute.size > 1
+        if f.asymptotic is not None and f.exponents is not None
     ]
     statement = "Exponents of the error for large budgets, and those at the largest one"
     return (Agreement.of(statement, np.array(gaps), unit="absolute"),)

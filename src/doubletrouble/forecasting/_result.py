@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots, glossary, options
-from doubletrouble._display import Content, Shown, against_mean, table_by_part
+from doubletrouble._display import Content, Shown, against_mean, table_by_part, tables_of
 from doubletrouble._numbers import alone, percent, whole
 from doubletrouble._plots import Axes
 from doubletrouble.costs import COSTS, CostName, check_cost, cost_of, most_features, relative_cost
@@ -664,7 +664,7 @@ class Forecast(Shown):
             lead=lead,
             tables=[
                 replace(table_by_part(error, self.confidence), title=title),
-                *(replace(table, title="Checks") for table in self.checks._tables()),
+                *(replace(table, title="Checks") for table in tables_of(self.checks)),
             ],
             lines=[self.checks.verdict, self.noise.verdict, line],
             notes=self.notes,

@@ -15,12 +15,12 @@ from doubletrouble._numbers import percent, whole
 from doubletrouble.decomposition import Statistic, digest, ensemble_error, grouped, vote_error
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
-from doubletrouble.estimates import Estimate
+from doubletrouble.estimates import Estimate, estimate_of
 from doubletrouble.losses import MEASURE_LABELS, NETWORK_MEASURES, NetworkMeasure
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, check_choice, whole_number
-from doubletrouble.results import ErrorTerms
+from doubletrouble.results import ErrorTerms, unsplit_error
 
 _SIZES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of members in plots
 _ROUNDING = 1e-9  # squared loss of labels ±1 that counts as zero for an exact solution
@@ -238,7 +238,7 @@ class LazyRun(Shown):
 
         def estimate(table: FloatArray) -> Estimate:
             points = np.zeros((0, n_test))
-            return Estimate._of_draws(Statistic(table=table[:, None], points=points, key=key))
+            return estimate_of(Statistic(table=table[:, None], points=points, key=key))
 
         total = leave_one_out(errors)
         rest = "sampling, label noise and noise floor"
@@ -336,7 +336,7 @@ def zero_one_error(
 
 def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
     """Return the terms of an error rate, which is not split."""
-    return ErrorTerms._of_total(
+    return unsplit_error(
         total, "parts need measure 'squared', got 'zero_one'", label=MEASURE_LABELS["zero_one"]
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from doubletrouble import _plots, glossary
-from doubletrouble._display import Column, Content, Shown, Table
+from doubletrouble._display import Column, Content, Shown, Table, content_of
 from doubletrouble.data import Data, as_data
 from doubletrouble.decomposition import (
     Decomposition,
@@ -24,7 +24,7 @@ from doubletrouble.decomposition import (
 )
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
-from doubletrouble.estimates import Estimate
+from doubletrouble.estimates import Estimate, estimate_of
 from doubletrouble.losses import ClassifierLoss, NetworkMeasure
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._network import NetworkMember
@@ -98,10 +98,10 @@ class LazySplit(Shown):
             table = leave_one_out(table.T).T
         key = ("LazySplit.error", digest(self.predictions), K)
         points = np.zeros((0, len(self.y_test)))
-        return zero_one_terms(Estimate._of_draws(Statistic(table=table, points=points, key=key)))
+        return zero_one_terms(estimate_of(Statistic(table=table, points=points, key=key)))
 
     def _content(self) -> Content:
-        content = self.squared._content()
+        content = content_of(self.squared)
         notes, loss = list(content.notes), self.settings.get("loss", "squared")
         if loss != "squared":
             notes.append(

@@ -47,7 +47,13 @@ from doubletrouble.parameters import (
     shown,
 )
 from doubletrouble.problems import USUAL, Member, Problem
-from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms, common_coordinates
+from doubletrouble.results import (
+    AnovaTerms,
+    ErrorTerms,
+    PsiTerms,
+    common_coordinates,
+    unsplit_error,
+)
 from doubletrouble.simulation._ensembles import (
     has_all_samples,
     has_disjoint_samples,
@@ -499,9 +505,9 @@ class ConvexSimulation(Simulation):
         return int(self.draws.m.shape[0])
 
     @property
-    def psi(self) -> PsiTerms[Estimate]:
-        """Not defined: learners do not depend linearly on the labels."""
-        raise ValueError(f"psi must be of the squared loss of regression, got {self.problem.loss}")
+    def psi(self) -> None:  # type: ignore[override]
+        """None: learners do not depend linearly on the labels."""
+        return None
 
     @property
     def m(self) -> Estimate:
@@ -641,7 +647,7 @@ class ConvexSimulation(Simulation):
 
         if uninformative and measure != "log":  # the limit of the parts is not that of their means
             total = estimated(np.asarray(sum(powers.values())))
-            return ErrorTerms._of_total(
+            return unsplit_error(
                 self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
                 _NO_INFORMATION,
                 coordinates=self._coordinates(scheme),
@@ -727,7 +733,7 @@ class ConvexSimulation(Simulation):
         if votes is None:
             raise ValueError("the simulation must be repeated for votes, got one without them")
         rate = flips + (1 - 2 * flips) * majority(votes, members)
-        return ErrorTerms._of_total(
+        return unsplit_error(
             self.estimate(rate),
             _VOTE_TOTAL_ONLY,
             coordinates=self._coordinates(vote),
@@ -842,7 +848,7 @@ class CommitteeSimulation(Shown):
         else:
             given = checked_weights(weights, count)
         draws = np.einsum("a,dab,b->d", given, self.draws, given)
-        return ErrorTerms._of_total(Estimate.of(draws, key=self._key), _TOTAL_ONLY)
+        return unsplit_error(Estimate.of(draws, key=self._key), _TOTAL_ONLY)
 
     @property
     def _key(self) -> Hashable:

@@ -655,14 +655,14 @@ class SweepStatus(Shown):
     missing: int
 
     @property
-    def total(self) -> int:
+    def n_cells(self) -> int:
         """The number of cells of the grid."""
         return self.done + self.failed + self.missing
 
     @property
     def verdict(self) -> str:
         """The numbers in words."""
-        return f"{self.done} of {self.total} cells done, {self.failed} failed"
+        return f"{self.done} of {self.n_cells} cells done, {self.failed} failed"
 
     def _content(self) -> Content:
         counts = {name: getattr(self, name) for name in (DONE, FAILED, "missing")}
@@ -678,6 +678,8 @@ class SweepStatus(Shown):
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SweepResult(Shown):
     """The results of a grid in a store; iterate for its rows, in the order of the grid.
+
+    Tables have a row for every cell, ensemble and time.
 
     Examples
     --------
@@ -749,21 +751,8 @@ class SweepResult(Shown):
     def _picture(self) -> _plots.Curves:
         return _table.curves(self._rows(), *self._varying())
 
-    def to_frame(self) -> DataFrame:
-        """The rows as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for every cell, ensemble and time.
-
-        Raises
-        ------
-        StoreError
-            If the store cannot be read.
-        MissingExtraError
-            If pandas is not installed.
-        """
+    def _frame(self) -> DataFrame:
+        """A row for every cell, ensemble and time."""
         frames = list(_table.frames(self._outcomes()))
         return require("pandas", "tables").concat(frames, ignore_index=True)
 
