@@ -251,7 +251,7 @@ def test_results_are_shown_and_drawn(tmp_path: Path, monkeypatch: Any) -> None:
     result = run(sweep, tmp_path / "s")
     assert "\n15 rows\n" in str(result)
     least = min((row.simulation.error(1).total for row in result), key=float)
-    assert f"The least total is {least}, at ridge = " in str(result)
+    assert f"The least total is {least}, at λ = " in str(result)
     monkeypatch.setattr("doubletrouble.sweep._sweep._FEW_ROWS", 14)
     assert "the first of 15 rows" in str(result)
     content = json.loads(result.to_json())
