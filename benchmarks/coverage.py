@@ -33,7 +33,7 @@ def random_features(
     n_data: int,
     *,
     dim: int = 40,
-    width: int = 40,
+    n_features: int = 40,
     ridge: float = 1e-3,
     draws: tuple[int, int, int] = (2, 5, 150),
 ) -> tuple[FloatArray, FloatArray]:
@@ -41,11 +41,11 @@ def random_features(
     n_noise, n_init, n_test = draws
     x = rng.standard_normal((n_data, dim, dim))  # (data, N, D)
     new = rng.standard_normal((n_test, dim))
-    theta = rng.standard_normal((n_init, 1, width, dim))
+    theta = rng.standard_normal((n_init, 1, n_features, dim))
     beta = np.full(dim, dim**-0.5)
     y = (x @ beta)[:, None, :] + rng.standard_normal((n_data, n_noise, dim))
     z, z_new = _features(x, theta), _features(new[None], theta)  # (init, data or 1, N or T, P)
-    gram = z.swapaxes(2, 3) @ z + width * ridge * np.eye(width)
+    gram = z.swapaxes(2, 3) @ z + n_features * ridge * np.eye(n_features)
     weights = np.linalg.solve(gram, z.swapaxes(2, 3) @ y.swapaxes(1, 2))  # (init, data, P, noise)
     return np.asarray((z_new @ weights).transpose(1, 3, 0, 2)), new @ beta
 

@@ -49,14 +49,14 @@ def linear(seed: int) -> Linear:
     return Linear(direction / np.linalg.norm(direction))
 
 
-def width(ratio: float) -> int:
+def n_features(ratio: float) -> int:
     return round(ratio * DIM)
 
 
 def truths(draws: int) -> Iterator[tuple[dict[str, Estimate], ErrorTerms[Value]]]:
     """The parts of the finite model with their standard errors, and the theory, at every ratio."""
     for ratio in RATIOS:
-        problem = dt.Problem(features_per_dim=width(ratio) / DIM, ridge=RIDGE, noise=NOISE)
+        problem = dt.Problem(features_per_dim=n_features(ratio) / DIM, ridge=RIDGE, noise=NOISE)
         run = dt.simulate(problem, dim=DIM, n_data=draws, n_init=4, test="exact", progress=False)
         error = run.error()
         yield {name: getattr(error, name) for name in PARTS}, dt.exact_error(run.problem)
@@ -64,7 +64,7 @@ def truths(draws: int) -> Iterator[tuple[dict[str, Estimate], ErrorTerms[Value]]
 
 def ours(ratio: float, seed: int) -> dict[str, Estimate]:
     source = dt.GeneratorSource(linear(seed), n_samples=DIM, noise=NOISE, n_test=N_TEST)
-    model = dt.RandomFeaturesRidge(width(ratio), ridge=RIDGE)
+    model = dt.RandomFeaturesRidge(n_features(ratio), ridge=RIDGE)
     error = dt.decompose(model, source, seed=seed, progress=False, **DRAWS).error()
     return {**error.parts, "total": error.total}
 
@@ -79,7 +79,7 @@ def bootstrap(ratio: float, seed: int) -> tuple[float, float] | None:
     (x, clean), (x_test, y_test) = sample(rng, DIM), sample(rng, N_TEST)
     y = clean + NOISE * rng.standard_normal(DIM)
     model = dt.RandomFeaturesRidge(
-        width(ratio), ridge=RIDGE, random_state=np.random.RandomState(seed)
+        n_features(ratio), ridge=RIDGE, random_state=np.random.RandomState(seed)
     )
     _, bias, variance = bias_variance_decomp(
         model, x, y, x_test, y_test, loss="mse", num_rounds=ROUNDS, random_seed=seed

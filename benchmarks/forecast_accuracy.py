@@ -1,7 +1,7 @@
 """Accuracy of `forecast` on real data, beside generalized cross-validation and the plug-in.
 
 From samples of n rows, `forecast` estimates the error of random features at N = n, n/2, 2n and 5n,
-for widths P/N from 0.1 to 10, ridges δ on the Gram matrix from 1e-4 to 10 and K = 1, 5 and ∞. The
+for P/N from 0.1 to 10, ridges δ on the Gram matrix from 1e-4 to 10 and K = 1, 5 and ∞. The
 truth is the mean over fresh training sets and drawn features, on the other rows; K = ∞ from pairs
 of draws. Cells whose truth has a standard error above 10 % are left out.
 
@@ -47,7 +47,7 @@ from doubletrouble.forecasting._ridge_functions import (
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import Forecast
 
-WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
+RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # P/N
 RIDGES = (1e-4, 1e-2, 1.0, 10.0)  # δ
 MEMBERS = (1.0, 5.0, math.inf)
 RAW: dict[str, Any] = {"scale": False, "fit_intercept": False}  # as the models are fitted
@@ -219,7 +219,7 @@ def model_errors(
     pool: Pool,
     train: Any,
     test: Any,
-    widths: Sequence[int],
+    counts: Sequence[int],
     ridges: Sequence[float],
     *,
     draws: int,
@@ -228,11 +228,11 @@ def model_errors(
 ) -> FloatArray:
     """The errors of drawn models on one training set for K = 1 and ∞, (P, δ, 2)."""
     x, y = pool
-    table = np.empty((len(widths), len(ridges), 2))
-    for i, width in enumerate(widths):
+    table = np.empty((len(counts), len(ridges), 2))
+    for i, n_features in enumerate(counts):
         residuals = np.empty((draws, len(ridges), len(test), y.shape[1]))
         for k in range(draws):
-            fits = predictions(x, y[train], train, test, width, ridges, activation, rng)
+            fits = predictions(x, y[train], train, test, n_features, ridges, activation, rng)
             residuals[k] = y[test] - fits
         one = np.square(residuals).sum(axis=-1).mean(axis=(0, 2))
         mean = np.square(residuals.mean(axis=0)).sum(axis=-1).mean(axis=1)
@@ -245,7 +245,7 @@ def predictions(
     labels: FloatArray,
     train: Any,
     test: Any,
-    width: int,
+    n_features: int,
     ridges: Sequence[float],
     activation: str,
     rng: np.random.Generator,
@@ -253,12 +253,12 @@ def predictions(
     """Of one drawn model at every ridge, (δ, test rows, columns of y)."""
     sigma, dim = dt.activation(activation), x.shape[1]
     assert sigma.function is not None
-    theta = rng.standard_normal((dim, width)) / math.sqrt(dim)
+    theta = rng.standard_normal((dim, n_features)) / math.sqrt(dim)
     z, zt = (
-        (np.asarray(sigma.function(x[rows] @ theta), float) - sigma.mean) / math.sqrt(width)
+        (np.asarray(sigma.function(x[rows] @ theta), float) - sigma.mean) / math.sqrt(n_features)
         for rows in (train, test)
     )
-    wide = width >= len(train)
+    wide = n_features >= len(train)
     d, U = np.linalg.eigh(z @ z.T if wide else z.T @ z)
     left = zt @ (z.T @ U if wide else U)
     right = U.T @ (labels if wide else z.T @ labels)
@@ -272,8 +272,8 @@ def with_members(table: FloatArray, members: Sequence[float] = MEMBERS) -> Float
     return np.stack([many + (one - many) / K for K in members], axis=-1)
 
 
-def widths_at(n: int) -> list[int]:
-    return [max(1, round(share * n)) for share in WIDTHS]
+def features_at(n: int) -> list[int]:
+    return [max(1, round(share * n)) for share in RATIOS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,7 +301,7 @@ def truth(data: DataSet, size: int, *, sets: int) -> Truth:
                     data.pool,
                     train,
                     test,
-                    widths_at(size),
+                    features_at(size),
                     RIDGES,
                     draws=2,
                     activation=data.activation,
@@ -319,17 +319,17 @@ def truth(data: DataSet, size: int, *, sets: int) -> Truth:
 def generalized_cross_validation(
     f: Forecast, x: FloatArray, activation: str, rng: np.random.Generator
 ) -> FloatArray:
-    """Of one drawn model of every width, and of kernel ridge regression, (P, δ, K)."""
+    """Of one drawn model of every P, and of kernel ridge regression, (P, δ, K)."""
     n, y, loo = f.n_samples, f._rows.labels, f._loo
     draw = _feature_draws(x, dt.activation(activation), center=True)
-    table = np.empty((len(WIDTHS), len(RIDGES), 2))
-    for i, width in enumerate(widths_at(n)):
-        z = draw(width, rng)
-        d, U = np.linalg.eigh(z @ z.T / width)
+    table = np.empty((len(RATIOS), len(RIDGES), 2))
+    for i, n_features in enumerate(features_at(n)):
+        z = draw(n_features, rng)
+        d, U = np.linalg.eigh(z @ z.T / n_features)
         inverse = 1 / (np.maximum(d, 0.0) + np.array(RIDGES)[:, None])
         fitted = np.square(inverse[:, :, None] * (U.T @ y)).sum(axis=(1, 2)) / n
         table[i, :, 0] = fitted / inverse.mean(axis=1) ** 2
-    P, delta = np.broadcast_arrays(np.array(widths_at(n), float)[:, None], np.array(RIDGES))
+    P, delta = np.broadcast_arrays(np.array(features_at(n), float)[:, None], np.array(RIDGES))
     rows = RidgeTable.of(loo.kappa, loo.functions, n)
     log_kappa = average_over_features(rows, f._energy, P, delta).log_kappa
     table[:, :, 1] = np.exp(np.interp(log_kappa, np.log(loo.kappa), np.log(loo.gcv)))
@@ -342,7 +342,7 @@ def plug_in(f: Forecast) -> FloatArray:
     problem = dt.SpectralProblem(
         eigenvalues=np.maximum(d, 1e-14 * d[-1])[::-1] / f.n_samples,
         target_powers=np.square(U.T @ f._rows.labels).sum(axis=1)[::-1] / f.n_samples,
-        n_features=np.array(widths_at(f.n_samples), float)[:, None, None],
+        n_features=np.array(features_at(f.n_samples), float)[:, None, None],
         n_samples=f.n_samples,
         gram_ridge=np.array(RIDGES)[:, None],
     )
@@ -374,7 +374,7 @@ class Forecasts:
             seconds += time.perf_counter() - started
             terms = []
             for size in data.sizes:
-                P = np.array(widths_at(size))[:, None, None]
+                P = np.array(features_at(size))[:, None, None]
                 lam = np.array(RIDGES)[:, None] * x.shape[1] / size
                 model = {"n_features": P, "ridge": lam, "ensemble": np.array(MEMBERS)}
                 terms.append(f.error(**model, n_samples=size))
@@ -580,7 +580,7 @@ def features_alone(data: DataSet, splits: int, draws: int) -> Cells:
     """The average over features against drawn models on the same splits of the rows."""
     (x, y), n, rng = data.pool, data.n, np.random.default_rng(3)
     sigma = dt.activation(data.activation)
-    P, delta = np.broadcast_arrays(np.array(widths_at(n), float)[:, None], np.array(RIDGES))
+    P, delta = np.broadcast_arrays(np.array(features_at(n), float)[:, None], np.array(RIDGES))
     drawn, predicted = [], []
     for _ in range(splits):
         order = rng.permutation(len(x))
@@ -590,7 +590,7 @@ def features_alone(data: DataSet, splits: int, draws: int) -> Cells:
             data.pool,
             train,
             test,
-            widths_at(n),
+            features_at(n),
             RIDGES,
             draws=draws,
             activation=data.activation,
@@ -639,21 +639,21 @@ def causes(
     x: FloatArray, target: FloatArray, noise: float, n: int, *, samples: int, rounds: int
 ) -> None:
     """Print the share of the bias and the factor of the noise against refits with fresh noise."""
-    rng, widths = np.random.default_rng(4), widths_at(n)
+    rng, counts = np.random.default_rng(4), features_at(n)
     groups = min(6, (len(x) - TEST_ROWS // 2) // n)  # disjoint training sets
     bias, error, factor = [], [], []
     for _ in range(rounds):
         order = rng.permutation(len(x))
         test, rest = order[: TEST_ROWS // 2], order[TEST_ROWS // 2 :]
-        left = np.empty((len(widths), groups, len(RIDGES), len(test)))
-        total, noisy = (np.empty((len(widths), groups, len(RIDGES))) for _ in range(2))
-        spread = np.empty((len(widths), groups, len(RIDGES)))
+        left = np.empty((len(counts), groups, len(RIDGES), len(test)))
+        total, noisy = (np.empty((len(counts), groups, len(RIDGES))) for _ in range(2))
+        spread = np.empty((len(counts), groups, len(RIDGES)))
         for k in range(groups):
             train = rest[k * n : (k + 1) * n]
             labels = np.column_stack([target[train], rng.standard_normal((n, 4))])
-            for i, width in enumerate(widths):
+            for i, n_features in enumerate(counts):
                 one, two = (
-                    predictions(x, labels, train, test, width, RIDGES, "relu", rng)
+                    predictions(x, labels, train, test, n_features, RIDGES, "relu", rng)
                     for _ in range(2)
                 )
                 a, b = target[test] - one[..., 0], target[test] - two[..., 0]
@@ -677,7 +677,7 @@ def causes(
         rows = rng.choice(len(x), n, replace=False)
         y = target[rows] + noise * rng.standard_normal(n)
         f = dt.forecast(x[rows], y, **RAW, noise=noise, check=False, seed=seed)
-        P = np.array(widths)[:, None, None]
+        P = np.array(counts)[:, None, None]
         lam = np.array(RIDGES)[:, None] * x.shape[1] / n
         e = f.error(n_features=P, ridge=lam, ensemble=np.array([1.0, math.inf]))
         shares.append(np.asarray(e.bias.value / e.total.value)[..., 1])
@@ -740,7 +740,7 @@ def advice(data: DataSet, noise: float, *, samples: int, sets: int) -> Decisions
     """Follow the advice from samples of rows, with noise added to the labels."""
     rng, n, (x, clean) = np.random.default_rng(6), data.n, data.pool
     y = clean + noise * clean.std(axis=0) * rng.standard_normal(clean.shape)
-    width = round(SHARE * n)
+    n_features = round(SHARE * n)
     logs = {1: np.zeros((2, len(FINE), 2)), 2: np.zeros((1, len(FINE), 2))}
     for growth, table in logs.items():
         size = growth * n
@@ -750,7 +750,7 @@ def advice(data: DataSet, noise: float, *, samples: int, sets: int) -> Decisions
                 (x, y),
                 order[:size],
                 order[size : size + TEST_ROWS],
-                (width, 2 * width)[: len(table)],
+                (n_features, 2 * n_features)[: len(table)],
                 FINE,
                 draws=2,
                 activation=data.activation,
@@ -767,7 +767,7 @@ def advice(data: DataSet, noise: float, *, samples: int, sets: int) -> Decisions
         options: dict[str, Any] = {"activation": data.activation, "check": False, "seed": seed}
         f = dt.forecast(x[rows], y[rows], **RAW, **options)
         for delta in BASES:
-            advised = f.advise(n_features=width, ridge=delta * x.shape[1] / n)
+            advised = f.advise(n_features=n_features, ridge=delta * x.shape[1] / n)
             own = advised["best ridge"].setting["ridge"] * n / x.shape[1]
             actions = {
                 "now": log_error(delta),
@@ -817,11 +817,11 @@ def speed(n: int = 5000) -> None:
     f = dt.forecast(x, y)
     setup, work = time.perf_counter() - started, time.process_time() - worked
     used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / (8 * n**2)
-    widths, ridges = np.geomspace(n / 50, 10 * n, 100)[:, None], np.geomspace(1e-4, 10, 20)
+    counts, ridges = np.geomspace(n / 50, 10 * n, 100)[:, None], np.geomspace(1e-4, 10, 20)
     seconds = []
     for size in (n, 2 * n):
         started = time.perf_counter()
-        f.error(n_features=widths, ridge=ridges, n_samples=size)
+        f.error(n_features=counts, ridge=ridges, n_samples=size)
         seconds.append(time.perf_counter() - started)
     print(
         f"  n = {n}, {os.environ.get('OPENBLAS_NUM_THREADS', 'all')} threads: set-up {setup:.1f} s "

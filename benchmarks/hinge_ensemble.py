@@ -26,7 +26,7 @@ def overlaps(
     dim: int, ridges: dict[str, tuple[float, float]], rng: np.random.Generator
 ) -> dict[str, list[float]]:
     """The overlaps m and q of both for each loss, on one data set."""
-    n, width = 2 * dim, 2 * dim
+    n, n_features = 2 * dim, 2 * dim
     x, test = rng.standard_normal((n, dim)), rng.standard_normal((N_TEST, dim))
     y = np.where((x[:, 0] > 0) != (rng.random(n) < 0.2), 1.0, -1.0)
     gram = dt.kernel("relu", x, center=True)
@@ -34,14 +34,14 @@ def overlaps(
     kernel = LinearModel(gram=gram)
     models = []
     for _ in range(N_MODELS):
-        theta = rng.standard_normal((dim, width)) / math.sqrt(dim)
+        theta = rng.standard_normal((dim, n_features)) / math.sqrt(dim)
         phi, other = (np.maximum(z @ theta, 0) - 1 / math.sqrt(2 * math.pi) for z in (x, test))
         models.append((LinearModel(phi), other))
     result = {}
     for loss, (of_models, of_kernel) in ridges.items():
         alone = across @ kernel.fit(y, loss, n * of_kernel / dim).dual
         fits = [
-            other @ np.asarray(model.fit(y, loss, n * width * of_models / dim).weights)
+            other @ np.asarray(model.fit(y, loss, n * n_features * of_models / dim).weights)
             for model, other in models
         ]
         total, squares = np.sum(fits, axis=0), np.sum(np.square(fits), axis=0)

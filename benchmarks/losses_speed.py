@@ -57,16 +57,19 @@ def main() -> None:
 
 def _batch(loss: str, others: dict[str, Any], rng: np.random.Generator) -> dt.Problem:
     """Random points; separable ones for the maximum margin."""
-    width, samples = np.exp(rng.uniform(math.log(0.05), math.log(20), (2, POINTS)))
+    features, samples = np.exp(rng.uniform(math.log(0.05), math.log(20), (2, POINTS)))
     ridge = 10 ** rng.uniform(-6, 2, POINTS)
     problem = dt.Problem(
-        **others, loss=loss, features_per_dim=width, samples_per_dim=samples, ridge=ridge
+        **others, loss=loss, features_per_dim=features, samples_per_dim=samples, ridge=ridge
     )
     if loss != "max_margin":
         return problem
-    most = width * dt.separability(problem)
+    most = features * dt.separability(problem)
     return dt.Problem(
-        **others, loss=loss, features_per_dim=width, samples_per_dim=np.minimum(samples, 0.9 * most)
+        **others,
+        loss=loss,
+        features_per_dim=features,
+        samples_per_dim=np.minimum(samples, 0.9 * most),
     )
 
 
@@ -79,21 +82,21 @@ def _cpu(work: Callable[[], object], repeats: int = 1) -> float:
     return (time.process_time() - start) / repeats
 
 
-def _compare(width: float, samples: float, ridge: float, in_batch: float) -> None:
+def _compare(features: float, samples: float, ridge: float, in_batch: float) -> None:
     problem = dt.Problem(
-        task="classification", loss="logistic", features_per_dim=width, samples_per_dim=samples,
+        task="classification", loss="logistic", features_per_dim=features, samples_per_dim=samples,
         ridge=ridge,
     )  # fmt: skip
-    spectrum = _spectrum(width, problem.moments.linear, problem.moments.nonlinear)
+    spectrum = _spectrum(features, problem.moments.linear, problem.moments.nonlinear)
     start = time.process_time()
-    literal, steps = _literal(spectrum, width, samples, ridge)
+    literal, steps = _literal(spectrum, features, samples, ridge)
     theirs = time.process_time() - start
     ours = _cpu(partial(order_parameters, problem), 5)
     exact = order_parameters(problem)
     off = [abs(a / b - 1) for a, b in zip(literal, (exact.m, exact.q, exact.V), strict=True)]
     print(
-        f"logistic, P/D = {width:g}, N/D = {samples:g}, λ = {ridge:g}: literal {theirs:.2f} s in "
-        f"{steps} steps, order_parameters {ours * 1e3:.2f} ms: {theirs / ours:.0f} x, per point "
+        f"logistic, P/D = {features:g}, N/D = {samples:g}, λ = {ridge:g}: literal {theirs:.2f} s "
+        f"in {steps} steps, order_parameters {ours * 1e3:.2f} ms: {theirs / ours:.0f} x, per point "
         f"of a batch {theirs / in_batch:.0f} x; m, q, V "
         f"differ by {', '.join(f'{one:.0e}' for one in off)} (finite D = {DIM} of its spectrum)"
     )
@@ -102,24 +105,24 @@ def _compare(width: float, samples: float, ridge: float, in_batch: float) -> Non
 # --- the literal method --------------------------------------------------------------------------
 
 
-def _spectrum(width: float, mu1: float, star: float) -> tuple[Any, Any]:
+def _spectrum(features: float, mu1: float, star: float) -> tuple[Any, Any]:
     """Eigenvalues of the features' covariance, and the teacher's square components there."""
     rng = np.random.default_rng(0)
-    theta = rng.standard_normal((round(width * DIM), DIM)) / math.sqrt(DIM)  # (P, D)
+    theta = rng.standard_normal((round(features * DIM), DIM)) / math.sqrt(DIM)  # (P, D)
     values, vectors = np.linalg.eigh(mu1**2 * theta @ theta.T + star**2 * np.eye(len(theta)))
     # the mean over teachers of norm 1
     return values, mu1**2 * np.sum((vectors.T @ theta) ** 2, axis=1) / DIM  # (P,)
 
 
 def _literal(
-    spectrum: tuple[Any, Any], width: float, samples: float, ridge: float
+    spectrum: tuple[Any, Any], features: float, samples: float, ridge: float
 ) -> tuple[tuple[float, float, float], int]:
     """m, q and V by damped iteration, until they stop moving by 1e-7."""
     values, teacher = spectrum
     m, q, V, change, steps = 0.1, 1.0, 1.0, 1.0, 0
     while change > 1e-7:
         m_hat, q_hat, v_hat = _forces(m, q, V, samples)
-        stiff = ridge * width * samples + v_hat * values
+        stiff = ridge * features * samples + v_hat * values
         new = (
             m_hat * float(np.sum(teacher / stiff)),
             float(np.sum((m_hat**2 * teacher + q_hat * values / DIM) * values / stiff**2)),

@@ -41,7 +41,7 @@ def literal_draw(p: int, rng: np.random.Generator, solve: bool = True) -> Errors
 
 
 def literal_curve() -> tuple[float, Errors]:
-    """Seconds, and the standard error for every K and width."""
+    """Seconds, and the standard error for every K and P/D."""
     start, errors = time.perf_counter(), []
     for ratio in RATIOS:
         rng = np.random.default_rng(0)
@@ -77,7 +77,7 @@ def published_inverse() -> float:
 def fig5() -> None:
     seconds, errors = literal_curve()
     print(
-        f"Fig. 5 (D = N = {DIM}, ridge {RIDGE:g}, SNR {1 / NOISE:g}, {RATIOS.size} widths, "
+        f"Fig. 5 (D = N = {DIM}, ridge {RIDGE:g}, SNR {1 / NOISE:g}, {RATIOS.size} values of P/D, "
         f"{DRAWS} data draws)"
     )
     print(f"  literal, one P x P solve a learner: {seconds:.1f} s")
@@ -90,7 +90,7 @@ def fig5() -> None:
         print(
             f"  simulate, n_data = {n_data} ({2 * n_data} data sets): {ours:.2f} s, "
             f"1/{seconds / ours:.0f} of the time; standard errors {ratio.min():.2f} to "
-            f"{ratio.max():.2f} of the literal ones over all widths and K; "
+            f"{ratio.max():.2f} of the literal ones over all P/D and K; "
             f"1/{np.min(seconds / ours / ratio**2):.0f} or less at equal standard error"
         )
 

@@ -354,15 +354,15 @@ class FeatureBank(Scheme):
         isotropic = isinstance(problem, Problem)
         name = "bank_per_dim" if isotropic else "n_bank"
         bank: Value | None = getattr(self, name)
-        width: Value = getattr(problem, "features_per_dim" if isotropic else "n_features")
+        features: Value = getattr(problem, "features_per_dim" if isotropic else "n_features")
         if bank is None:
             raise ValueError(f"{name} must be given for a {type(problem).__name__}, got {self!r}")
         common_shape({"the problem's fields": problem.shape, name: np.shape(bank)})
-        few = np.asarray(bank) < np.asarray(width)
+        few = np.asarray(bank) < np.asarray(features)
         shown = np.broadcast_to(bank, few.shape) if few.ndim else bank
         refuse(name, shown, few, "at least the features of one member")
         with np.errstate(invalid="ignore"):
-            share = np.fmin(np.divide(width, bank), 1.0)  # inf/inf: the share has no effect
+            share = np.fmin(np.divide(features, bank), 1.0)  # inf/inf: the share has no effect
         return as_value(share)
 
 

@@ -23,7 +23,7 @@ def repeated(ratio: float) -> list[tuple[Decomposition, Decomposition]]:
     rng = np.random.default_rng([7, round(10 * ratio)])
     result = []
     for _ in range(REPEATS):
-        f, truth = random_features(rng, N_DATA, width=round(ratio * DIM))
+        f, truth = random_features(rng, N_DATA, n_features=round(ratio * DIM))
         result.append(
             (
                 decompose_predictions(f, truth),

@@ -185,7 +185,7 @@ def _drawn(every: Sequence[Scheme]) -> list[Scheme]:
 
 
 def _simulation_table(simulation: Simulation, every: Sequence[Scheme], *, theory: bool) -> Table:
-    """A row for every width, ridge, time, number of members, scheme and part of the error."""
+    """A row for every P, ridge, time, number of members, scheme and part of the error."""
     problem, times = simulation.problem, simulation.times
     curves = {name: getattr(problem, name) for name in _CURVES} | {"time": times}
     varying: dict[str, Any] = {name: v for name, v in curves.items() if np.size(v) > 1}

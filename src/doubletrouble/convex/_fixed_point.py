@@ -85,18 +85,18 @@ class Response:
     unlearned: FloatArray  # u
     gain: FloatArray  # uX/V
     growth: FloatArray  # (u + μ⋆²/μ₁²) X/V: one at the fixed point
-    inverse_width: FloatArray  # 1/ψ₁
+    inverse_features: FloatArray  # 1/ψ₁
     _signal: FloatArray  # μ₁² (uY)² (μ₁² u² + μ⋆²)
     _noise: FloatArray  # (Y (μ₁² u² + μ⋆²))²
 
     def signal(self, shared: Value = 1.0) -> FloatArray:
         """Q(f/ψ₁) - Q(0): the fluctuation of the learned signal over features shared."""
-        c = shared * self.inverse_width
+        c = shared * self.inverse_features
         return c * self._signal / self._rest(c)
 
     def noise(self, shared: Value = 1.0) -> FloatArray:
         """T(f/ψ₁)."""
-        c = shared * self.inverse_width
+        c = shared * self.inverse_features
         return self.gain**2 + c * self._noise / self._rest(c)
 
     def _rest(self, c: FloatArray) -> FloatArray:
@@ -105,12 +105,12 @@ class Response:
 
 
 def response(
-    linear: float, nonlinear: float, inverse_width: FloatArray, stiff: Value, v: FloatArray
+    linear: float, nonlinear: float, inverse_features: FloatArray, stiff: Value, v: FloatArray
 ) -> Response:
     """The response to forces of response v̂V; `linear` is μ₁², `nonlinear` μ⋆², `stiff` ψ₂λV."""
-    shared = linear * inverse_width * v
-    w = nonlinear * inverse_width * v + stiff
-    b = w + linear * v * (1 - inverse_width)
+    shared = linear * inverse_features * v
+    w = nonlinear * inverse_features * v + stiff
+    b = w + linear * v * (1 - inverse_features)
     root = np.sqrt(b * b + 4 * w * shared)
     falling = b <= 0
     # two forms of one root; the one that does not subtract
@@ -123,7 +123,7 @@ def response(
         unlearned=u,
         gain=gain,
         growth=gain + rest,
-        inverse_width=inverse_width,
+        inverse_features=inverse_features,
         _signal=gain * gain * (strength / linear) if linear else 0.0 * u,
         _noise=(u * gain + rest) ** 2,
     )
@@ -161,7 +161,7 @@ class Equations:
     def response(self, at: LearningPoints, V: FloatArray, v: FloatArray) -> Response:
         """The response of the features to labels of response v̂V."""
         stiff = at.samples * at.ridge * V
-        return response(self.linear, self.nonlinear, at.inverse_width, stiff, v)
+        return response(self.linear, self.nonlinear, at.inverse_features, stiff, v)
 
     def mismatch(
         self, at: LearningPoints, unknowns: FloatArray, coarse: bool = False
@@ -219,7 +219,7 @@ class Equations:
         self, at: LearningPoints, V: FloatArray, v: FloatArray, features: Response
     ) -> tuple[FloatArray, FloatArray]:
         """Z and d of the features: what the ridge takes from their first and second moments."""
-        linear, u, i = self.linear, features.unlearned, at.inverse_width
+        linear, u, i = self.linear, features.unlearned, at.inverse_features
         stiff = at.samples * at.ridge * V
         root = (self.nonlinear * i + linear * (1 - i + 2 * i * u)) * v + stiff
         rise = stiff * (1 - u) / root  # du/dlog λ
@@ -235,7 +235,7 @@ class Equations:
     def threshold(self, at: LearningPoints) -> tuple[FloatArray, FloatArray, FloatArray]:
         """`active_fraction` of the points: where N = N⋆, and the direction of the weights there."""
         share = 1 / (1 + at.label_noise)
-        return active_fraction(at.inverse_width, share, at.flips, self.linear, self.nonlinear)
+        return active_fraction(at.inverse_features, share, at.flips, self.linear, self.nonlinear)
 
     def start(self, at: LearningPoints) -> FloatArray:
         """Unknowns at which the iteration starts, (3, n)."""
@@ -368,8 +368,8 @@ class SolvedPoints:
         _, d = equations._resistance(at, self.V, self.forces.response, features)
         kernel, exact = np.log1p(-d), shared_features == 1
         if not equations.nonlinear:  # all features have the same span where P > D
-            u, c = features.unlearned, shared_features * at.inverse_width
-            whole = at.inverse_width <= 1
+            u, c = features.unlearned, shared_features * at.inverse_features
+            whole = at.inverse_features <= 1
             of_span = 2 * np.log1p(-u) + np.log1p(c * u * u / features._rest(c))
             kernel, exact = np.where(whole, of_span, kernel), exact | whole
         lost = -np.expm1(kernel - at.log_load - 2 * np.log1p(-self.forces.lost))
@@ -444,7 +444,7 @@ def _named(equations: Equations, at: LearningPoints, k: int) -> str:
     scaled = isinstance(equations.labels, ResidualLabels) and not equations.labels.softness
     ridge = at.ridge[k] / (root if scaled else 1.0)
     values = {
-        "features_per_dim": 1 / at.inverse_width[k],
+        "features_per_dim": 1 / at.inverse_features[k],
         "samples_per_dim": at.samples[k],
         "ridge": 0.0 if ridge < _RIDGELESS else ridge,
     }
@@ -478,7 +478,7 @@ def _set_threshold(solution: SolvedPoints, index: Indices) -> None:
     at.low, at.high = 0 * ones, np.inf * ones
     forces = MarginLabels(0.0).forces(at, V, q, a)
     features = response(
-        equations.linear, equations.nonlinear, at.inverse_width, 1e-100, forces.response
+        equations.linear, equations.nonlinear, at.inverse_features, 1e-100, forces.response
     )
     solution.V[index], solution.third[index] = V, a
     for ours, new in ((solution.forces, forces), (solution.features, features)):
@@ -569,7 +569,10 @@ def _continued(equations: Equations, at: LearningPoints) -> tuple[FloatArray, Fl
     }
     if equations.hard:
         paths = {
-            "samples": (np.minimum(at.samples, 0.1 / np.maximum(at.inverse_width, 1.0)), at.samples)
+            "samples": (
+                np.minimum(at.samples, 0.1 / np.maximum(at.inverse_features, 1.0)),
+                at.samples,
+            )
         }
     elif equations.residual:
         noise = np.maximum(at.variances, _NOISELESS)

@@ -54,7 +54,7 @@ _LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
 class LearningPoints:
     """Parameters of a flat block of points, in units in which the labels have power one."""
 
-    inverse_width: FloatArray  # D/P
+    inverse_features: FloatArray  # D/P
     samples: FloatArray  # N/D of one member
     ridge: FloatArray
     log_load: FloatArray  # log of N over the rank of the features

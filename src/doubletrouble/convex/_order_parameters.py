@@ -299,15 +299,15 @@ def _points(
 ) -> LearningPoints:
     """The parameters of a block in the units of the equations, with surrogates for limits."""
     loss = problem.loss_function
-    given, samples, width = values["ridge"], values["samples"], values["features_per_dim"]
+    given, samples, features = values["ridge"], values["samples"], values["features_per_dim"]
     ones, zeros = np.ones_like(given), np.zeros_like(given)
     # linear features have the rank min(P, D); log(N/rank) is exact near 0
-    rank = width if equations.nonlinear else np.minimum(width, 1.0)
+    rank = features if equations.nonlinear else np.minimum(features, 1.0)
     log_load = np.where(np.isinf(rank), -np.inf, np.log1p((samples - rank) / rank))
     ridge = np.clip(np.where(given == 0, _SURROGATE, given), _LEAST, _MOST)
     low, high = (0.0, 0.0) if isinstance(loss, Logistic) else loss.slopes
     at = LearningPoints(
-        inverse_width=1 / width,
+        inverse_features=1 / features,
         samples=samples,
         ridge=ones if equations.hard else ridge,
         log_load=log_load,

@@ -40,7 +40,7 @@ def excess_overlap(
     """q₁₂ - m²/ρ of two members at every point."""
     at = solution.at
     # features that are infinitely many are their mean: the same for all members
-    f1 = np.where(at.inverse_width == 0, 1.0, shared_features)
+    f1 = np.where(at.inverse_features == 0, 1.0, shared_features)
     f2 = np.broadcast_to(np.asarray(shared_samples, dtype=np.float64), f1.shape)
     excess = np.where(f2 == 0, solution.fluctuation(f1), solution.excess)
     same = np.full(f1.shape, True) if shared_noise else ~at.noisy

@@ -56,12 +56,14 @@ def separability(problem: Problem) -> Value:
     noise, signal = np.asarray(problem.noise_sd), np.asarray(problem.signal)
     with np.errstate(all="ignore"):
         share = np.where(signal > 0, 1 / (1 + (noise / signal) ** 2), 0.0)
-        inverse_width = 1 / np.asarray(problem.features_per_dim)
+        inverse_features = 1 / np.asarray(problem.features_per_dim)
         sigma = problem.moments
         fraction, inverse_rank, _ = active_fraction(
-            inverse_width, share, np.asarray(problem.flips), sigma.linear**2, sigma.nonlinear**2
+            inverse_features, share, np.asarray(problem.flips), sigma.linear**2, sigma.nonlinear**2
         )
-        loss_of_rank = np.where(inverse_rank > inverse_width, inverse_width / inverse_rank, 1.0)
+        loss_of_rank = np.where(
+            inverse_rank > inverse_features, inverse_features / inverse_rank, 1.0
+        )
         ratio = np.where(fraction > 0, loss_of_rank / fraction, np.inf)
         result = np.broadcast_to(ratio, problem.shape)
     return result.copy() if problem.shape else float(result)
@@ -83,10 +85,10 @@ def threshold_ratio(problem: Problem) -> Value:
     problem = replace(problem, features_per_dim=1.0, ridge=1.0)
     samples = np.broadcast_to(np.asarray(problem.samples_per_dim, dtype=np.float64), problem.shape)
 
-    def separable(log_width: FloatArray) -> BoolArray:
-        width = np.exp(log_width)
-        most = np.asarray(separability(replace(problem, features_per_dim=width)))
-        return np.asarray(width * most > samples)
+    def separable(log_features: FloatArray) -> BoolArray:
+        features = np.exp(log_features)
+        most = np.asarray(separability(replace(problem, features_per_dim=features)))
+        return np.asarray(features * most > samples)
 
     # N⋆ increases with P, and is at least twice the rank of the features
     low = np.log(samples) - 40
@@ -101,20 +103,24 @@ def threshold_ratio(problem: Problem) -> Value:
 
 
 def active_fraction(
-    inverse_width: FloatArray, share: FloatArray, flips: FloatArray, linear: float, nonlinear: float
+    inverse_features: FloatArray,
+    share: FloatArray,
+    flips: FloatArray,
+    linear: float,
+    nonlinear: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """P₀ = R/N⋆, D/R and a/(1 - 2p), R the rank of the features; `share` is ρ/(ρ + τ²)."""
     if not nonlinear:
-        inverse_width = np.maximum(inverse_width, 1.0)
+        inverse_features = np.maximum(inverse_features, 1.0)
     if linear:
         ratio = nonlinear / linear
-        b = 1 - inverse_width * (1 + ratio)
-        c = 2 * inverse_width * ratio
+        b = 1 - inverse_features * (1 + ratio)
+        c = 2 * inverse_features * ratio
         root = np.sqrt(b * b + 2 * c)
         up = np.abs(b) + root  # two forms of one root, as in `_fixed_point`
         s = np.where(b > 0, up / (up + c), 2 / (2 + up))
     else:
-        s = 0.0 * inverse_width
+        s = 0.0 * inverse_features
     k = 1 - 2 * flips
     target = k * s * share
     # in φ = π/2 - arctan(a): cot(φ) (π(1-k)/2 + kφ) = target falls from ∞ (k < 1) or 1 to 0
@@ -126,4 +132,4 @@ def active_fraction(
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     # without noise, infinitely many features separate any number of samples
     fraction = np.where(target >= 1, 0.0, flips + k * 0.5 * (low + high) / np.pi)
-    return fraction, inverse_width, s * share / (np.pi * fraction)
+    return fraction, inverse_features, s * share / (np.pi * fraction)

@@ -143,7 +143,7 @@ def stops(problem: Problem, members: float) -> FloatArray:
 
 
 def second_descent(data: TimeMap) -> FloatArray:
-    """The largest relative decrease of the error after an increase, by width."""
+    """The largest relative decrease of the error after an increase, by P/N."""
     total = data.total
     risen = total > (1 + _EQUAL) * np.minimum.accumulate(total, axis=1)
     top = np.maximum.accumulate(np.where(risen, total, 0.0), axis=1)  # 0 before any rise

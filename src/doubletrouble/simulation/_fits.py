@@ -88,7 +88,7 @@ RidgeLearner: TypeAlias = Callable[[int], Array]
 
 
 class FeatureSums(NamedTuple):
-    """Sums over features, which grow with the width: Φ Φᵀ and Φ O."""
+    """Sums over features, which grow with P: Φ Φᵀ and Φ O."""
 
     gram: Array  # (N, N)
     right: Array  # (N, R)

@@ -328,10 +328,10 @@ def best_ridge(problem: Problem, scheme: Scheme, measure: str | None) -> FloatAr
     none = least == 0
     if isinstance(problem.loss_function, Logistic):  # without a limit on separable data
         samples = np.asarray(problem.samples_per_dim) * scheme.sample_share[0]
-        width = np.asarray(problem.features_per_dim) * scheme.sample_share[1]
+        features = np.asarray(problem.features_per_dim) * scheme.sample_share[1]
         with np.errstate(invalid="ignore"):
             # NaN is ∞ · 0: linear features of rank D, which are separable for small N at most
-            separable = ~(samples >= width * separability(problem))
+            separable = ~(samples >= features * separability(problem))
         ridge = np.where(none & separable, _NODES[0], ridge)
         none = none & ~separable
     infinite = (least == nodes.size - 1) | np.broadcast_to(learned == 0, shape)

@@ -1,4 +1,4 @@
-r"""Members of different width, ridge, activation or data: products of two, and weighted averages.
+r"""Members of different size, ridge, activation or data: products of two, and weighted averages.
 
 The mean product of two members' errors E (f⋆ - f_a)(f⋆ - f_b) is the formula of `_cross_terms` at
 the fixed point of each. The parts of a product are covariances: bias is the product of the errors

@@ -341,11 +341,11 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     require_ridge_regression(problem, "best_stopping_time")
     scheme = as_ensemble(ensemble, "best_stopping_time")
     if isinstance(problem, Problem):
-        width = np.asarray(problem.features_per_dim)
+        features = np.asarray(problem.features_per_dim)
         refuse(
             "features_per_dim",
-            width,
-            np.isinf(width),
+            features,
+            np.isinf(features),
             "finite for a stopping time, as infinitely many features converge at once "
             "(use a SpectralProblem, whose unit of time differs)",
         )

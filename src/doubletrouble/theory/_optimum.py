@@ -10,7 +10,7 @@ Known results: infinitely many members, with σ² = τ² + F⋆², are best at
 
     λ = (μ₁² σ²/F² - μ⋆²) (1 - ψ₁*/ψ₁)/ψ₂ when both brackets are positive, else 0,
 
-ψ₁* being the width at which the best ridge is 0, where they are the best linear predictor; without
+ψ₁* being the P/D at which the best ridge is 0, where they are the best linear predictor; without
 a signal to learn (F = 0 or μ₁ = 0) the best ridge is inf.
 
 **Derivatives by size.** Move log P by dx and log N by dw in (1 - z/P)(1 - z/N) = r y, with
