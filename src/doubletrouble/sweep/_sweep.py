@@ -672,7 +672,7 @@ class SweepStatus(Shown):
 
     def _picture(self) -> _plots.Bars:
         bars = [_plots.Bar(label=n, value=getattr(self, n)) for n in (DONE, FAILED, "missing")]
-        return _plots.Bars(rows=bars, xlabel=f"cells, of {self.total:,}")
+        return _plots.Bars(rows=bars, xlabel=f"cells, of {self.n_cells:,}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
