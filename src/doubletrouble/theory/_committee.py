@@ -250,9 +250,10 @@ def _sizes(member: AnyMember) -> tuple[Value, Value, Value]:
     return member.features_per_dim, member.samples_per_dim, member.ridge
 
 
-def _of_one_kind(given: Mapping[str, Any], function: str) -> Sequence[AnyMember]:
+def _of_one_kind(given: Mapping[str, object], function: str) -> Sequence[AnyMember]:
     """Members of one kind by the names of their arguments, with one target; else raise."""
     (first_name, first), *_ = given.items()
+    every: list[AnyMember] = []
     for name, one in given.items():
         if not isinstance(one, Member | Problem | SpectralProblem):
             got = type(one).__name__
@@ -261,12 +262,12 @@ def _of_one_kind(given: Mapping[str, Any], function: str) -> Sequence[AnyMember]
             wanted, got = type(first).__name__, type(one).__name__
             raise TypeError(f"{name} must be a {wanted} as {first_name} is, got a {got}")
         require_ridge_regression(one, function)
-    members = _with_common_levels(list(given.values()))
-    first = members[0]
-    for one in members:
+        every.append(one)
+    members = _with_common_levels(every)
+    for member in members:
         for name in (*_SPECTRUM, *_TARGET):
-            mine: Any = getattr(first, name, None)
-            other: Any = getattr(one, name, None)
+            mine: Any = getattr(members[0], name, None)
+            other: Any = getattr(member, name, None)
             if not np.array_equal(mine, other):
                 both = (np.array2string(np.asarray(v), threshold=4) for v in (mine, other))
                 shown = " and ".join(both)
@@ -274,13 +275,14 @@ def _of_one_kind(given: Mapping[str, Any], function: str) -> Sequence[AnyMember]
     return members
 
 
-def _with_common_levels(members: Sequence[Any]) -> Sequence[Any]:
+def _with_common_levels(members: Sequence[AnyMember]) -> Sequence[AnyMember]:
     """Members with the same law have the levels of the largest: sums are over the same modes."""
-    laws = {one.law for one in members if isinstance(one, SpectralProblem)}
+    spectral = [one for one in members if isinstance(one, SpectralProblem)]
+    laws = {one.law for one in spectral}
     if len(laws) != 1 or (law := laws.pop()) is None:
         return members
-    levels = vars(levels_of(law, max(one.size for one in members)))
-    return [replace(one, law=None, **levels) for one in members]
+    levels = vars(levels_of(law, max(one.size for one in spectral)))
+    return [replace(one, law=None, **levels) for one in spectral]
 
 
 def _target(
