@@ -445,6 +445,15 @@ def test_causes_are_a_bar_in_their_colours() -> None:
     assert labels == [", ".join(shares)]
 
 
+def test_parts_that_are_no_shares_have_no_bar_and_no_shares() -> None:
+    result = RESULTS["noise above its bound"](1.0)
+    table = result._content().tables[0]
+    assert not table.parts
+    assert all(row[3] is None for row in table.rows)
+    assert "these rows allow at most" in str(result)
+    assert result.verdict.startswith("The given noise is more than the error allows")
+
+
 def test_words_of_users_are_escaped() -> None:
     table = Table(name="t", columns=[Column(name="a", form="words")], rows=[["<script>"]])
     assert "<script>" not in as_html(Content(title="<b>", tables=[table], verdict="<i>"))

@@ -271,7 +271,7 @@ def table_by_part(error: ByCause, confidence: float | None = None) -> Table:
     """An error at one point: a row for each part, and for the total."""
     columns = identified(error)
     total = float(number_in(columns["total"])) if "total" in columns else math.nan
-    split = 0 < total < math.inf and not (error.is_difference or _excessive(error))
+    split = 0 < total < math.inf and not (error.is_difference or excessive_parts(error))
     estimated = any(isinstance(part, Uncertain) for part in columns.values())
     rows = [
         [
@@ -305,7 +305,7 @@ def table_by_part(error: ByCause, confidence: float | None = None) -> Table:
         ),
         rows=rows,
         confidence=confidence,
-        parts={} if error.is_difference else dict(enumerate(columns)),
+        parts={} if error.is_difference or excessive_parts(error) else dict(enumerate(columns)),
         labels=part_labels(error),
     )
 
@@ -316,12 +316,14 @@ def _tells_status(error: ByCause) -> bool:
     return {known} != {FORECAST} if isinstance(known, str) else {*known} != {FORECAST}
 
 
-def _excessive(error: ByCause) -> list[str]:
+def excessive_parts(error: ByCause) -> list[str]:
     """The parts of one error that are larger than it, of estimates by two standard errors.
 
     The noise floor is, where more noise is given than the error allows.
     """
-    found = []
+    found: list[str] = []
+    if not math.isfinite(float(number_in(error.total))):
+        return found
     for name, part in error.parts.items():
         excess: Any = part - error.total
         spread = float(excess.standard_error) if isinstance(excess, Uncertain) else 0.0
@@ -436,7 +438,7 @@ def error_verdict(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
         return f"The error is infinite: {', '.join(infinite)}."
     if not parts or not 0 < number < math.inf:
         return f"The total is {total if isinstance(total, Uncertain) else plain(number)}."
-    if excessive := _excessive(error):
+    if excessive := excessive_parts(error):
         above = " and ".join(part_label(error, name) for name in excessive)
         below = " and ".join(part_label(error, name) for name, part in parts.items() if part < 0)
         return f"The parts are not shares of the error: {above} is above it, {below} below 0."
@@ -976,14 +978,14 @@ def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
 
 _RULE = "1px solid color-mix(in srgb, currentColor 25%, transparent)"
 _SOFT = "opacity:.75"
-_HEADING = "font-weight:600;font-size:1.08em;margin-bottom:.3em"
+_HEADING = "font-weight:600;font-size:1.08em;margin:0 0 .3em 0"
 _NUMBERS = "text-align:right;font-variant-numeric:tabular-nums;white-space:pre"
 
 
 def as_html(content: Content) -> str:
     """A result for a notebook: the verdict, a bar of the causes, and tables."""
     blocks = [
-        _html("div", f"{content.lead} {content.verdict}".strip(), _HEADING),
+        _html("h4", f"{content.lead} {content.verdict}".strip(), _HEADING),
         _html("div", content.title, _SOFT),
         *(
             _table_html(table)
@@ -993,7 +995,7 @@ def as_html(content: Content) -> str:
         *(_html("div", line) for line in content.lines),
         *(_html("div", f"note: {note}", f"{_SOFT};font-size:.9em") for note in content.notes),
     ]
-    style = "max-width:60em;line-height:1.45;color:inherit;background:transparent"
+    style = "max-width:75em;overflow-x:auto;line-height:1.45;color:inherit;background:transparent"
     return f'<div style="{style}">{"".join(blocks)}</div>'
 
 
@@ -1029,6 +1031,8 @@ def _table_html(table: Table) -> str:
             for k, cell in enumerate(each.cells):
                 swatch = _swatch(table.parts.get(k, "")) if column is columns[0] else ""
                 style = f"{_NUMBERS if each.numeric else 'text-align:left'};padding:2px 8px"
+                if column is columns[0] and not each.numeric and len(cell) <= _LONGEST:
+                    style += ";white-space:nowrap"
                 text = _figure_spaces(cell) if each.numeric else cell
                 body[k].append(f'<td style="{style}">{swatch}{escape(text)}</td>')
         bars = _interval_bars(cells, column, table.confidence)
@@ -1100,7 +1104,7 @@ def _stacked_bar(table: Table) -> str:
 def _cause_bars(
     causes: Sequence[Mapping[str, Any]],
     labels: Mapping[str, str],
-    width: str = "11em",
+    width: str = "8em",
     height: str = "1em",
 ) -> list[str]:
     """Errors as bars of their causes in their colours, on one scale; long ones are cut."""
@@ -1134,7 +1138,7 @@ def _interval_bars(
     cells: Sequence[Any], column: Column, confidence: float | None
 ) -> list[str] | None:
     """Every interval of a column as a line with a dot at its estimate, on one scale from 0."""
-    drawn = column.form != "share" and not column.without_error
+    drawn = column.form not in ("share", "skill") and not column.without_error
     if not drawn or not any(isinstance(cell, Uncertain) for cell in cells):
         return None
     ends = []
@@ -1161,6 +1165,6 @@ def _interval_bars(
                 f'<span style="position:absolute;{dot};border-radius:3px;'
                 'background:currentColor"></span>'
             )
-        style = "position:relative;display:inline-block;width:9em;height:1em;vertical-align:middle"
+        style = "position:relative;display:inline-block;width:7em;height:1em;vertical-align:middle"
         bars.append(f'<span style="{style}">{marks}</span>')
     return bars

@@ -23,6 +23,7 @@ from doubletrouble._display import (
     Shown,
     Table,
     against_mean,
+    excessive_parts,
     settings_text,
     table_by_part,
 )
@@ -455,9 +456,9 @@ def _table(
     labels: dict[str, str] = {}
     for one in options:
         labels |= part_labels(one.error)
-    for each, one in zip(causes, options, strict=True):
-        if not each and one.error is not None:
-            each["total"] = one.error.total  # not split by cause
+    for k, one in enumerate(options):
+        if one.error is not None and (not causes[k] or excessive_parts(one.error)):
+            causes[k] = {"total": one.error.total}  # not split by cause
     return Table(
         name=name, columns=columns, rows=rows, confidence=confidence, causes=causes, labels=labels
     )
