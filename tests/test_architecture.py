@@ -263,7 +263,7 @@ def overhead(call: Callable[[], Any]) -> float:
     finally:
         tracemalloc.stop()
     parts = result.parts if hasattr(result, "parts") else vars(result)
-    arrays = list(parts.values())
+    arrays = [part for part in parts.values() if isinstance(part, np.ndarray)]
     assert all(array.size == POINTS for array in arrays)
     return float(peak - sum(array.nbytes for array in arrays)) / MEGABYTE
 
