@@ -3,9 +3,12 @@
 `test_parameters` tests the validator of numbers with all kinds of invalid values.
 """
 
+import inspect
 import math
+import pickle
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -311,3 +314,31 @@ def test_functions_must_return_finite_numbers_of_the_same_shape() -> None:
     assert message_of(dt.Problem, activation=functions[0][0]).startswith("activation must ")
     with pytest.raises(RuntimeError, match="out of order"):
         dt.activation(out_of_order)
+
+
+def test_names_of_other_conventions_have_a_hint() -> None:
+    law = dt.PowerLaw(capacity=1.5, source=0.5)
+    for call, name, hint in (
+        (dt.Problem, "n_features", "Problem.from_sizes"),
+        (dt.Problem, "dim", "Problem.from_sizes"),
+        (spectral, "ridge", "gram_ridge"),
+        (with_defaults(dt.SpectralProblem.from_law, law=law, n_samples=3), "ridge", "gram_ridge"),
+    ):
+        message = message_of(call, raises=TypeError, **{name: 1.0})
+        assert message.startswith(f"{name} is not an argument of ")
+        assert hint in message
+    assert "features_per_dim" in inspect.signature(dt.Problem).parameters
+    assert pickle.loads(pickle.dumps(PROBLEM)) == replace(PROBLEM)
+
+
+def test_only_public_names_are_listed() -> None:
+    for module in (dt.theory, dt.convex, dt.losses):
+        assert not {"np", "Any", "has_any_loss", "_error", "solved"} & set(dir(module))
+        assert all(hasattr(module, name) for name in dir(module))
+    assert {"Huber", "loss"} <= set(dir(dt.losses))
+
+
+def test_dim_of_a_spectrum_must_be_one_whole_number() -> None:
+    for dim in ([1, 2], "a", None):
+        message = message_of(dt.SpectralProblem.from_problem, PROBLEM, dim=dim)
+        assert message.startswith("dim must be one whole number, got")

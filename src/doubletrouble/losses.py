@@ -333,3 +333,8 @@ def name_or_loss(given: Loss) -> LossLike:
         return str(given) if loss(str(given)) == given else given
     except ValueError:  # without a name
         return given
+
+
+def __dir__() -> list[str]:
+    classes = [k for k, v in globals().items() if isinstance(v, type) and issubclass(v, Loss)]
+    return sorted([*classes, "loss"])

@@ -34,6 +34,8 @@ from doubletrouble.parameters import (
     checked,
     common_shape,
     declarations,
+    hinted,
+    number,
     parameter,
     refuse,
     shown,
@@ -279,6 +281,14 @@ class Problem(_Activated):
         return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
 
 
+_SIZES = "Problem.from_sizes takes n_features, n_samples and dim; Problem has their ratios"
+Problem.__init__ = hinted(  # type: ignore[method-assign]
+    n_features=f"{_SIZES}, as features_per_dim",
+    n_samples=f"{_SIZES}, as samples_per_dim",
+    dim=f"{_SIZES}",
+)(Problem.__init__)
+
+
 def require_ridge_regression(problem: object, function: str) -> None:
     """Raise ValueError if a function has the squared loss of regression only.
 
@@ -344,6 +354,7 @@ def ridge_name(problem: object) -> str:
     return "gram_ridge" if isinstance(problem, SpectralProblem) else "ridge"
 
 
+_GRAM_RIDGE = "its ridge is gram_ridge, the δ on the Gram matrix (see convert_ridge)"
 _LEVEL_FIELDS = tuple(f.name for f in fields(Levels))
 
 
@@ -540,6 +551,7 @@ class SpectralProblem(Declared):
         return f"{call}({start}{', '.join(f'{k}={v!r}' for k, v in values.items())})"
 
     @classmethod
+    @hinted(ridge=_GRAM_RIDGE)
     def from_law(
         cls,
         law: SpectralLaw,
@@ -721,9 +733,9 @@ class SpectralProblem(Declared):
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
         require_ridge_regression(problem, "SpectralProblem")
-        size = checked("dim", dim, glossary.WHOLE_DIM)
-        if not isinstance(size, float):
-            raise TypeError(f"dim must be one whole number, got {dim!r}")
+        if not isinstance(dim, int | float | np.number) or isinstance(dim, bool):
+            raise TypeError(f"dim must be one whole number, got {shown(dim)}")
+        size = number("dim", dim, glossary.WHOLE_DIM)
         if np.ndim(problem.signal):
             raise ValueError(f"signal must be a scalar here, got shape {np.shape(problem.signal)}")
         count, sigma = size, problem.moments
@@ -739,3 +751,6 @@ class SpectralProblem(Declared):
             nonlinear_signal=problem.nonlinear_signal,
             test_noise=problem.test_noise,
         )
+
+
+SpectralProblem.__init__ = hinted(ridge=_GRAM_RIDGE)(SpectralProblem.__init__)  # type: ignore[method-assign]

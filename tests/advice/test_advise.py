@@ -351,6 +351,7 @@ def test_advice_on_a_decomposition_is_the_error_of_averaged_seeds() -> None:
     assert two.now.error == result.error(2)
     assert two["10 models"].cost == {"fits": 5, "data": 1}
     assert dt.advise(result, measure="squared").to_json() == advice.to_json()
+    assert result.advise(2).to_json() == two.to_json()
     with pytest.raises(ValueError, match="measure must be squared for a"):
         dt.advise(result, measure="log")
 

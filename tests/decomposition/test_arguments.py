@@ -145,7 +145,7 @@ def test_training_sets_without_a_number_are_as_many_as_fit() -> None:
     with pytest.warns(UserWarning, match="sampling is underestimated"):
         shared = split(50)
     assert (shared.design.n_data, shared.design.n_test) == (20, 25)
-    assert any("between the value shown and 3 times" in note for note in shared.notes)
+    assert any("between the value shown and 3.0 times" in note for note in shared.notes)
     alone = split(90)
     assert (alone.design.n_data, alone.design.n_test) == (1, 10)
     not_identified(alone.error(), "sampling", "2 or more data sets")

@@ -30,7 +30,7 @@ def test_noise_needs_two_noise_draws() -> None:
     result = decompose_predictions(drawn(4, 1, 3, 5), np.zeros(5))
     assert list(result.error().parts) == ["initialization", "sampling", "bias"]
     not_identified(result.error(), "noise", r"^noise needs")
-    not_identified(result.anova(), "noise_sampling", r"^noise_sampling needs")
+    not_identified(result.anova(), "noise_sampling", r"^noise × sampling needs")
     assert result.anova().initialization.value < math.inf
     (note,) = result.notes
     assert "noise is in initialization and sampling" in note

@@ -78,3 +78,14 @@ def test_splitters_have_seeds() -> None:
     assert learner.cv.random_state is None
     plain = GridSearchCV(KernelRidge(), {"alpha": [0.1, 1]}, cv=KFold(3))
     assert any("has no random_state" in n for n in dt.decompose(plain, source(), **few).notes)
+
+
+def test_a_sample_with_other_arguments_is_named_with_its_signature() -> None:
+    def draw(n: int) -> Any:
+        return np.zeros((n, 2)), np.zeros(n)
+
+    wrong: Any = draw
+    with pytest.raises(
+        TypeError, match=r"^sample must be a function sample\(rng, n\) .*got draw\(n"
+    ):
+        dt.GeneratorSource(wrong, n_samples=5)

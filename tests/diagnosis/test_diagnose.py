@@ -687,6 +687,13 @@ def test_options_are_named_and_have_their_cost(tree: Diagnosis) -> None:
 # --- classes, groups, splitters ---
 
 
+def test_learners_to_compare_must_be_named() -> None:
+    X, y = rows()
+    wanted = 'models must be two or more learners by name, as {"a": …, "b": …}, got '
+    assert message_of(dt.compare, [Ridge(), Ridge()], X, y) == f"{wanted}list"
+    assert message_of(dt.compare, {"a": Ridge()}, X, y) == f"{wanted}1"
+
+
 def test_the_measure_of_a_diagnosis_is_that_of_its_error() -> None:
     X, y = rows(100)
     model, classes = DecisionTreeClassifier(max_depth=2), y > 0.5

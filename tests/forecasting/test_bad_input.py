@@ -168,3 +168,15 @@ def test_rows_of_few_values_are_repeated_by_chance(classes: bool) -> None:
         held_out = np.mean([(model.predict(x[200:]) - y[200:]) ** 2 for model in drawn])
         assert f.error(n_features=100, ridge=ridge).total.value == pytest.approx(held_out, rel=0.15)
         assert f.error(n_features=100, ridge=ridge, n_samples=400).extrapolated is False
+
+
+def test_settings_are_named() -> None:
+    f: Any = forecast()
+    for method in (f.error, f.advise):
+        with pytest.raises(TypeError, match="positional argument"):
+            method(10)
+    for call in (f.best_ridge, f.best_allocation):
+        assert message_of(call, 100, ridges=[]).startswith("ridges must not be empty")
+        assert message_of(call, 100, ridges=[1.0, -2.0]).startswith(
+            "ridges must be in [0, inf], got"
+        )

@@ -32,14 +32,12 @@ from doubletrouble.forecasting import Forecast
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
 from doubletrouble.losses import Logistic, MaxMargin, Measure
 from doubletrouble.options import (
-    DATA,
     FRONTIER,
     MANY_AT_BEST,
     NOW,
     RIDGE,
     Advice,
     Option,
-    option_after,
 )
 from doubletrouble.parameters import check_choice, number
 from doubletrouble.problems import Problem, SpectralProblem
@@ -49,13 +47,6 @@ Source: TypeAlias = AnyProblem | Forecast | Diagnosis | LearnerComparison | Deco
 """What `advise` takes."""
 
 AtRidge: TypeAlias = Literal["best", "fixed"]
-
-_AVERAGED = (10, math.inf)  # seeds, in the advice on a decomposition
-_MEASURED = "measured"
-_ONE_SIZE = (
-    "a decomposition has one size of training sets, which does not determine the error at "
-    "another; dt.diagnose(model, X, y) extrapolates it"
-)
 
 
 def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | None = None) -> Advice:
@@ -126,7 +117,7 @@ def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | Non
     if measure is not None:
         check_choice("measure", measure, (known,), f"a {type(source).__name__}")
     if isinstance(source, Decomposition):
-        return _averaging(source, ensemble)
+        return source.advise(ensemble)
     models = as_ensemble(ensemble, "Forecast.error").n_members
     return source.advise(ensemble=cast(float, models))
 
@@ -335,46 +326,3 @@ def _frontier(now: Setting) -> tuple[Setting, ...]:
     sizes = {"n_features": best.n_features, "n_samples": best.n_samples, "ridge": best.gram_ridge}
     models = Ensemble(float(best.n_members[0]))
     return (now.moved(FRONTIER, models, **{k: float(v[0]) for k, v in sizes.items()}),)
-
-
-# --- decompositions ------------------------------------------------------------------------------
-
-
-def _averaging(result: Decomposition, ensemble: EnsembleLike) -> Advice:
-    """The error of averaged seeds, and why that of more data is not determined."""
-    design, measure, confidence = result.design, result.measure, result.confidence
-    if (missing := design.lacks("total", ("target",))) is not None:
-        raise ValueError(missing)
-    now = result.error(ensemble)
-    present = scalar(as_ensemble(ensemble, "Decomposition.error").n_members)
-    at_present = Option(
-        name=NOW,
-        error=now,
-        status=_MEASURED,
-        cost={"fits": 1.0, "data": 1.0},
-        setting={"n_members": present},
-    )
-    reason = design.lacks("the error of an ensemble", ("init",)) or ""
-    if design.deterministic:
-        reason = "the learner has no seed: averaging changes nothing"
-    elif math.isinf(float(now.total)):
-        reason = "the error is infinite"
-    # other measures do not fall as 1/K
-    sizes = _AVERAGED if measure == "squared" or design.deterministic else (design.n_init,)
-    options = []
-    for K in sizes:
-        models = f"{'∞' if math.isinf(K) else K} models"
-        options.append(
-            option_after(
-                f"vote of {models}" if measure == "zero_one" else models,
-                None if reason else result.error(K),
-                at_present,
-                confidence=confidence,
-                status=_MEASURED,
-                cost={"fits": K / present, "data": 1.0},
-                reason=reason,
-                setting={"n_members": K},
-            )
-        )
-    more = option_after(DATA, None, at_present, cost={"fits": 1.0, "data": 2.0}, reason=_ONE_SIZE)
-    return Advice(now=at_present, changes=(*options, more), confidence=confidence)

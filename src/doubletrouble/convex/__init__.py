@@ -10,3 +10,7 @@ from doubletrouble.convex._order_parameters import order_parameters as order_par
 from doubletrouble.convex._order_parameters import solved as solved
 from doubletrouble.convex._separability import separability as separability
 from doubletrouble.convex._separability import threshold_ratio as threshold_ratio
+
+
+def __dir__() -> list[str]:  # the other names are for the other packages
+    return ["LinearFit", "LinearModel", "order_parameters", "separability", "threshold_ratio"]

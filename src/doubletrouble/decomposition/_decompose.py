@@ -173,7 +173,7 @@ def decompose(
     -------
     LearnerDecomposition
         Every part with its standard error, and all predictions: `error()`, `anova()`,
-        `by_row()`, `plot()`.
+        `advise()`, `by_row()`, `plot()`.
 
     Raises
     ------

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from doubletrouble.palette import printed_name
 
 _REQUIREMENTS = {
-    "noise": "2 or more draws of label noise on each data set, got 1",
-    "init": "2 or more initializations, got 1",
-    "data": "2 or more data sets, got 1",
+    "noise": "2 or more draws of label noise on each data set (n_noise), got 1",
+    "init": "2 or more initializations (n_init), got 1",
+    "data": "2 or more data sets (n_data), got 1",
     "crossed": "the same initializations for every data set, got fresh ones (crossed=False)",
     "target": "truth or y_test, got neither",
     "both": "labels of the test points with and without noise (truth and y_test)",

@@ -38,11 +38,18 @@ from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate, estimate_of
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
+from doubletrouble.options import DATA, NOW, Advice, Option, option_after
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, Labels, Value, number, without_rounding
 from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors, unsplit_error
 
 _FEW_MEMBERS = 5
+_AVERAGED = (10, math.inf)  # seeds, in advice
+_MEASURED = "measured"
+_ONE_SIZE = (
+    "a decomposition has one size of training sets, which does not determine the error at "
+    "another; dt.diagnose(model, X, y) extrapolates it"
+)
 _WORTHWHILE = 0.01  # the least share that the verdict mentions
 
 
@@ -233,6 +240,67 @@ class Decomposition(Shown):
             separate_total=total,
             label=self._label,
         )
+
+    def advise(self, ensemble: EnsembleLike = 1) -> Advice:
+        """The error of averaged seeds beside the present one, and the gain.
+
+        The error on more data is not determined by one size of training sets: `diagnose`
+        extrapolates it.
+
+        Parameters
+        ----------
+        ensemble : float or Ensemble, default: 1
+            The present number of averaged seeds, as for `error`.
+
+        Returns
+        -------
+        Advice
+            The options of more seeds, and "2x data", which is withheld.
+
+        Raises
+        ------
+        ValueError
+            If the total is not identified, or `ensemble` is not available.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        """
+        design, measure, confidence = self.design, self.measure, self.confidence
+        if (missing := design.lacks("total", ("target",))) is not None:
+            raise ValueError(missing)
+        now = self.error(ensemble)
+        present = self._size(ensemble, "Decomposition.error")
+        at_present = Option(
+            name=NOW,
+            error=now,
+            status=_MEASURED,
+            cost={"fits": 1.0, "data": 1.0},
+            setting={"n_members": present},
+        )
+        reason = design.lacks("the error of an ensemble", ("init",)) or ""
+        if design.deterministic:
+            reason = "the learner has no seed: averaging changes nothing"
+        elif math.isinf(float(now.total)):
+            reason = "the error is infinite"
+        # other measures do not fall as 1/K
+        sizes = _AVERAGED if measure == "squared" or design.deterministic else (design.n_init,)
+        options = []
+        for K in sizes:
+            models = f"{'∞' if math.isinf(K) else K} models"
+            options.append(
+                option_after(
+                    f"vote of {models}" if measure == "zero_one" else models,
+                    None if reason else self.error(K),
+                    at_present,
+                    confidence=confidence,
+                    status=_MEASURED,
+                    cost={"fits": K / present, "data": 1.0},
+                    reason=reason,
+                    setting={"n_members": K},
+                )
+            )
+        cost = {"fits": 1.0, "data": 2.0}
+        more = option_after(DATA, None, at_present, cost=cost, reason=_ONE_SIZE)
+        return Advice(now=at_present, changes=(*options, more), confidence=confidence)
 
     def _size(self, ensemble: EnsembleLike, function: str) -> float:
         """K; more than one member needs a second initialization."""

@@ -11,10 +11,12 @@ their effects are in "bias".
 
 from __future__ import annotations  # help() then shows names, not their definitions
 
+import inspect
 import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from numbers import Real
@@ -40,6 +42,7 @@ Inputs: TypeAlias = Any
 LabelsLike: TypeAlias = Any
 """Labels of a source: given as array_like, kept as `Labels`."""
 SampleFunction: TypeAlias = Callable[[np.random.Generator, int], tuple[Inputs, npt.ArrayLike]]
+_SAMPLE = "sample must be a function sample(rng, n) that returns X, y"
 Noise: TypeAlias = float | Callable[[np.random.Generator, Labels], Labels]
 """A standard deviation, a share of flipped classes, or a function rng, y -> noisy y."""
 Resampling: TypeAlias = Literal["disjoint", "subsample", "bootstrap"]
@@ -287,9 +290,14 @@ class GeneratorSource:
 
     def __post_init__(self) -> None:
         if not callable(self.sample):
-            raise TypeError(
-                f"sample must be a function rng, n -> X, y, got {type(self.sample).__name__}"
-            )
+            raise TypeError(f"{_SAMPLE}, got {type(self.sample).__name__}")
+        with suppress(ValueError):  # without a signature
+            signature = inspect.signature(self.sample)
+            try:
+                signature.bind(None, self.n_samples)
+            except TypeError:
+                name = getattr(self.sample, "__name__", type(self.sample).__name__)
+                raise TypeError(f"{_SAMPLE}, got {name}{signature}") from None
         whole_number("n_samples", self.n_samples, 1)
         whole_number("n_test", self.n_test, 1)
         _check_noise("noise", self.noise)

@@ -282,7 +282,12 @@ def compare(
     True
     """
     if not isinstance(models, Mapping) or len(models) < 2:
-        raise ValueError(f"models must be two or more learners by name, got {models!r}")
+        got = type(models).__name__
+        if isinstance(models, Mapping):
+            got = f"{len(models)}"
+        raise ValueError(
+            f'models must be two or more learners by name, as {{"a": …, "b": …}}, got {got}'
+        )
     _check_names("models", models)
     run = _Learners.of(
         X,

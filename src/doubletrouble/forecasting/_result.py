@@ -385,7 +385,7 @@ class Forecast(Shown):
             If an argument is not one number.
         """
         P, _, K, N = self._model(n_features, DEFAULT_RIDGE, ensemble, n_samples)
-        grid = self._ridges(N) if ridges is None else ridges
+        grid = self._ridges(N) if ridges is None else _choices(ridges)
         best = int(np.argmin(self._total(P, grid, K, N)))
         if ridges is None:
             grid = np.geomspace(*_neighbours(grid, best), 33)
@@ -454,7 +454,7 @@ class Forecast(Shown):
         if (least := cost_of(1.0, N, K[0], "ensemble", cost)) > C:
             raise ValueError(f"budget must be at least {least:g}, that of one feature, got {C:g}")
         most = np.floor(most_features(C, N, K, "ensemble", cost))
-        lam = self._ridges(N)[::_COARSER] if ridges is None else ridges
+        lam = self._ridges(N)[::_COARSER] if ridges is None else _choices(ridges)
 
         def least_error(sizes: FloatArray) -> tuple[int, int]:
             """Indices of K and P, each at its best ridge."""
@@ -737,6 +737,11 @@ def _per_member(variance: FloatArray, n_members: FloatArray) -> FloatArray:
     """V/K; 0 for infinitely many models."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(n_members), 0.0, variance / n_members)
+
+
+def _choices(ridges: npt.ArrayLike) -> FloatArray:
+    """The ridges to choose from."""
+    return np.atleast_1d(np.asarray(checked("ridges", ridges, glossary.RIDGE)))
 
 
 def _neighbours(grid: FloatArray, index: int) -> tuple[float, float]:

@@ -36,3 +36,13 @@ from doubletrouble.theory._gradient_flow import gradient_flow as gradient_flow
 from doubletrouble.theory._optimum import OptimalRidge as OptimalRidge
 from doubletrouble.theory._optimum import error_slopes as error_slopes
 from doubletrouble.theory._optimum import optimal_ridge as optimal_ridge
+
+_PUBLIC = (
+    "DISTINCT Filter anova best_stopping_time calibration committee effective_ridge error_slopes "
+    "exact_error exponents gradient_flow mode_exponents optimal_ridge pair_error psi_terms regimes "
+    "training_error"
+)
+
+
+def __dir__() -> list[str]:  # the other names are for the other packages
+    return _PUBLIC.split()
