@@ -75,6 +75,9 @@ else:  # pandas is imported where a frame is made
     DataFrame = Any
 
 
+Json: TypeAlias = dict[str, Any]
+"""A JSON object."""
+
 Form: TypeAlias = Literal[
     "words", "number", "count", "exponent", "skill", "share", "gain", "multiples", "settings"
 ]
@@ -127,7 +130,7 @@ class Table:
     labels: Mapping[str, str] = field(default_factory=dict)  # of causes, if not the usual ones
     shape: tuple[int, ...] = ()  # of the points that are its rows
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Json]:
         """The rows for programs: a mapping from names to numbers and words for each."""
         entries: dict[str, list[Any]] = {}
         for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False):

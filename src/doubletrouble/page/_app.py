@@ -13,7 +13,7 @@ from typing import Any
 from flask import Flask, Response, abort, jsonify, request, send_from_directory
 from werkzeug.exceptions import HTTPException
 
-from doubletrouble._display import strict_json
+from doubletrouble._display import Json, strict_json
 from doubletrouble.advice import advise_problem
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.page._declarations import STATIC, served_declarations
@@ -141,7 +141,7 @@ def application(
         """Start, cancel or report the forecast of a table, answer questions, or forget both."""
         given = _body()
         data, setting = given.get("data"), given.get("setting")
-        actions: dict[str, Callable[[], dict[str, Any]]] = {
+        actions: dict[str, Callable[[], Json]] = {
             "start": lambda: forecasts.start(data, given.get("choice")),
             "status": lambda: forecasts.status(data),
             "cancel": lambda: forecasts.cancel(data),
@@ -157,7 +157,7 @@ def application(
     return app
 
 
-def _body() -> dict[str, Any]:
+def _body() -> Json:
     """The JSON object of a request."""
     if (request.content_length or 0) > _MOST_BYTES:
         abort(413, f"a request must have at most {_MOST_BYTES} bytes")

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from doubletrouble import __version__, glossary
-from doubletrouble._display import strict_json
+from doubletrouble._display import Json, strict_json
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, SUPPORT
 from doubletrouble.losses import LOSSES
@@ -299,12 +299,12 @@ LOSS: dict[str, Control] = {
 """The controls of other losses, which only the server has."""
 
 
-def served_declarations() -> dict[str, Any]:
+def served_declarations() -> Json:
     """The declarations of a page that has a server: with the controls of other losses."""
-    declared: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    declared: Json = json.loads(FILE.read_text(encoding="utf-8"))
     declared["controls"] |= {name: _control(one) for name, one in LOSS.items()}
     declared["losses"] = {name: list(kind.tasks) for name, kind in LOSSES.items()}
-    served: dict[str, Any] = strict_json(declared)
+    served: Json = strict_json(declared)
     return served
 
 
@@ -375,12 +375,12 @@ _CITATION = {
 }
 
 
-def page_declarations(claims: str) -> dict[str, Any]:
+def page_declarations(claims: str) -> Json:
     """Everything that the browser takes from Python, as JSON: infinite numbers are "inf".
 
     `claims` is the text of docs/claims.md.
     """
-    result: dict[str, Any] = strict_json(
+    result: Json = strict_json(
         {
             "version": __version__,
             "citation": _CITATION,
@@ -408,7 +408,7 @@ def _without_noise(colors: Mapping[str, Mapping[str, str]]) -> dict[str, dict[st
     }
 
 
-def _control(control: Control) -> dict[str, Any]:
+def _control(control: Control) -> Json:
     """A control; of a number, what is empty or false is left out."""
     shared = {
         "label": control.label,

@@ -21,6 +21,7 @@ from typing import IO, Any, Self
 import numpy as np
 
 from doubletrouble import __version__, glossary
+from doubletrouble._display import Json
 from doubletrouble.activations import NAMES
 from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.page._processes import Worker, exit_when_closed, run, write
@@ -190,7 +191,7 @@ class ForecastSetting:
     n_samples: float
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> Json:
         """The arguments of `Forecast.error`."""
         values = asdict(self)
         return {"ensemble": values.pop("n_members"), **values}
@@ -247,7 +248,7 @@ def _column(name: str, index: object, table: Any) -> str:
     return str(table.columns[index])
 
 
-def _described(table: Any) -> dict[str, Any]:
+def _described(table: Any) -> Json:
     """What the page shows of a table; the target is the last column of numbers that differ."""
     columns = []
     for name, values in table.items():
@@ -277,7 +278,7 @@ def main(given: IO[bytes]) -> None:
     inputs = _read_floats(given, rows * columns).reshape(rows, columns)
     labels = _read_floats(given, rows)
     groups = _read_floats(given, rows) if options.pop("grouped") else None
-    questions: queue.Queue[dict[str, Any]] = queue.Queue()
+    questions: queue.Queue[Json] = queue.Queue()
     exit_when_closed(given, questions.put)
     try:
         with warnings.catch_warnings():
@@ -295,7 +296,7 @@ def _read_floats(given: IO[bytes], count: int) -> FloatArray:
     return np.frombuffer(given.read(8 * count), dtype=np.float64)
 
 
-def _summary(result: Forecast) -> dict[str, Any]:
+def _summary(result: Forecast) -> Json:
     """What does not depend on the model."""
     return {
         "n_samples": result.n_samples,
@@ -315,7 +316,7 @@ def _summary(result: Forecast) -> dict[str, Any]:
     }
 
 
-def _answer(result: Forecast, kind: str, setting: Mapping[str, float]) -> dict[str, Any]:
+def _answer(result: Forecast, kind: str, setting: Mapping[str, float]) -> Json:
     """The curve and the split of a model, or the advice on it."""
     model = ForecastSetting(**setting)
     try:
@@ -330,7 +331,7 @@ def curve_features(n_rows: int, n_samples: float) -> FloatArray:
     return np.unique(np.append(grid, n_samples))
 
 
-def _errors(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
+def _errors(result: Forecast, model: ForecastSetting) -> Json:
     P = curve_features(result.n_samples, model.n_samples)
     present = model.arguments
     curve = present | {"n_features": P}
@@ -355,9 +356,9 @@ def _errors(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
     }
 
 
-def _advice(result: Forecast, model: ForecastSetting) -> dict[str, Any]:
+def _advice(result: Forecast, model: ForecastSetting) -> Json:
     advice = result.advise(**model.arguments)
-    answer: dict[str, Any] = json.loads(advice.to_json())
+    answer: Json = json.loads(advice.to_json())
     return answer
 
 
@@ -373,11 +374,11 @@ class _Computation:
     notes: tuple[str, ...]
     status: str = "running"  # then ready, failed or cancelled
     message: str = ""
-    summary: dict[str, Any] = field(default_factory=dict)
+    summary: Json = field(default_factory=dict)
     waiting: int = 0
     pipes: threading.Lock = field(default_factory=threading.Lock)  # held for each question
 
-    def start(self, rows: TableRows) -> dict[str, Any]:
+    def start(self, rows: TableRows) -> Json:
         """The answer to the arrays; empty if the process has ended."""
         options = {
             "shape": rows.inputs.shape,
@@ -392,7 +393,7 @@ class _Computation:
             arrays.append(np.unique(rows.groups, return_inverse=True)[1])
         return self._answer(options, *(np.asarray(one, dtype=float).tobytes() for one in arrays))
 
-    def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def ask(self, question: Mapping[str, Any]) -> Json:
         """The answer to a question."""
         with self.pipes:
             answer = self._answer(question)
@@ -400,13 +401,13 @@ class _Computation:
             raise ValueError("forecast must be running, got one that has ended: start it again")
         return answer
 
-    def _answer(self, request: Mapping[str, Any], *arrays: bytes) -> dict[str, Any]:
+    def _answer(self, request: Mapping[str, Any], *arrays: bytes) -> Json:
         with suppress(OSError, ValueError):  # ValueError: the pipe is closed
             self.worker.send(request, *arrays)
             return next(self.worker.answers(), {})
         return {}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return {
             "status": self.status,
             "message": self.message,
@@ -432,7 +433,7 @@ class Forecasts:
         self._known: OrderedDict[str, _Loaded] = OrderedDict()
         self._closed = False
 
-    def load(self, content: bytes) -> dict[str, Any]:
+    def load(self, content: bytes) -> Json:
         """Read a table; the oldest is released where there are too many."""
         if not self._reading.acquire(blocking=False):
             raise ValueError("tables must be read one at a time, got a second: wait")
@@ -449,7 +450,7 @@ class Forecasts:
                 self._end(self._known.popitem(last=False)[1])
         return {"data": key, **described}
 
-    def start(self, key: object, given: object) -> dict[str, Any]:
+    def start(self, key: object, given: object) -> Json:
         """Start the forecast of a table, in place of an earlier one."""
         table = self._loaded(key).table
         choice = ForecastChoice.from_json(given, table)
@@ -464,26 +465,26 @@ class Forecasts:
         threading.Thread(target=self._follow, args=(one, rows), daemon=True).start()
         return self.status(key)
 
-    def status(self, key: object) -> dict[str, Any]:
+    def status(self, key: object) -> Json:
         """How far the forecast of a table is."""
         with self._lock:
             one = self._held(key).computation
             return one.to_json() if one else {"status": "none"}
 
-    def cancel(self, key: object) -> dict[str, Any]:
+    def cancel(self, key: object) -> Json:
         """Stop the forecast of a table."""
         with self._lock:
             self._end(self._held(key))
         return self.status(key)
 
-    def release(self, key: object) -> dict[str, Any]:
+    def release(self, key: object) -> Json:
         """Forget a table and its forecast."""
         with self._lock:
             if isinstance(key, str) and key in self._known:
                 self._end(self._known.pop(key))
         return {"status": "none"}
 
-    def ask(self, key: object, kind: str, given: object) -> dict[str, Any]:
+    def ask(self, key: object, kind: str, given: object) -> Json:
         """The curve and the split at a setting ("error"), or the advice on it ("advice")."""
         with self._lock:
             one = self._ready(key)
@@ -502,7 +503,7 @@ class Forecasts:
             raise ValueError(answer["message"])
         return answer
 
-    def script(self, key: object, given: object, file: object) -> dict[str, Any]:
+    def script(self, key: object, given: object, file: object) -> Json:
         """Python lines of the forecast of a table."""
         if not isinstance(file, str) or len(file) > 1000:
             raise ValueError(f"file must be the name of a file, got {file!r:.60}")

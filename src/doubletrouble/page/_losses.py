@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from doubletrouble._display import Json
 from doubletrouble.convex import threshold_ratio
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import ConvergenceError
@@ -126,7 +127,7 @@ def _code(value: Any) -> str:
     return repr(int(number) if number.is_integer() and abs(number) < 1e15 else number)
 
 
-def loss_curve(request: LossRequest) -> dict[str, Any]:
+def loss_curve(request: LossRequest) -> Json:
     """The error by cause along P/N, and at one P/N."""
     try:
         with _LOCK:
@@ -138,7 +139,7 @@ def loss_curve(request: LossRequest) -> dict[str, Any]:
 
 
 @lru_cache(_CURVES)
-def _along(request: LossRequest) -> dict[str, Any]:
+def _along(request: LossRequest) -> Json:
     """The curves, which do not depend on the P/N of the request."""
     threshold = request.threshold()
     control = SETTING["features_per_sample"]
@@ -168,7 +169,7 @@ def _along(request: LossRequest) -> dict[str, Any]:
 
 
 @lru_cache(_CURVES)
-def _here(request: LossRequest) -> dict[str, Any]:
+def _here(request: LossRequest) -> Json:
     separable = request.features_per_sample > request.threshold()
     if isinstance(loss(request.loss), MaxMargin) and not separable:
         return {"message": "the classes are not separable with these features: there is no margin"}

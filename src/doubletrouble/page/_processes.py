@@ -15,7 +15,7 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from doubletrouble._display import strict_json
+from doubletrouble._display import Json, strict_json
 
 # --- in the server -------------------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ class Worker:
             self.process.stdin.write(content)
         self.process.stdin.flush()
 
-    def answers(self) -> Iterator[dict[str, Any]]:
+    def answers(self) -> Iterator[Json]:
         """The answers until the process ends; ValueError if one is not JSON."""
         for line in self.process.stdout or ():
             if not line.endswith(b"\n"):  # cut off by the end of the process

@@ -17,6 +17,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
+from doubletrouble._display import Json
 from doubletrouble.ensembles import SUPPORT
 from doubletrouble.page._processes import Worker, exit_when_closed, run, write
 from doubletrouble.page._settings import PageSetting, json_number, view_value
@@ -163,7 +164,7 @@ def main(given: IO[bytes]) -> None:
         write(_simulated(request, value))
 
 
-def _simulated(request: SimulationRequest, value: float) -> dict[str, Any]:
+def _simulated(request: SimulationRequest, value: float) -> Json:
     """One point: its position at whole P and N, and every part with its standard error."""
     problem, ensemble = request.problem_and_ensemble(value)
     times = request.times(value)
@@ -216,7 +217,7 @@ class _Simulation:
     """A request and its results so far."""
 
     request: SimulationRequest
-    results: dict[float, dict[str, Any]] = field(default_factory=dict)
+    results: dict[float, Json] = field(default_factory=dict)
     status: str = "waiting"  # then running, and done, cancelled or failed
     message: str = ""
     worker: Worker | None = None
@@ -230,7 +231,7 @@ class _Simulation:
         """Whether it continues when it is started again."""
         return self.status in ("cancelled", "failed")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         points = [result for result in self.results.values() if "refused" not in result]
         refused = [(x, r["refused"]) for x, r in self.results.items() if "refused" in r]
         return {
@@ -272,7 +273,7 @@ class Simulations:
                     del self._known[key]
             self._start_waiting()
 
-    def status(self, request: SimulationRequest) -> dict[str, Any] | None:
+    def status(self, request: SimulationRequest) -> Json | None:
         """Status and points of a simulation, or None if it was never started."""
         with self._lock:
             one = self._known.get(request.key)
