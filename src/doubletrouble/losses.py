@@ -55,17 +55,24 @@ NetworkMeasure: TypeAlias = Literal["squared", "zero_one"]
 """The error of networks, whose score has no probability."""
 NETWORK_MEASURES: tuple[NetworkMeasure, ...] = get_args(NetworkMeasure)
 
-MEASURE_LABELS: dict[str, str] = {
+_MEASURE_NAMES: dict[str, str] = {
     "squared": "squared error",
-    "brier": "Brier score",  # squared, of probabilities
     "log": "cross-entropy",
     "zero_one": "error rate",
     "zero_one_noisy": "rate of wrong noisy labels",
 }
-"""What each measure is called where it is printed."""
 
 LOSSES: dict[str, type[Loss]] = {}
 """Losses by name."""
+
+
+def measure_name(measure: str, *, probabilities: bool = False) -> str:
+    """What a measure is called where it is printed; `probabilities` of classes have a Brier score.
+
+    >>> measure_name("zero_one"), measure_name("squared", probabilities=True)
+    ('error rate', 'Brier score')
+    """
+    return "Brier score" if probabilities and measure == "squared" else _MEASURE_NAMES[measure]
 
 
 @dataclass(frozen=True, repr=False)

@@ -401,7 +401,8 @@ def _legend(advice: Advice) -> list[str]:
     known = {SYMBOLS.get(name, name) for name in advice.now.setting if name in SYMBOLS}
     if not any(symbol.startswith("P") for symbol in known):
         return []
-    letters = ["P: features", "N: training samples", "D: input dimensions", "K: models", "λ: ridge"]
+    samples = "N: training samples" if advice.confidence is None else "N: rows"
+    letters = ["P: features", samples, "D: input dimensions", "K: models", "λ: ridge"]
     shown = [text for text in letters if any(text[0] in symbol for symbol in known)]
     peaks = [one.name for one in advice if one.is_at_peak and one.total > advice.now.total]
     lines = [f"Closer to the peak of double descent at P = N: {', '.join(peaks)}."] if peaks else []

@@ -37,7 +37,7 @@ from doubletrouble.decomposition._losses import (
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate, estimate_of
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
+from doubletrouble.losses import LearnerMeasure, measure_name
 from doubletrouble.options import DATA, NOW, Advice, Option, option_after
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, Labels, Value, number, without_rounding
@@ -186,7 +186,7 @@ class Decomposition(Shown):
     @property
     def _label(self) -> str:
         """The name of the error."""
-        return MEASURE_LABELS[self.measure]
+        return measure_name(self.measure)
 
     @property
     def _is_infinite(self) -> bool:
@@ -423,8 +423,7 @@ class LearnerDecomposition(Decomposition):
 
     @property
     def _label(self) -> str:
-        is_brier = self.measure == "squared" and self.classes is not None
-        return MEASURE_LABELS["brier" if is_brier else self.measure]
+        return measure_name(self.measure, probabilities=self.classes is not None)
 
     def by_row(self) -> RowErrors:
         """The error at every test row by cause; the means over them are those of `error()`.

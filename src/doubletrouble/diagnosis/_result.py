@@ -29,7 +29,7 @@ from doubletrouble.diagnosis._measurements import Alternative, Measurement, Meas
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.estimates import Estimate, PosteriorDraws, estimate_of
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.losses import MEASURE_LABELS, LearnerMeasure
+from doubletrouble.losses import LearnerMeasure, measure_name
 from doubletrouble.options import (
     BAG,
     DATA,
@@ -129,8 +129,7 @@ class Diagnosis(Shown):
 
     def _label_of(self, measure: LearnerMeasure = "squared") -> str:
         """The name of the error."""
-        is_brier = measure == "squared" and self.classes is not None
-        return MEASURE_LABELS["brier" if is_brier else measure]
+        return measure_name(measure, probabilities=self.classes is not None)
 
     def _about(self, measure: LearnerMeasure) -> dict[str, Any]:
         """The name of the error, and its baseline."""

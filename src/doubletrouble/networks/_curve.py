@@ -25,7 +25,7 @@ from doubletrouble._numbers import plain, whole
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import EnsembleLike, Vote
 from doubletrouble.errors import SweepInterrupted
-from doubletrouble.losses import MEASURE_LABELS
+from doubletrouble.losses import measure_name
 from doubletrouble.networks._result import LazyRun, ensemble_size
 from doubletrouble.networks._settings import (
     DEFAULTS,
@@ -143,7 +143,7 @@ class LazyCurve(Shown):
             x=x,
             xlabel="nodes per hidden layer" if name == "width" else "laziness α",
             lines=lines,
-            ylabel=MEASURE_LABELS["zero_one"],
+            ylabel=measure_name("zero_one"),
             logx=True,
             logy=False,
         )

@@ -16,7 +16,7 @@ from doubletrouble.decomposition import Statistic, digest, ensemble_error, group
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
 from doubletrouble.estimates import Estimate, estimate_of
-from doubletrouble.losses import MEASURE_LABELS, NETWORK_MEASURES, NetworkMeasure
+from doubletrouble.losses import NETWORK_MEASURES, NetworkMeasure, measure_name
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, check_choice, whole_number
@@ -312,7 +312,7 @@ class LazyRun(Shown):
             x=sizes,
             xlabel="networks K",
             lines=lines,
-            ylabel=MEASURE_LABELS["zero_one"],
+            ylabel=measure_name("zero_one"),
             logy=False,
         )
 
@@ -337,7 +337,7 @@ def zero_one_error(
 def zero_one_terms(total: Estimate) -> ErrorTerms[Estimate]:
     """Return the terms of an error rate, which is not split."""
     return unsplit_error(
-        total, "parts need measure 'squared', got 'zero_one'", label=MEASURE_LABELS["zero_one"]
+        total, "parts need measure 'squared', got 'zero_one'", label=measure_name("zero_one")
     )
 
 

@@ -34,7 +34,7 @@ from doubletrouble.ensembles import (
     combine,
 )
 from doubletrouble.estimates import Estimate
-from doubletrouble.losses import MEASURE_LABELS, MEASURES, VOTE_MEASURES
+from doubletrouble.losses import MEASURES, VOTE_MEASURES, measure_name
 from doubletrouble.parameters import (
     FloatArray,
     IntArray,
@@ -651,14 +651,14 @@ class ConvexSimulation(Simulation):
                 self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
                 _NO_INFORMATION,
                 coordinates=self._coordinates(scheme),
-                label=MEASURE_LABELS[measure],
+                label=measure_name(measure),
             )
         parts = measured.parts(estimated, powers)
         others = {name: parts.pop(name) for name in ("bias", "bayes")}
         return ErrorTerms(
             **self._estimates(parts, at, others),
             coordinates=self._coordinates(scheme),
-            label=MEASURE_LABELS[measure],
+            label=measure_name(measure),
         )
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
@@ -737,7 +737,7 @@ class ConvexSimulation(Simulation):
             self.estimate(rate),
             _VOTE_TOTAL_ONLY,
             coordinates=self._coordinates(vote),
-            label=MEASURE_LABELS["zero_one"],
+            label=measure_name("zero_one"),
         )
 
     def held_out(self, ensemble: int = 1) -> Estimate:

@@ -41,7 +41,7 @@ from doubletrouble.ensembles import (
     product_or_zero,
 )
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.losses import MEASURE_LABELS, MEASURES, VOTE_MEASURES, Measure
+from doubletrouble.losses import MEASURES, VOTE_MEASURES, Measure, measure_name
 from doubletrouble.parameters import (
     FloatArray,
     Indices,
@@ -150,7 +150,7 @@ def exact_error(
     return ErrorTerms(
         **parts,
         coordinates=coordinates(problem, scheme) if varying else {},
-        label=MEASURE_LABELS[name],
+        label=measure_name(name),
     )
 
 

@@ -327,7 +327,7 @@ function forecastView(forecast) {
   const controlBox = html("section", { class: "controls", "aria-label": "Controls" }, basic, buttons);
   const box = html("div", { class: "figure" }, figure.host, messages, figure.under);
   const bench = html("div", { class: "workbench" }, box, controlBox);
-  const [split, changes] = [splitPanel(), advicePanel()];
+  const [split, changes] = [splitPanel(), advicePanel(controls)];
   const away = takeAway(forecast, () => ({ setting, answer }));
   const below = html("div", { class: "below" }, split.element, changes.element, trustPanel(forecast), away);
   let answer = null; // the curve that is shown
@@ -519,18 +519,17 @@ function swatch(name) {
 }
 
 /** What each change of the model brings. */
-function advicePanel() {
+function advicePanel(controls) {
   const summary = html("p", { "aria-live": "polite" }, "The changes are compared …");
   const body = html("div");
   const note = html("p", { class: "soft" });
   const element = panel("", "Which change pays?", summary, body, note);
-  const SYMBOLS = { n_features: "P", n_members: "K", n_samples: "N", ridge: "λ" };
   const isExtrapolated = ({ status }) => status === "extrapolated";
 
   function row(option, now, chosen) {
-    const differing = Object.keys(SYMBOLS).filter((name) => option[name] !== now[name] || option === now);
+    const differing = Object.keys(controls).filter((name) => option[name] !== now[name] || option === now);
     const digits = { ridge: 3 };
-    const values = differing.map((name) => `${SYMBOLS[name]} = ${shownNumber(option[name], digits[name] ?? 6)}`);
+    const values = differing.map((name) => `${controls[name].symbol} = ${shownNumber(option[name], digits[name] ?? 6)}`);
     if (option !== now) values.push(`training ×${shownNumber(option.cost_training, 3)}`);
     const hasGain = typeof option.gain === "number";
     const interval = hasGain ? `${signed(option.gain_low)} to ${signed(option.gain_high)}` : "";
