@@ -710,7 +710,8 @@ def _beside(ax: Axes, x: float, row: float, text: str, **style: Any) -> float:
     lines = [len(line) for label in _row_labels(ax) for line in label.splitlines()]
     beside = 0.3 + 0.6 * _POINTS["medium"] / 72 * max(lines, default=0)
     share = _LETTER * min(len(text) + 1, 40) / max(_width(ax) - beside, 1.0)
-    return max(x, 0.0) / (1 - min(share, 0.7))
+    left, share = min(ax.dataLim.x0, 0.0), min(share, 0.7)
+    return float((max(x, 0.0) - share * left) / (1 - share))
 
 
 def _aside(ax: Axes, row: float, note: str) -> None:
@@ -781,6 +782,7 @@ def _draw_bars(picture: Bars, ax: Axes) -> None:
     colors = _colors(row.part for row in picture.rows)
     whiskers, right = False, 0.0
     _begin_rows(ax, [row.label for row in picture.rows])
+    _reach_left(ax, [float(_number(row.value)) for row in picture.rows])
     for y, row in enumerate(picture.rows):
         value = float(_number(row.value))
         if not math.isfinite(value):
@@ -803,6 +805,11 @@ def _draw_bars(picture: Bars, ax: Axes) -> None:
     _draw_marks(ax, picture.marks)
     notes = [picture.note, _meaning(picture.confidence) if whiskers else ""]
     _label_x(ax, picture.xlabel, notes, _row_labels(ax))
+
+
+def _reach_left(ax: Axes, ends: Iterable[float]) -> None:
+    """Include the ends of bars left of 0 in the limits of the data, for the room of texts."""
+    ax.update_datalim([(min([0.0, *filter(math.isfinite, ends)]), 0.0)])
 
 
 def _begin_at_zero(ax: Axes, right: float) -> None:
@@ -927,6 +934,7 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
     x_max = _LONGEST_WHISKER * now if 0 < now < math.inf else math.inf
     _begin_rows(ax, labels)
     causes = [*picture.parts.values(), ("total", picture.total)]
+    _reach_left(ax, np.cumsum([float(_number(cell)) for _, cell in picture.parts.values()]))
     for y, (name, cell) in enumerate(causes, start=1):
         value = float(_number(cell))
         start = 0.0 if name == "total" else at
