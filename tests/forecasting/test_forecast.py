@@ -1,6 +1,8 @@
 """The whole forecast: held-out errors of the estimator, parts, arrays, noise, and checks."""
 
 import math
+import pickle
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
@@ -550,3 +552,34 @@ def test_numbers_of_rows_have_an_axis_of_their_own_where_lengths_differ() -> Non
     assert f.error(n_features=widths[:3], n_samples=sizes).extrapolated.shape == (3,)
     assert np.shape(f.error(n_features=widths, n_samples=sizes).total.value) == (3, 5)
     assert f.error(n_features=widths, n_samples=[30]).extrapolated.shape == (5,)
+
+
+def test_progress_counts_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[tuple[float, float]] = []
+
+    class Bar:
+        def __init__(self, total: int, **_: object) -> None:
+            self.total, self.done = total, 0.0
+
+        def __enter__(self) -> "Bar":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            done.append((self.done, self.total))
+
+        def update(self, n: float = 1) -> None:
+            self.done += n
+
+    monkeypatch.setattr("doubletrouble.forecasting._forecast.progress_bar", Bar)
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    for check in (True, False):
+        dt.forecast(X, X[:, 0], check=check)
+    assert done == [(20.0, 20), (8.0, 8)]
+
+
+def test_a_forecast_is_a_plain_record() -> None:
+    f = forecast()
+    assert asdict(f)["seed"] == f.seed
+    assert replace(f.checks) == f.checks
+    assert str(pickle.loads(pickle.dumps(f)).checks) == str(f.checks)
+    assert not hasattr(f, "trust")

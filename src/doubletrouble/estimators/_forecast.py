@@ -65,6 +65,7 @@ def least_forecast_error(
         seed=int(seed[0]),
         device="cpu",
         check=False,
+        progress=False,
     )
     N, K = sample.size, n_members
     if budget is not None:

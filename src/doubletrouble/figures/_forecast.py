@@ -127,6 +127,7 @@ def forecast_data(settings: ForecastSettings) -> tuple[ForecastPanel, ...]:
             activation=settings.activation,
             check=data.grows,  # the back-test is part of the error for more rows
             seed=settings.seed,
+            progress=False,
         )
         curves = []
         for growth in (1, _GROWTH) if data.grows else (1,):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ class ForecastCheck(Shown):
         return _picture([self])
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class ForecastChecks(Shown, Mapping[str, ForecastCheck]):
     """The checks by name; they print as a table.
 
@@ -90,8 +92,11 @@ class ForecastChecks(Shown, Mapping[str, ForecastCheck]):
     Every check passed.
     """
 
-    def __init__(self, checks: tuple[ForecastCheck, ...]) -> None:
-        self._checks = {check.name: check for check in checks}
+    checks: tuple[ForecastCheck, ...]
+
+    @cached_property
+    def _checks(self) -> dict[str, ForecastCheck]:
+        return {check.name: check for check in self.checks}
 
     def __getitem__(self, name: str) -> ForecastCheck:
         return by_name("check", self._checks, name)

@@ -47,6 +47,7 @@ from doubletrouble.parameters import (
     refuse_masked,
     whole_number,
 )
+from doubletrouble.runs import ProgressBar, progress_bar
 
 Features: TypeAlias = Callable[[int, np.random.Generator], FloatArray]
 """Draws P features of all rows, (n, P)."""
@@ -56,6 +57,7 @@ _MOST_ROWS = 10_000  # more are sub-sampled
 _DRAWN_FEATURES = 1000  # whose energies are measured
 _CHECKED_ROWS = 300  # of the check of drawn models
 _HALVINGS = ((500, 6), (1000, 3), (2000, 1))  # up to so many rows; with more, one half is enough
+_ROWS_COST = 8  # of decomposing all rows, where that of half of them is 1
 _ROUNDING = 1e-9
 _DIGITS = 1e-6  # to which copies of rows are equal
 _CHANCE = 2.0  # pairs of equal rows, relative to those expected of independent rows
@@ -86,6 +88,7 @@ def forecast(
     device: str = "auto",
     check: bool = True,
     confidence: float = CONFIDENCE,
+    progress: bool = True,
 ) -> Forecast:
     """Forecast the test error of random-features ridge regression on a data set.
 
@@ -129,6 +132,8 @@ def forecast(
         standard errors for N > n lack the error of the back-test.
     confidence : float, default: 0.9
         The level of intervals in tables and plots, in (0, 1).
+    progress : bool, default: True
+        Whether progress is shown on stderr where it takes more than two seconds.
 
     Returns
     -------
@@ -161,6 +166,7 @@ def forecast(
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
     check_level("confidence", confidence)
     flags = {"scale": scale, "fit_intercept": fit_intercept, "center": center, "check": check}
+    flags |= {"progress": progress}
     for name, flag in flags.items():
         if not isinstance(flag, bool | np.bool_):
             raise TypeError(f"{name} must be True or False, got {flag!r}")
@@ -219,34 +225,36 @@ def forecast(
     )
 
     rng = np.random.default_rng((seed, 2))
-    spectrum = Eigenbasis.of(rows)
-    if spectrum.eigenvalues[-1] <= _SMALLEST:
-        source = "X" if kernel is None else "kernel"
-        raise ValueError(f"{source} must have rows that differ, got a Gram matrix of zeros")
-    notes += _data_notes(spectrum, rows)
-    likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
-    loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
-    notes += _tail_notes(loo)
-    deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
-    label_noise = _label_noise(loo, deviations, likely, given, outputs)
-    if given is not None and given > label_noise.upper * (1 + _ROUNDING):
-        most = f"at most {plain(label_noise.upper)} by these rows"
-        notes.append(f"noise must be {most}, got {plain(given)}: the bound is used.")
-    floor = label_noise.estimate**2 * outputs * (_FLOOR if given is None else 1.0)
-    population = Population.of(loo, rows.n_modes, floor)
-    checks: list[ForecastCheck] = []
-    tested = np.array([0.0]), np.array([0.0])
-    if check:
-        halves = _halves(rows, floor, rng)
-        if halves:
-            least = least_resolution(loo, population)
-            checks.append(spectrum_check(population, halves, least))
-        if features is not None:
-            checks.append(_feature_check(rows, features, energy, rng))
-        checks.append(gcv_check(loo))
-        if halves:
-            tested = back_test(RidgeTable.of(loo.kappa, loo.functions, rows.n_modes), halves)
-            checks.append(back_test_check(*tested, halves, least))
+    with progress_bar(_ROWS_COST + check * _n_halves(n), unit="step", progress=progress) as bar:
+        spectrum = Eigenbasis.of(rows)
+        if spectrum.eigenvalues[-1] <= _SMALLEST:
+            source = "X" if kernel is None else "kernel"
+            raise ValueError(f"{source} must have rows that differ, got a Gram matrix of zeros")
+        notes += _data_notes(spectrum, rows)
+        likely, energy = _likely_noise(spectrum), _feature_energy(spectrum, features, rng)
+        loo = LeaveOneOut.of(spectrum, codes)  # overwrites the eigenvectors
+        bar.update(_ROWS_COST)
+        notes += _tail_notes(loo)
+        deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
+        label_noise = _label_noise(loo, deviations, likely, given, outputs)
+        if given is not None and given > label_noise.upper * (1 + _ROUNDING):
+            most = f"at most {plain(label_noise.upper)} by these rows"
+            notes.append(f"noise must be {most}, got {plain(given)}: the bound is used.")
+        floor = label_noise.estimate**2 * outputs * (_FLOOR if given is None else 1.0)
+        population = Population.of(loo, rows.n_modes, floor)
+        checks: list[ForecastCheck] = []
+        tested = np.array([0.0]), np.array([0.0])
+        if check:
+            halves = _halves(rows, floor, rng, bar)
+            if halves:
+                least = least_resolution(loo, population)
+                checks.append(spectrum_check(population, halves, least))
+            if features is not None:
+                checks.append(_feature_check(rows, features, energy, rng))
+            checks.append(gcv_check(loo))
+            if halves:
+                tested = back_test(RidgeTable.of(loo.kappa, loo.functions, rows.n_modes), halves)
+                checks.append(back_test_check(*tested, halves, least))
     return Forecast(
         dim=D,
         activation=sigma.name if kernel is None else GIVEN_KERNEL,
@@ -356,20 +364,29 @@ def _feature_energy(
     return FeatureEnergy.measured(energies, float(learned.sum()), float((learned**2).sum()))
 
 
-def _halves(rows: DataRows, noise: float, rng: np.random.Generator) -> list[Population]:
+def _n_halves(n_rows: int) -> int:
+    """The number of halves of the rows that are decomposed."""
+    if n_rows > _HALVINGS[-1][0]:
+        return 1
+    return 2 * next(count for most, count in _HALVINGS if n_rows <= most)
+
+
+def _halves(
+    rows: DataRows, noise: float, rng: np.random.Generator, bar: ProgressBar
+) -> list[Population]:
     """The population functions from halves of the rows; not from halves that are constant."""
-    n, chosen = len(rows), []
-    halvings = next((count for most, count in _HALVINGS if n <= most), 1)
-    for _ in range(halvings):
+    n, count, chosen = len(rows), _n_halves(len(rows)), []
+    for _ in range((count + 1) // 2):
         order = rows.shuffled(rng)
         chosen += [order[: n // 2], order[n // 2 :]]
     found = []
-    for index in chosen if n <= _HALVINGS[-1][0] else chosen[:1]:
+    for index in chosen[:count]:
         half = rows.subset(index)
         basis = Eigenbasis.of(half)
         if basis.eigenvalues[-1] > _SMALLEST:
             loo = LeaveOneOut.of(basis, half.groups)
             found.append(Population.of(loo, half.n_modes, noise))
+        bar.update()
     return found
 
 

@@ -283,7 +283,7 @@ def main(given: IO[bytes]) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it is in the notes
-            result = forecast(inputs, labels, groups=groups, **options)
+            result = forecast(inputs, labels, groups=groups, progress=False, **options)
     except (ValueError, TypeError) as error:
         write({"message": str(error)})
         return
