@@ -31,8 +31,8 @@ def test_log_has_a_line_for_every_tenth(clock: Clock, capsys: pytest.CaptureFixt
             clock.now += 1
             bar.update()
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "decompose: 4/40 fits (10 %), 00:04 elapsed, 00:36 left"
-    assert lines[-1] == "decompose: 40/40 fits (100 %), 00:40 elapsed, 00:00 left"
+    assert lines[0] == "decompose: 4/40 fits (10%), 00:04 elapsed, 00:36 left"
+    assert lines[-1] == "decompose: 40/40 fits (100%), 00:40 elapsed, 00:00 left"
     assert len(lines) == 10
 
 

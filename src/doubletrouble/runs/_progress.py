@@ -110,7 +110,7 @@ class ProgressLog:
         left = elapsed * (self.total - self._done) / max(self._done - self._initial, 1e-9)
         sys.stderr.write(
             f"{self._prefix}{self._done:.0f}/{self.total} {self._unit}s "
-            f"({100 * self._done / self.total:.0f} %), {_clock(elapsed)} elapsed, "
+            f"({100 * self._done / self.total:.0f}%), {_clock(elapsed)} elapsed, "
             f"{_clock(left)} left\n"
         )
         sys.stderr.flush()

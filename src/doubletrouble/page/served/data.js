@@ -32,10 +32,10 @@ const CHECKS = {
 const labelOf = (name) => declarations.parts.labels[name];
 const meaningOf = (name) => declarations.parts.meanings[name];
 const colorOf = (name) => `var(--causes-${name})`;
-const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
 const signed = (share) => {
   const size = percent(Math.abs(share), 1);
-  return size === "0.0 %" ? size : `${share < 0 ? "−" : "+"}${size}`;
+  return size === "0.0%" ? size : `${share < 0 ? "−" : "+"}${size}`;
 };
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
 const withError = ([value, error]) => `${shownNumber(value, 3)} ± ${shownNumber(error, 2)}`;

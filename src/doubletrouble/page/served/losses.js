@@ -26,7 +26,7 @@ const ORDER = ["flips", "snr", "outliers", ...FEATURES, "n_members", "ridge", "s
 const hasTask = (loss, task) => declarations.losses[loss].includes(task);
 const colorOf = (name) => (name === "total" ? "var(--causes-total)" : `var(--causes-${name})`);
 const labelOf = (name) => declarations.parts.labels[name];
-const percent = (share) => `${(100 * share).toFixed(0)} %`;
+const percent = (share) => `${(100 * share).toFixed(0)}%`;
 const perSample = (setting) => features(setting, "features_per_sample");
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
 const nameOf = (task) => (task === CLASSES ? "error rate" : "squared test error");

@@ -445,7 +445,7 @@ function valuesTable(store) {
         const texts = values.flatMap((value, k) => {
           const share = (100 * value) / shown[k].here.total; // of no part, of 0 and of ∞ there is none
           const hasShare = share >= 0 && shown[k].here.total < Infinity;
-          return [value === undefined ? "–" : shownNumber(value, 6), hasShare ? `${share.toFixed(1)} %` : "–"];
+          return [value === undefined ? "–" : shownNumber(value, 6), hasShare ? `${share.toFixed(1)}%` : "–"];
         });
         if (values.length > 1) {
           const ratio = values[0] === values[1] ? 1 : values[1] / values[0];
