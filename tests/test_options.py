@@ -163,7 +163,7 @@ def test_one_option_shows_its_error_by_cause() -> None:
     verdict = wide.verdict
     assert " ".join(text.split()).endswith(verdict)
     assert verdict.startswith("2x features: error ")
-    assert verdict.endswith(f"{100 * float(wide.gain or 0):.0f}% less than now, exact.")
+    assert verdict.endswith(f"{100 * float(wide.gain or 0):.0f}% less than now.")
     assert "more than now" in str(estimated(-0.5)["change 0"])
 
 

@@ -127,11 +127,12 @@ class Option(Shown):
             return f"{self.name}: withheld, because {self.reason}."
         setting = f" at {_in_words(self.setting)}" if self.setting else ""
         text = f"{self.name}: error {alone(self.error.total, self.confidence)}{setting}"
+        known = "" if self.status == EXACT else f", {self.status}"
         if self.gain is None:
-            return f"{text}, {self.status}."
+            return f"{text}{known}."
         text = f"{text}, {less(float(self.gain))} than now"
         if self.interval is None or self.confidence is None:
-            return f"{text}, {self.status}."
+            return f"{text}{known}."
         low, high = (percent(float(end)) for end in self.interval)
         return f"{text} ({level(self.confidence)} interval {low} to {high}, {self.status})."
 
