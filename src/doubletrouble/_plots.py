@@ -94,7 +94,7 @@ _MUCH = 1.3  # and only if they are longer than that by this factor
 _LEAST_SHOWN = 1e-3  # share of the least total at which logarithmic axes of errors begin
 _FEW_POINTS = 25  # estimates at more are drawn as curves with bands
 _FEW_ROWS = 6  # curves of a family in a legend; more have a colour bar
-_LETTER = 0.063  # width of a small letter in inches
+_LETTER = 0.07  # width of a small letter in inches
 _FEW_COLUMNS = 12  # points of each estimated curve of a family that have whiskers
 _LABEL_WIDTH = 30  # letters of a line of a row's label
 _POINTS = {"medium": 10.0, "small": 8.33, "x-small": 6.94}  # the sizes of letters
@@ -603,10 +603,10 @@ def _row_height(width: float, rows: Sequence[tuple[str, str]]) -> float:
 def _width(ax: Axes) -> float:
     """The width of the part of the figure that the axes have, in inches."""
     spec = ax.get_subplotspec()
-    figure: Any = ax.figure  # or a subfigure
-    share = ax.get_position().width if spec is None else spec.get_position(figure).width
-    whole = spec is not None and spec.get_gridspec().ncols == 1
-    return float(ax.figure.bbox.width / ax.figure.dpi * (1.0 if whole else share))
+    share = ax.get_position().width
+    if spec is not None:
+        share = len(spec.colspan) / spec.get_gridspec().ncols
+    return float(ax.figure.bbox.width / ax.figure.dpi * share)
 
 
 def _wrapped(label: str) -> str:
@@ -967,7 +967,8 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
         ends = [0.5, len(labels) - 0.5]
         ax.plot([now, now], ends, color=BLACK, linewidth=0.7, zorder=0.5)
         if picture.changes:
-            look: Style = {"fontsize": "small", "ha": "center", "va": "center", "bbox": _box(ax)}
+            side = "center" if now > 0.45 * right else "left"  # beside the heading
+            look: Style = {"fontsize": "small", "ha": side, "va": "center", "bbox": _box(ax)}
             ax.text(now, max(headings), "now", **look)
     if picture.baseline is not None and picture.baseline > 1.6 * right:
         notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, beyond the axis")
