@@ -166,7 +166,7 @@ class KilledWorker(Exception):  # noqa: N818
         (KilledWorker(), 100, "failed"),
         (KilledWorker(), 1, "done"),
         # of Dask, for a result that was lost with its worker
-        (TypeError("cannot unpack non-iterable CellOutcome object"), 2, "done"),
+        (TypeError("a result was lost"), 1, "done"),
     ],
 )
 def test_cell_fails_after_two_deaths_of_dask_workers(
@@ -324,13 +324,6 @@ def test_results_are_equal_bit_for_bit_on_every_executor(tmp_path: Path) -> None
 
 
 @pytest.mark.full
-def test_results_are_equal_bit_for_bit_on_a_local_dask_cluster(tmp_path: Path) -> None:
-    cells = w.cells(6)
-    one = run(tmp_path / "one", cells, w.square, workers=1)
-    assert run(tmp_path / "local", cells, w.square, scheduler="local", workers=2) == one
-
-
-@pytest.mark.full
 def test_cells_of_a_killed_dask_worker_are_computed_again(tmp_path: Path) -> None:
     Client = require("distributed", "cluster").Client
     cells = w.cells(30, seconds=0.1)
@@ -359,7 +352,9 @@ def test_cells_of_a_killed_dask_worker_are_computed_again(tmp_path: Path) -> Non
 def test_cell_that_kills_dask_workers_fails(tmp_path: Path) -> None:
     (tmp_path / "flag").touch()
     cells = w.cells(4, flag=str(tmp_path / "flag"))
-    stored = run(tmp_path / "s", cells, w.third_always_dies, scheduler="local", workers=2)
+    with dask_cluster() as cluster:
+        cluster.adapt(minimum=2)  # a worker that dies while it starts is not replaced otherwise
+        stored = run(tmp_path / "s", cells, w.third_always_dies, scheduler=cluster)
     assert [stored[c.key][1] for c in cells] == ["done", "done", "failed", "done"]
     assert "Dask" in stored[cells[2].key][2]
 

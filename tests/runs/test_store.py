@@ -12,17 +12,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import doubletrouble as dt
 from doubletrouble.errors import StoreError
 from doubletrouble.runs import DONE, FAILED, CellOutcome, Store
 from tests.runs.work import cells, rows
 
 GOOD = CellOutcome(status=DONE, result=b"\x00\xff numbers", seconds=0.5)
 BAD = CellOutcome(status=FAILED, message="ValueError: no \x00 😀")
-FORMAT_1 = Path(__file__).with_name("format1.sqlite")
 
 # rows are written until the process is killed, or a file may not grow any more
 WRITER = """
@@ -105,27 +102,6 @@ def test_rows_are_committed_at_once(tmp_path: Path) -> None:
         for number, cell in enumerate(cells(3), start=1):
             opened.put(cell, GOOD)
             assert len(rows(tmp_path / "s")) == number
-
-
-def test_store_of_format_1_is_read_and_continued(tmp_path: Path) -> None:
-    path = tmp_path / "s"
-    shutil.copyfile(FORMAT_1, path)
-    before = rows(path)
-    sweep = dt.Sweep.from_store(path)
-    for row in sweep.results(path):
-        assert row.simulation is not None
-        problem = dt.Problem(ridge=row.parameters["ridge"])
-        options: Any = {"dim": 6, "n_data": 2, "n_init": 2, "ensembles": [1, dt.Divide(2)]}
-        now = dt.simulate(problem, progress=False, **options)
-        for ensemble in (1, dt.Divide(2)):
-            stored = np.asarray(row.simulation.error(ensemble).total.value)
-            np.testing.assert_allclose(stored, now.error(ensemble).total.value, rtol=1e-12)
-    assert rows(path) == before
-    more = dt.Sweep(dim=6, n_data=2, n_init=2, ridge=[0.1, 1.0, 2.0], ensembles=[1, dt.Divide(2)])
-    assert more.run(path, workers=1, progress=False).status.done == 3
-    assert before.items() <= rows(path).items()
-    assert verify(path) == 3
-    assert len(more.results(path)) == 3
 
 
 def test_stores_need_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,7 +243,7 @@ Workers = Annotated[
 ]
 Scheduler = Annotated[
     str | None,
-    option("A Dask scheduler, tcp://host:port, or 'local' to start one.", "ADDRESS"),
+    option("A Dask scheduler, tcp://host:port.", "ADDRESS"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

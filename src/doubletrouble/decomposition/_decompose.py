@@ -148,7 +148,7 @@ def decompose(
     workers : int or None, default: None
         The number of worker processes, at least 1.
     scheduler : str or None, default: None
-        The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
+        The address of a Dask scheduler, such as "tcp://host:8786".
     store : str or path or None, default: None
         A file in which every fit is stored when it is done: a later call with the same arguments,
         or with more draws or another measure, computes only what is missing. Stored fits are

@@ -127,7 +127,7 @@ def diagnose(
     workers : int or None, default: None
         The number of worker processes, at least 1.
     scheduler : str or None, default: None
-        The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
+        The address of a Dask scheduler, such as "tcp://host:8786".
     confidence : float, default: 0.9
         The level of intervals in tables and plots, in (0, 1).
     progress : bool, default: True
@@ -242,7 +242,7 @@ def compare(
     workers : int or None, default: None
         The number of worker processes, at least 1.
     scheduler : str or None, default: None
-        The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
+        The address of a Dask scheduler, such as "tcp://host:8786".
     confidence : float, default: 0.9
         The level of intervals in tables and plots, in (0, 1).
     progress : bool, default: True

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
-from doubletrouble.errors import ExecutorError, SweepInterrupted
+from doubletrouble.errors import ExecutorError, SweepInterrupted, require
 from doubletrouble.runs._cells import DONE, FAILED, Cell, CellOutcome
 from doubletrouble.runs._executors import Backend, Executor, Work, check_executor, open_backend
 from doubletrouble.runs._progress import ProgressBar, progress_bar
@@ -53,9 +53,8 @@ def run_cells(
         Compute cells once more that are stored as failed.
     executor, workers, scheduler
         Any object with a method `submit`; a number of worker processes, of which one means this
-        process; or the address of a Dask scheduler, or "local". At most one of them, except that
-        `workers` is also the size of a local Dask cluster. By default, as many processes as there
-        are processors.
+        process; or the address of a Dask scheduler. At most one of them; by default, as many
+        processes as there are processors.
     progress : bool
         Show the progress on stderr.
     unit : str
@@ -78,6 +77,7 @@ def run_cells(
     2 done
     """
     check_executor(executor, workers, scheduler)
+    require("safetensors", "runs")
     run = _Run(cells, store, retry=retry)
     count = steps or (lambda cell: 1)
     return run.finished(
@@ -234,20 +234,15 @@ class _Run:
             self._broken = True
             self._suspects.append(cell)
             return []
-        if type(error).__name__ == "KilledWorker":  # of Dask, also for other cells
-            if self._alone is not cell:
+        if error is not None or future.cancelled():
+            if self._alone is not cell:  # lost with a worker, perhaps that of another cell
                 self._suspects.append(cell)
                 return []
+            if type(error).__name__ != "KilledWorker":  # of Dask
+                what = f"raised {type(error).__name__}: {error}" if error else "dropped a cell"
+                raise ExecutorError(f"the executor {what}")
             self._alone = None
             return [(cell, _failed("several Dask workers died"))]
-        if isinstance(error, TypeError) and CellOutcome.__name__ in str(error):
-            # Dask takes a result that arrived, and was lost with its worker, for an error
-            self._alone = None if self._alone is cell else self._alone
-            self._suspects.append(cell)
-            return []
-        if error is not None or future.cancelled():
-            what = f"raised {type(error).__name__}: {error}" if error else "dropped a cell"
-            raise ExecutorError(f"the executor {what}")
         self._alone = None
         return [(cell, backend.result(future))]
 

@@ -5,24 +5,21 @@ another order, and the last bits would depend on the machine and on the number o
 """
 
 import importlib.util
-import logging
 import os
 import pickle
 import shutil
 import signal
-import socket
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any, Protocol, TypeAlias
-from urllib.parse import urlsplit
 
 from tqdm import tqdm
 
@@ -33,8 +30,6 @@ from doubletrouble.runs._cells import DONE, FAILED, CellOutcome, Record, encode
 Work: TypeAlias = Callable[[Mapping[str, Any]], Record]
 """The computation of a cell: a function of its parameters."""
 
-LOCAL = "local"
-
 
 class Executor(Protocol):
     """An object on which calls run, as of `concurrent.futures`, loky or Dask."""
@@ -44,7 +39,6 @@ class Executor(Protocol):
 
 
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "inproc")
 _CONNECT = 20.0  # seconds to reach a scheduler
 _MOST_STARTS = 3
 _WORK = "work"  # the file of the computation
@@ -54,11 +48,11 @@ def check_executor(executor: Executor | None, workers: int | None, scheduler: An
     """Raise for incompatible options of an executor."""
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
     given = [name for name, value in options.items() if value is not None]
-    if len(given) > 1 and not (executor is None and scheduler == LOCAL):
+    if len(given) > 1:
         raise ValueError(f"{given[-1]} must be left out when {given[0]} is given")
     if workers is not None:
         whole_number("workers", workers, 1)
-        if workers > 1 and scheduler is None:
+        if workers > 1:
             require("loky", "runs")
     if not (executor is None or callable(getattr(executor, "submit", None))):
         raise TypeError(f"executor must have a method submit, got {type(executor).__name__}")
@@ -86,7 +80,7 @@ def _backend(
         return UserExecutor(executor, work)
     if scheduler is not None:
         address = str(getattr(scheduler, "scheduler_address", scheduler))  # of a cluster object
-        return DaskCluster(address, int(workers or _processors()), work)
+        return DaskCluster(address, work)
     if workers is None and importlib.util.find_spec("loky") is None:
         warnings.warn(
             "loky is not installed, so that cells are computed one after the other; "
@@ -267,26 +261,19 @@ def _end_with_parent(parent: int, folder: str) -> None:
     os._exit(1)
 
 
-class DaskCluster(Backend):
-    """A Dask cluster: a running one, or one on this machine for the time of a run.
+class DaskCluster(UserExecutor):
+    """A running Dask cluster; when a worker dies, the scheduler gives its cells to others."""
 
-    When a worker dies, the scheduler gives its cells to others.
-    """
-
-    def __init__(self, scheduler: str, workers: int, work: Work) -> None:
-        distributed = require("distributed", "cluster")
-        with ExitStack() as started:  # what was started before an error is stopped again
-            cluster: Any = scheduler
-            if scheduler == LOCAL:
-                cluster = started.enter_context(_local_cluster(distributed, workers))
-            else:
-                _check_address(scheduler)
-            client = distributed.Client(cluster, timeout=_CONNECT, set_as_default=False)
-            self._client = started.enter_context(client)
-            if scheduler == LOCAL:
-                client.run(_ignore_ctrl_c)
-            super().__init__(work, client.get_executor(pure=False))
-            self._started = started.pop_all()
+    def __init__(self, scheduler: str, work: Work) -> None:
+        Client = require("distributed", "cluster").Client
+        try:
+            self._client = Client(scheduler, timeout=_CONNECT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ExecutorError(
+                "scheduler must be the address of a running Dask scheduler such as "
+                f"tcp://host:8786, got {scheduler!r}: {error}"
+            ) from error
+        super().__init__(self._client, work)
 
     def check(self) -> None:
         """Raise ExecutorError if the connection to the scheduler is lost."""
@@ -294,46 +281,8 @@ class DaskCluster(Backend):
             raise ExecutorError("the connection to the Dask scheduler is lost")
 
     def close(self, *, now: bool) -> None:
-        """Disconnect, and stop a cluster that was started here."""
-        logger = logging.getLogger("distributed")
-        level = logger.level
-        if now:  # calls that are cut short need no message
-            logger.setLevel(logging.CRITICAL)
-        try:
-            self._executor.shutdown(wait=False)
-            self._started.close()
-        finally:
-            logger.setLevel(level)
-
-
-def _local_cluster(distributed: Any, workers: int) -> Any:
-    try:
-        return distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",  # a free port; the usual one may be taken
-        )
-    except RuntimeError as error:
-        raise ExecutorError(
-            f"Dask starts no cluster here ({error}); a script needs if __name__ == '__main__'"
-        ) from error
-
-
-def _check_address(scheduler: str) -> None:
-    """Raise unless a scheduler answers at the address; Dask itself tries for minutes."""
-    wanted = (
-        "scheduler must be 'local' or the address of a running Dask scheduler such as "
-        f"tcp://host:8786, got {scheduler!r}"
-    )
-    try:
-        address = urlsplit(scheduler if "://" in scheduler else f"tcp://{scheduler}")
-        if address.scheme not in _SCHEMES or (address.scheme != "inproc" and not address.port):
-            raise ExecutorError(wanted)
-        if address.scheme in ("tcp", "tls"):
-            socket.create_connection((address.hostname, address.port or 0), _CONNECT).close()
-    except (OSError, ValueError) as error:
-        raise ExecutorError(f"{wanted}: {error}") from error
+        """Disconnect."""
+        self._client.close()
 
 
 # --- in a worker ---

@@ -27,8 +27,7 @@ from doubletrouble.errors import StoreError
 from doubletrouble.runs._cells import FAILED, Cell, CellOutcome, canonical
 
 APPLICATION = 0x64547263  # "dTrc", in the header of the file
-FORMAT = 2  # results are npz archives; those of format 1 have a format of their own
-FORMATS = (1, FORMAT)
+FORMAT = 3
 
 TABLES = {
     "sweeps": """CREATE TABLE sweeps (
@@ -82,7 +81,7 @@ class Store:
         _check_file(path)
         if not _writable(path):
             raise StoreError(f"store must be writable, got {path}, which is read-only")
-        return cls(path, _opened(path, "mode=rw", write=True))
+        return cls(path, _opened(path, "mode=rw"))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -243,21 +242,18 @@ def _check_file(path: Path) -> None:
         raise _foreign(path, "is empty")
 
 
-def _opened(path: Path, options: str, *, write: bool = False) -> sqlite3.Connection:
-    """A connection to a store of ours; for writing, one of an earlier format is upgraded."""
+def _opened(path: Path, options: str) -> sqlite3.Connection:
+    """A connection to a store of ours."""
     with _store_errors(path):
         database = _connect(path, options)
         try:
             application, version, tables = _identity(path, database)
             if application != APPLICATION:
                 raise _foreign(path, "is a database of another program")
-            if version not in FORMATS:
-                raise _foreign(path, f"has format {version}; this version reads {FORMATS}")
+            if version != FORMAT:
+                raise _foreign(path, f"has format {version}; this version reads {FORMAT}")
             if not tables >= set(TABLES):
                 raise _damaged(path, "a table is missing")
-            if write and version != FORMAT:
-                database.execute(INDEX)
-                database.execute(f"PRAGMA user_version = {FORMAT}")
         except BaseException:
             database.close()
             raise

@@ -406,8 +406,7 @@ class Sweep:
         workers : int or None, default: None
             The number of worker processes; 1 is this process, None as many as there are processors.
         scheduler : str or None, default: None
-            The address of a Dask scheduler such as "tcp://host:port", or "local" for a cluster of
-            `workers` processes here.
+            The address of a Dask scheduler, such as "tcp://host:8786".
         progress : bool, default: True
             Whether progress is shown on stderr.
 
@@ -462,7 +461,7 @@ class Sweep:
         workers : int or None, default: None
             The number of worker processes; 1 is this process, None as many as there are processors.
         scheduler : str or None, default: None
-            The address of a Dask scheduler, or "local" for a cluster of `workers` processes here.
+            The address of a Dask scheduler, such as "tcp://host:8786".
         progress : bool, default: True
             Whether progress is shown on stderr.
 
