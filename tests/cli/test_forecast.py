@@ -38,7 +38,7 @@ def test_every_form_has_the_numbers_of_the_library(
 ) -> None:
     f = dt.forecast(inputs(table), table["y"])
     expected = f.error(n_features=[[30], [60]], ridge=1e-3, ensemble=1, n_samples=[60, 120])
-    words = f"forecast {file} --target y --one-hot city"
+    words = f"forecast {file} --quiet --target y --one-hot city"
     grid = f"{words} --n-features 30,60 --n-samples 60,120"
     found, rows = json_result(grid, capsys), csv_rows(grid, capsys)
     settings = [(row["n_features"], row["n_samples"]) for row in found["errors"]]
@@ -68,7 +68,7 @@ def test_all_columns_that_are_not_numbers_are_refused_at_once(
         "a": np.where(table.index == 3, np.inf, table["a"]),
     }
     table.assign(**texts).to_csv(file, index=False)
-    words = f"forecast {file} --target y"
+    words = f"forecast {file} --quiet --target y"
     message = (
         "inputs must be numbers, got 'a' ('inf' in line 5, 60 classes), "
         f"'city' ({table['city'][0]!r} in line 2, 2 classes), "
@@ -85,7 +85,7 @@ def test_row_numbers_and_constants_are_left_out_with_a_note(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
     table.drop(columns="city").assign(d=1.0).to_csv(file)  # with the index
-    words = f"forecast {file} --target y --n-features 9"
+    words = f"forecast {file} --quiet --target y --n-features 9"
     found = json_result(words, capsys)
     assert found["forecast"]["dim"] == 3
     assert found["forecast"]["notes"][0] == (
@@ -100,7 +100,7 @@ def test_row_numbers_and_constants_are_left_out_with_a_note(
 def test_several_targets_are_the_columns_of_y(
     table: pd.DataFrame, file: Path, capsys: Capture, targets: str
 ) -> None:
-    found = json_result(f"forecast {file} {targets} --drop city --n-features 30", capsys)
+    found = json_result(f"forecast {file} --quiet {targets} --drop city --n-features 30", capsys)
     X = table[["a", "b"]]
     f = dt.forecast(X, table[["y", "c"]])
     total = found["errors"][0]["total"]
@@ -111,7 +111,7 @@ def test_several_targets_are_the_columns_of_y(
 def test_one_model_has_advice_and_none_a_table_of_widths(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
-    words = f"forecast {file} --target y --one-hot city"
+    words = f"forecast {file} --quiet --target y --one-hot city"
     f = dt.forecast(inputs(table), table["y"])
     advice = f.advise(n_features=40, ridge=0.01, ensemble=2, budget=300, cost="training")
     one = f"{words} --n-features 40 --ridge 0.01 -K 2 --budget 300 --cost training"
@@ -156,7 +156,8 @@ def test_repeated_rows_are_noted(table: pd.DataFrame, file: Path, capsys: Captur
     pd.concat([table, table[:5]]).to_csv(file, index=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = json_result(f"forecast {file} --target y --drop city --n-features 20", capsys)
+        words = f"forecast {file} --quiet --target y --drop city --n-features 20"
+        found = json_result(words, capsys)
     assert found["forecast"]["notes"][0].startswith("5 rows of X are repeated")
 
 
@@ -164,7 +165,7 @@ def test_chart_is_along_the_ranges_or_the_width(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(Forecast, "plot", stop)
-    words = f"forecast {file} --target y --drop city --chart chart.svg"
+    words = f"forecast {file} --quiet --target y --drop city --chart chart.svg"
     for options, names in {
         "": ["ridge", "n_samples"],  # along the default widths of `plot`
         "--n-features 20 -K 5": ["ridge", "n_samples", "ensemble"],
@@ -179,7 +180,7 @@ def test_chart_is_along_the_ranges_or_the_width(
 @pytest.mark.parametrize("options", ["", "--ridge 0.01,0.1"])
 def test_chart_is_written(file: Path, capsys: Capture, options: str) -> None:
     chart = file.with_suffix(".svg")
-    lines(f"forecast {file} --target y --drop city {options} --chart {chart}", capsys)
+    lines(f"forecast {file} --quiet --target y --drop city {options} --chart {chart}", capsys)
     assert chart.stat().st_size > 0
 
 
@@ -193,7 +194,7 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
     }
     for name, frame in others.items():
         frame.to_csv(file.with_name(f"{name}.csv"), index=False)
-    words = f"forecast {file} --target y --drop city"
+    words = f"forecast {file} --quiet --target y --drop city"
     other = {name: words.replace("data.csv", f"{name}.csv") for name in others}
     cases = [
         (
@@ -203,7 +204,7 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
         ),
         (other["few"], "y must have at least 20 rows"),
         (other["constant"], "y must not be constant"),
-        (f"forecast {file} --target city", "target must be numbers, got"),
+        (f"forecast {file} --quiet --target city", "target must be numbers, got"),
         (f"{words} --one-hot city", "one_hot must be columns of inputs, got 'city'"),
         (f"{words} --one-hot z", "one_hot must be one of the columns"),
         (f"{words} --keep y", "keep must be columns of inputs, got 'y'"),

@@ -218,7 +218,7 @@ def test_noise_above_the_error_is_reported() -> None:
     assert d.error().bias.value < 0
     assert any("noise" in note for note in d.notes)
     ax = d.learning_curve().plot()  # no curve where the bias is below 0
-    assert any("bias at or below 0" in text.get_text() for text in ax.texts)
+    assert any("bias at or below zero" in text.get_text() for text in ax.texts)
     assert all(np.nanmin(line.get_ydata()) >= 0 for line in ax.get_lines())
 
 

@@ -42,7 +42,9 @@ def test_clones_and_pickles_predict_the_same(model: Any) -> None:
     assert np.array_equal(again.predict(x), fitted.predict(x))
     assert again.get_params().keys() == model.get_params().keys()
     if model.ridge == "forecast":
-        assert again.forecast_.error(again.n_features_, again.ridge_).total.value > 0
+        assert (
+            again.forecast_.error(n_features=again.n_features_, ridge=again.ridge_).total.value > 0
+        )
     assert np.array_equal(clone(fitted).fit(x, labels).predict(x), fitted.predict(x))
 
 

@@ -179,7 +179,8 @@ def test_python_shell_and_page_have_the_same_numbers(
     f = dt.forecast(frame.drop(columns="target"), frame["target"])
     expected = f.error(n_features=100, ridge=0.1)
     shell = json_result(
-        f"forecast {tmp_path}/diabetes.csv --target target --n-features 100 --ridge 0.1", capsys
+        f"forecast {tmp_path}/diabetes.csv --target target --n-features 100 --ridge 0.1 --quiet",
+        capsys,
     )
     data = loaded(client, (tmp_path / "diabetes.csv").read_bytes())
     choice = {"target": 11, "inputs": list(range(11))}

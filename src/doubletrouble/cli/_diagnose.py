@@ -7,10 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast, get_args
 
-import typer
-
 from doubletrouble._numbers import CONFIDENCE
-from doubletrouble.cli._flags import grouped, option
+from doubletrouble.cli._flags import Quiet, grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, write_chart
 from doubletrouble.cli._report import Form
 from doubletrouble.cli._tables import TableFlags
@@ -61,7 +59,7 @@ def diagnose(
         Path | None,
         option("Write parts, options and learning curve to this .png, .pdf or .svg.", "FILE"),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    quiet: Quiet = False,
     form: Form,
 ) -> None:
     """Print the test error of an estimator by cause, and the gain of each option.

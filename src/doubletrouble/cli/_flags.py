@@ -167,6 +167,9 @@ def mixture(text: str) -> Mixture:
     return Mixture(read)  # type: ignore[arg-type]
 
 
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
+
+
 # --- groups of flags -----------------------------------------------------------------------------
 
 

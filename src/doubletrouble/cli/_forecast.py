@@ -13,7 +13,7 @@ from doubletrouble import glossary
 from doubletrouble._display import content_of, document_of, table_by_point
 from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.activations import NAMES
-from doubletrouble.cli._flags import AxisValues, declared, grouped, option
+from doubletrouble.cli._flags import AxisValues, Quiet, declared, grouped, option
 from doubletrouble.cli._output import check_chart, new_chart, write_chart
 from doubletrouble.cli._report import Form, at
 from doubletrouble.cli._tables import TableFlags
@@ -80,6 +80,7 @@ def forecast(
             ".png, .pdf or .svg.",
         ),
     ] = None,
+    quiet: Quiet = False,
     form: Form,
 ) -> None:
     """Print the test error of random-features ridge regression on a table, by cause.
@@ -118,6 +119,7 @@ def forecast(
             seed=seed,
             device=device,
             confidence=confidence,
+            progress=not quiet,
         )
     result = replace(result, notes=(*result.notes, *notes))
     n = result.n_samples

@@ -15,6 +15,7 @@ from doubletrouble import glossary
 from doubletrouble.cli._flags import (
     AxisValues,
     FlagError,
+    Quiet,
     declared,
     grouped,
     option,
@@ -200,9 +201,6 @@ class _RunFlags:
     ] = None
 
 
-_Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
-
-
 # --- commands ------------------------------------------------------------------------------------
 
 
@@ -225,7 +223,7 @@ def lazy(
         str | None,
         option("an SQLite file of finished ensembles, from which the same command resumes", "FILE"),
     ] = None,
-    quiet: _Quiet = False,
+    quiet: Quiet = False,
     form: Form,
 ) -> int:
     """Train ensembles of lazy networks on images of two classes, and print their test errors.

@@ -18,6 +18,7 @@ from doubletrouble.cli._flags import (
     SPECS,
     AxisValues,
     ProblemGrid,
+    Quiet,
     as_written,
     declared,
     ensembles,
@@ -111,7 +112,7 @@ def simulate(
             show_default=False,
         ),
     ] = True,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    quiet: Quiet = False,
     form: Form,
 ) -> None:
     """Simulate models of finite size, and print each part of the error with its standard error.
@@ -245,7 +246,6 @@ Scheduler = Annotated[
     str | None,
     option("A Dask scheduler, tcp://host:port.", "ADDRESS"),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Hash = Annotated[
     str | None,
