@@ -134,6 +134,7 @@ def test_options_are_forwarded(
         *["forecast", str(file.with_suffix(".parquet")), "--target", "y", "--drop", "city"],
         *["--groups", "site", "--noise", "0.3", "--seed", "4", "--activation", "tanh"],
         *["--no-scale", "--no-fit-intercept", "--confidence", "0.8", "--device", "cuda"],
+        "--quiet",
     ]
     with pytest.raises(CalledError) as called:
         main(words)
@@ -149,6 +150,7 @@ def test_options_are_forwarded(
         "seed": 4,
         "confidence": 0.8,
         "device": "cuda",
+        "progress": False,
     }
 
 
