@@ -24,7 +24,7 @@ import re, sys, time
 import doubletrouble as dt
 store, out = sys.argv[1:]
 start = time.perf_counter(), time.process_time()
-dt.Sweep.from_store(store).export(store, out)
+dt.Sweep.from_store(store).results(store).export(out)
 wall, cpu = time.perf_counter() - start[0], time.process_time() - start[1]
 peak = re.search(r"VmHWM:\s*(\d+)", open("/proc/self/status").read())[1]  # of this process alone
 print(wall, cpu, int(peak) / 1024)

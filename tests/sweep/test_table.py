@@ -41,7 +41,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def frame(store: Path) -> Any:
-    return SWEEP.to_frame(store)
+    return SWEEP.results(store).to_frame()
 
 
 def test_table_has_a_row_for_every_cell_and_ensemble(frame: Any) -> None:
@@ -64,7 +64,7 @@ def test_failed_cells_have_a_message_and_no_numbers(frame: Any, store: Path) -> 
 def test_exported_failures_have_no_numbers(tmp_path: Path) -> None:
     sweep = dt.Sweep(dim=10_000_000, n_data=2, n_init=2, ensembles=1)
     sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
-    (row,) = json.loads(sweep.export(tmp_path / "s", tmp_path / "t.json").read_text())
+    (row,) = json.loads(sweep.results(tmp_path / "s").export(tmp_path / "t.json").read_text())
     assert row["status"] == "failed"
     assert row["error_total"] is None
     assert row["test_used"] == ""
@@ -100,7 +100,7 @@ def test_table_has_a_row_for_every_time(tmp_path: Path) -> None:
     )
     (row,) = sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
     assert row.simulation is not None
-    frame = sweep.to_frame(tmp_path / "s")
+    frame = sweep.results(tmp_path / "s").to_frame()
     assert frame.scheme.tolist() == ["ensemble"] * 2 + ["bootstrap"] * 2
     assert frame.time.tolist() == [1.0, 5.0] * 2
     for name, ensemble in (("ensemble", dt.Ensemble(2)), ("bootstrap", dt.Bootstrap(2))):
@@ -111,14 +111,14 @@ def test_table_has_a_row_for_every_time(tmp_path: Path) -> None:
 
 
 def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Path) -> None:
-    parquet = pd.read_parquet(SWEEP.export(store, tmp_path / "t.parquet"))
+    parquet = pd.read_parquet(SWEEP.results(store).export(tmp_path / "t.parquet"))
     pd.testing.assert_frame_equal(parquet, frame, check_exact=True)
-    path = SWEEP.export(store, tmp_path / "t.csv")
+    path = SWEEP.results(store).export(tmp_path / "t.csv")
     text = pd.read_csv(path, keep_default_na=False, na_values=[""], engine="pyarrow")
     text["message"] = text.message.fillna("")
     text["test_used"] = text.test_used.fillna("")
     pd.testing.assert_frame_equal(text, frame, check_exact=True, check_dtype=False)
-    rows = json.loads(SWEEP.export(store, tmp_path / "t.json").read_text())
+    rows = json.loads(SWEEP.results(store).export(tmp_path / "t.json").read_text())
     assert [row["key"] for row in rows] == list(frame.key)
     totals = [math.nan if row["error_total"] is None else row["error_total"] for row in rows]
     assert frame.error_total.equals(pd.Series(totals, name="error_total"))
@@ -129,7 +129,7 @@ def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Pa
 def test_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
     sweep = dt.Sweep(features_per_dim=math.inf, model="kernel", dim=10, n_data=2, n_init=2)
     sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
-    path = sweep.export(tmp_path / "s", tmp_path / "t.csv")
+    path = sweep.results(tmp_path / "s").export(tmp_path / "t.csv")
     with path.open(newline="") as file:
         assert {row["n_features"] for row in csv.DictReader(file)} == {"inf"}
 
@@ -137,15 +137,16 @@ def test_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
 def test_table_of_an_unfinished_sweep_is_empty(tmp_path: Path) -> None:
     store = tmp_path / "s"
     dt.Sweep(dim=10, n_data=2, n_init=2).run(store, executor=AtOnce(), progress=False)
-    assert list(dt.Sweep(dim=11).to_frame(store).columns) == list(COLUMNS)
-    path = dt.Sweep(dim=11).export(store, tmp_path / "t.parquet")
+    empty = dt.Sweep(dim=11).results(store)
+    assert list(empty.to_frame().columns) == list(COLUMNS)
+    path = empty.export(tmp_path / "t.parquet")
     assert len(pd.read_parquet(path)) == 0
 
 
 def test_path_of_a_table_is_checked(store: Path, tmp_path: Path) -> None:
     for name in ("t.xlsx", "none/t.csv"):
         with pytest.raises(ValueError, match=r"^path must"):
-            SWEEP.export(store, tmp_path / name)
+            SWEEP.results(store).export(tmp_path / name)
 
 
 def test_other_losses_have_their_rows(tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ from doubletrouble.sweep import (
     from_record,
     simulate_cell,
     stored_ensemble,
-    without_defaults,
 )
 
 MORE_DRAWS = 4  # factor at D/2, where draws are cheaper and vary more
@@ -98,7 +97,7 @@ def simulated(
         # a function as activation, or a mixture, has no key in a store
         return simulate(problem, ensembles=ensembles, progress=False, **settings)
     drawn = [stored_ensemble(one) for one in ensembles]
-    cell = Cell.of(KIND, REVISION, {**without_defaults(fields), "ensembles": drawn, **settings})
+    cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})
     return from_record(computed(cell, simulate_cell, store))
 
 

@@ -6,7 +6,6 @@ from doubletrouble.sweep._simulated import REVISION as REVISION
 from doubletrouble.sweep._simulated import from_record as from_record
 from doubletrouble.sweep._simulated import simulate_cell as simulate_cell
 from doubletrouble.sweep._simulated import stored_ensemble as stored_ensemble
-from doubletrouble.sweep._simulated import without_defaults as without_defaults
 from doubletrouble.sweep._sweep import Sweep as Sweep
 from doubletrouble.sweep._sweep import SweepResult as SweepResult
 from doubletrouble.sweep._sweep import SweepStatus as SweepStatus

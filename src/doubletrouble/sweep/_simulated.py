@@ -21,7 +21,7 @@ from doubletrouble.ensembles import (
     scheme_options,
 )
 from doubletrouble.losses import loss, name_or_loss
-from doubletrouble.problems import USUAL, Problem
+from doubletrouble.problems import Problem
 from doubletrouble.ranges import distinct, listed, number_axis
 from doubletrouble.runs import Record
 from doubletrouble.simulation import (
@@ -36,12 +36,9 @@ from doubletrouble.simulation import (
 )
 
 KIND = "simulation"
-REVISION = 2  # of the definition of the numbers; increased when `simulate` draws otherwise
+REVISION = 3  # of the definition of the numbers; increased when `simulate` draws otherwise
 
 PROBLEM = tuple(f.name for f in fields(Problem))
-OTHER_LOSSES = ("flips", "loss", "task")
-"""Fields that ridge regression leaves at their defaults: its keys and records are without them."""
-
 EnsembleAxis: TypeAlias = (
     float | str | Scheme | Mapping[str, Any] | Iterable[float | str | Scheme | Mapping[str, Any]]
 )
@@ -78,7 +75,7 @@ def to_record(simulation: Simulation) -> Record:
     record = {f.name: getattr(simulation, f.name) for f in fields(simulation)}
     record["draws"] = simulation.draws.named()
     problem = {name: getattr(simulation.problem, name) for name in PROBLEM}
-    record["problem"] = without_defaults(problem | {"loss": str(simulation.problem.loss)})
+    record["problem"] = problem | {"loss": str(simulation.problem.loss)}
     record["drawn"] = [
         {
             "requested": stored_ensemble(one.requested),
@@ -106,20 +103,6 @@ def from_record(record: Record) -> Simulation:
         "drawn": tuple(drawn),
     }
     return (ConvexSimulation if convex else Simulation)(**{**record, **read})
-
-
-def without_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a problem or a grid, without the fields of other losses if they are unset.
-
-    >>> usual = {"flips": [0.0], "loss": ["squared"], "task": ["regression"]}
-    >>> without_defaults({"ridge": 0.1, **usual})
-    {'ridge': 0.1}
-    """
-    unset = {
-        name: values[name] in (USUAL[name], [USUAL[name]], str(USUAL[name]), [str(USUAL[name])])
-        for name in OTHER_LOSSES
-    }
-    return {n: v for n, v in values.items() if not (n in unset and all(unset.values()))}
 
 
 # --- activations, losses and ensembles ---

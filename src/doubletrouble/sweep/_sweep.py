@@ -49,7 +49,6 @@ from doubletrouble.simulation import (
 from doubletrouble.sweep import _table
 from doubletrouble.sweep._simulated import (
     KIND,
-    OTHER_LOSSES,
     PROBLEM,
     REVISION,
     EnsembleAxis,
@@ -60,7 +59,6 @@ from doubletrouble.sweep._simulated import (
     loss_axis,
     simulate_cell,
     stored_ensemble,
-    without_defaults,
 )
 from doubletrouble.sweep._table import SweepRow
 
@@ -270,8 +268,7 @@ class Sweep:
         str
             The text, with every value.
         """
-        values = without_defaults(self._values())
-        given = {name: value for name, value in values.items() if value is not None}
+        given = {name: value for name, value in self._values().items() if value is not None}
         return "\n".join(f"{name} = {_toml_value(value)}" for name, value in given.items())
 
     @classmethod
@@ -373,8 +370,7 @@ class Sweep:
     @property
     def specification(self) -> str:
         """The grid as text, as stores hold it."""
-        values = without_defaults(self._values())
-        return canonical({"kind": KIND, "revision": REVISION, "fields": values})
+        return canonical({"kind": KIND, "revision": REVISION, "fields": self._values()})
 
     @cached_property
     def hash(self) -> str:
@@ -554,54 +550,6 @@ class Sweep:
         with Store.read(store) as opened:
             return SweepResult(sweep=self, store=Path(store), status=self._counts(opened))
 
-    def to_frame(self, store: str | Path) -> DataFrame:
-        """The results of this grid in a store as a table.
-
-        Parameters
-        ----------
-        store : str or path
-            The file of the store.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for every cell, ensemble and time.
-
-        Raises
-        ------
-        StoreError
-            If the file is not a valid store.
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return self.results(store).to_frame()
-
-    def export(self, store: str | Path, path: str | Path) -> Path:
-        """Write the results of this grid in a store to a file.
-
-        Parameters
-        ----------
-        store : str or path
-            The file of the store.
-        path : str or path
-            The file to write, which ends in .csv, .parquet or .json.
-
-        Returns
-        -------
-        pathlib.Path
-            The file written: a row for every cell, ensemble and time.
-
-        Raises
-        ------
-        StoreError
-            If the file is not a valid store.
-        ValueError
-            If `path` has another ending, or its folder does not exist.
-        MissingExtraError
-            If pandas, or pyarrow for .csv and .parquet, is not installed.
-        """
-        return self.results(store).export(path)
-
     def _counts(self, store: Store) -> SweepStatus:
         stored, cells = store.statuses(), self.cells()
         statuses = [stored.get(cell.key) for cell in cells]
@@ -619,11 +567,7 @@ class Sweep:
             The cells, in the order of the grid.
         """
         axes, others = self._axes()
-        cells = Cell.grid(KIND, REVISION, without_defaults(axes), others)
-        if all(name in cell.parameters for cell in cells[:1] for name in OTHER_LOSSES):
-            return [_with_common_key(cell) for cell in cells]
-        unset = {name: axes[name][0] for name in OTHER_LOSSES}
-        return [replace(cell, parameters={**cell.parameters, **unset}) for cell in cells]
+        return Cell.grid(KIND, REVISION, axes, others)
 
     def _values(self) -> dict[str, Any]:
         """Every field as plain values, as in TOML files and stores."""
@@ -635,14 +579,6 @@ class Sweep:
         """The fields with several values in the order of the grid, and the others."""
         values = self._values()
         return {name: values.pop(name) for name in AXES}, values
-
-
-def _with_common_key(cell: Cell) -> Cell:
-    """A cell of ridge regression has one key in every grid: that without the other losses."""
-    common = without_defaults(cell.parameters)
-    if len(common) == len(cell.parameters):
-        return cell
-    return replace(cell, key=Cell.of(KIND, REVISION, common).key)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

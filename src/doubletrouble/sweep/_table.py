@@ -33,13 +33,14 @@ from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms, PsiTerms
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
 from doubletrouble.simulation import Simulation
-from doubletrouble.sweep._simulated import OTHER_LOSSES, PROBLEM, ensemble_axis, from_record
+from doubletrouble.sweep._simulated import PROBLEM, ensemble_axis, from_record
 
 FORMATS = (".csv", ".parquet", ".json")
 
 _CELLS_AT_ONCE = 1000
 
 _NAMES = ("activation", "loss", "task")
+_OF_LABELS = ("flips", "loss", "task")
 _AMPLITUDES = ("signal", "nonlinear_signal", "noise", "test_noise")
 _SETTINGS = ("dim", "model", "seed", "n_data", "n_init", "test", "center", "dtype", "device")
 _REALIZED = ("n_features", "n_samples", "realized_features_per_dim", "realized_samples_per_dim")
@@ -92,7 +93,7 @@ class _StoredCell:
         shapes = [term.shape for term in self.record["draws"].values()]
         amplitudes = [float(self.record["problem"][name]) for name in _AMPLITUDES]
         settings = [self.record[name] for name in ("model", "test", "n_init", "dtype")]
-        settings += [self.record["problem"].get(name) for name in OTHER_LOSSES]
+        settings += [self.record["problem"][name] for name in _OF_LABELS]
         return repr([*requested, drawn, shapes, amplitudes, settings])
 
 
