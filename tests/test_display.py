@@ -197,7 +197,7 @@ def check_table(table: Table) -> None:
     if not cells or not columns:
         return
     alone = Table(name="t", columns=columns, rows=cells, confidence=table.confidence)
-    panels = "\n".join(_table_lines(alone, str)).split("\n\n")
+    panels = "\n".join(_table_lines(alone)).split("\n\n")
     keys = 1  # the first column begins every panel
     for k, row in enumerate(cells):
         read: list[str] = []

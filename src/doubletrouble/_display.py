@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from textwrap import wrap
@@ -821,21 +821,18 @@ def _at_points(numbers: Sequence[str]) -> list[str]:
 # --- text -----------------------------------------------------------------------------------------
 
 
-def as_text(content: Content, encode: Callable[[str], str] = str) -> str:
-    """A result as text; `encode` replaces characters that a stream does not have."""
+def as_text(content: Content) -> str:
+    """A result as text."""
 
-    def words(text: str) -> str:
-        return UNBROKEN.join(map(encode, text.split(UNBROKEN)))
-
-    def lines(text: str, indent: str = "") -> list[str]:
-        return paragraph(words(text), indent)
+    def joined(texts: Iterable[str], indent: str = "") -> str:
+        return "\n".join(line for text in texts for line in paragraph(text, indent))
 
     blocks = [
-        "\n".join(line for text in (content.lead, content.title) for line in lines(text)),
-        *("\n".join([*lines(t.title), *_table_lines(t, words)]) for t in content.tables if t.rows),
-        "\n".join(line for text in content.lines for line in lines(text)),
-        "\n".join(line for text in content.notes for line in lines(f"note: {text}", "  ")),
-        "\n".join(lines(content.verdict)),
+        joined([content.lead, content.title]),
+        *("\n".join([*paragraph(t.title), *_table_lines(t)]) for t in content.tables if t.rows),
+        joined(content.lines),
+        joined([f"note: {note}" for note in content.notes], "  "),
+        joined([content.verdict]),
     ]
     shown = [block for block in blocks if block]
     if len(content.tables) < 2 and not content.lines and not content.notes:
@@ -887,7 +884,7 @@ def paragraph(text: str, indent: str = "") -> list[str]:
     ]
 
 
-def _table_lines(table: Table, encode: Callable[[str], str]) -> list[str]:
+def _table_lines(table: Table) -> list[str]:
     """A table as lines; one that is too wide continues below, with its first columns again."""
     count = len(table.rows)
     rows = list(table.rows)
@@ -897,18 +894,17 @@ def _table_lines(table: Table, encode: Callable[[str], str]) -> list[str]:
     for k, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=True)):
         for each in _printed(column, cells, table.confidence) if column.printed else ():
             if any(cell.strip() for cell in each.cells):
-                panels[k >= table.keys].append(_encoded(each, encode, len(rows) < count))
+                panels[k >= table.keys].append(_with_gap(each) if len(rows) < count else each)
     lines: list[str] = []
     for panel in _panels(*panels):
         lines += ([""] if lines else []) + _panel_lines(panel)
     return [*lines, f"{count:,} {table.omitted}"] if len(rows) < count else lines
 
 
-def _encoded(column: _Printed, encode: Callable[[str], str], omits: bool) -> _Printed:
-    """A column with other characters, and a mark where rows are omitted."""
+def _with_gap(column: _Printed) -> _Printed:
+    """A column with a mark where rows are omitted."""
     half = ROWS // 2
-    cells = [*column.cells[:half], "…", *column.cells[half:]] if omits else column.cells
-    return replace(column, heading=encode(column.heading), cells=list(map(encode, cells)))
+    return replace(column, cells=[*column.cells[:half], "…", *column.cells[half:]])
 
 
 def _least_width(column: _Printed) -> int:

@@ -291,17 +291,6 @@ def test_masked_predictions_and_targets_are_refused() -> None:
 # --- noise in the labels of a generator ----------------------------------------------------------
 
 
-def noisy_labels(rng: np.random.Generator, n: int) -> Any:
-    X, y = curved(rng, n)
-    return X, y + 0.3 * rng.standard_normal(n)
-
-
-def noise_first(rng: np.random.Generator, n: int) -> Any:
-    noise = 0.3 * rng.standard_normal(n)
-    X, y = curved(rng, n)
-    return X, y + noise
-
-
 def from_a_seed(rng: np.random.Generator, n: int) -> Any:
     return curved(np.random.default_rng(rng.integers(2**31)), n)
 
@@ -314,14 +303,14 @@ def from_another_generator(rng: np.random.Generator, n: int) -> Any:
 OTHER = np.random.default_rng(3)
 
 
-@pytest.mark.parametrize("sample", [noisy_labels, noise_first, from_another_generator])
-def test_noise_in_the_labels_of_a_generator_is_noted(sample: Any) -> None:
-    result = dt.decompose(random_features, dt.GeneratorSource(sample, 20, n_test=30), **FEW)
+def test_noise_in_the_labels_of_a_generator_is_noted() -> None:
+    source = dt.GeneratorSource(from_another_generator, 20, n_test=30)
+    result = dt.decompose(random_features, source, **FEW)
     assert any("sample" in note for note in result.notes)
     assert result.error().includes["sampling"] == "label noise"
     assert result.error().includes["bias"] == "noise floor"
     not_identified(result.error(), "noise", r"^noise needs")
-    both = dt.GeneratorSource(sample, 20, noise=0.5, n_test=30)
+    both = dt.GeneratorSource(from_another_generator, 20, noise=0.5, n_test=30)
     result = dt.decompose(random_features, both, **FEW)
     assert result.error().noise.value > 0
     assert result.error().includes["sampling"] == "label noise"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from doubletrouble.cli._output import printable, show
+from doubletrouble.cli._output import show
 
 PROGRAM = "doubletrouble"
 _NO_COMMAND = 2
@@ -116,23 +116,12 @@ def load(name: str) -> Any:
     (debug,) = (one for one in typer.main.get_command(app).params if one.name == "debug")
     for one in getattr(loaded, "commands", {"": loaded}).values():
         one.params.append(debug)
-    return _printable(loaded)
-
-
-def _printable(command: Any) -> Any:
-    """Replace characters in help that stdout cannot encode, before lines are broken."""
-    for one in (command, *command.params):
-        for name in ("help", "show_default"):
-            if isinstance(text := getattr(one, name, None), str):
-                setattr(one, name, printable(text))
-    for inner in getattr(command, "commands", {}).values():
-        _printable(inner)
-    return command
+    return loaded
 
 
 def run(words: Sequence[str], settings: dict[str, Any]) -> int:
     """Run one command, which may change the settings; return its exit code."""
-    command = _printable(typer.main.get_command(app))
+    command: Any = typer.main.get_command(app)
     try:  # not `app(...)`, which handles Ctrl-C and broken pipes itself
         if f"_{PROGRAM.upper()}_COMPLETE" in os.environ:  # a shell requests completions
             command.main(list(words), prog_name=PROGRAM, obj=settings)

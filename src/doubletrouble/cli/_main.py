@@ -5,64 +5,24 @@ and 143 follow Ctrl-C and SIGTERM, 141 a pipe closed by its reader.
 
 Standard streams may be closed, full, or unable to encode the symbols of the paper: results that
 cannot be written are an error, messages that cannot be written are dropped, and characters outside
-the encoding are written in ASCII.
+the encoding are written as "?".
 """
 
-import codecs
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from io import BufferedWriter, FileIO, TextIOWrapper
-from typing import Any
+from io import TextIOWrapper
 
-from doubletrouble.errors import DoubleTroubleError, require
+from doubletrouble.errors import DoubleTroubleError, file_errors, require
 
 BAD_INPUT = 2
-_ENCODING_ERRORS = "doubletrouble.ascii"  # the name of an error handler of `codecs`
-_ASCII = {
-    **{
-        "α": "alpha",
-        "β": "beta",
-        "δ": "delta",
-        "ε": "eps",
-        "η": "eta",
-        "θ": "theta",
-        "λ": "lambda",
-    },
-    **{"μ": "mu", "σ": "sigma", "τ": "tau", "Σ": "sum", "Φ": "Phi", "Ψ": "Psi"},
-    **{"\u0303": "~", "⋆": "*", "₀": "0", "₁": "1", "₂": "2", "₃": "3", "²": "^2", "³": "^3"},
-    **{"ᵛ": "v", "ᵉ": "e", "ᵈ": "d", "ᵖ": "p", "ᵀ": "^T", "√": "sqrt ", "∞": "inf"},
-    **{
-        "±": "+-",
-        "×": "x",
-        "·": "*",
-        "→": "->",
-        "…": "...",
-        "–": "-",
-        "─": "-",
-        "≥": ">=",
-        "≤": "<=",
-    },
-}
 
 
 class TerminationSignal(KeyboardInterrupt):
     """SIGTERM, as an exception that stops work like Ctrl-C."""
-
-
-class _Stdout(FileIO):
-    """Standard output, named in its errors."""
-
-    def write(self, data: Any) -> int:
-        """Write bytes."""
-        try:
-            return super().write(data)
-        except OSError as error:
-            error.filename = "stdout"
-            raise
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from doubletrouble.cli._app import run
 
             code = run(sys.argv[1:] if arguments is None else arguments, settings)
-            sys.stdout.flush()
+            with file_errors("stdout"):
+                sys.stdout.flush()
             return code
     except BrokenPipeError:
         _discard_unwritable_results()
@@ -95,32 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _prepare_streams() -> None:
-    """Open closed standard streams, and register the ASCII form of characters."""
-    codecs.register_error(_ENCODING_ERRORS, _in_ascii)
+    """Open closed standard streams; characters outside the encoding of one become "?"."""
     if sys.stdout is None:  # closed by >&-; writing to this one fails when it is flushed
-        sys.stdout = _stdout(os.open(os.devnull, os.O_RDONLY), "utf-8")
-    elif isinstance(sys.stdout, TextIOWrapper) and sys.stdout is sys.__stdout__:
-        sys.stdout.flush()
-        sys.stdout = _stdout(sys.stdout.fileno(), sys.stdout.encoding)
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors=_ENCODING_ERRORS)
-
-
-def _stdout(descriptor: int, encoding: str) -> TextIOWrapper:
-    """Buffered also if Python is not, so that a table is written at once."""
-    raw = _Stdout(descriptor, "w", closefd=False)
-    return TextIOWrapper(BufferedWriter(raw), encoding=encoding, line_buffering=raw.isatty())
-
-
-def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    """Replace characters outside the encoding of a stream."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    characters = error.object[error.start : error.end]
-    return "".join(_ASCII.get(character, "?") for character in characters), error.end
+            stream.reconfigure(errors="replace")
 
 
 def _discard_unwritable_results() -> None:

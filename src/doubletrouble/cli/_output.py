@@ -11,7 +11,8 @@ from doubletrouble.errors import file_errors, require
 
 def show(text: str) -> None:
     """Print a line of results."""
-    sys.stdout.write(f"{text}\n")
+    with file_errors("stdout"):
+        sys.stdout.write(f"{text}\n")
 
 
 def note(message: str) -> None:
@@ -20,18 +21,15 @@ def note(message: str) -> None:
 
 
 def show_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print strict JSON: infinities are "inf" and "-inf", NaN is null."""
+    """Print strict JSON: infinities are "inf" and "-inf", NaN is null.
+
+    Characters are escaped where stdout may not be able to encode them.
+    """
     from doubletrouble._display import strict_json  # not for --help
 
+    escaped = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
     strict = strict_json(value)
-    text = json_format.dumps(strict, indent=2, ensure_ascii=False, allow_nan=False)
-    show(text if printable(text) == text else json_format.dumps(strict, indent=2))
-
-
-def printable(text: str) -> str:
-    """Text with the replacements of characters that stdout cannot encode."""
-    encoding, errors = sys.stdout.encoding or "utf-8", sys.stdout.errors or "strict"
-    return text.encode(encoding, errors).decode(encoding, errors)
+    show(json_format.dumps(strict, indent=2, ensure_ascii=escaped, allow_nan=False))
 
 
 # --- charts --------------------------------------------------------------------------------------

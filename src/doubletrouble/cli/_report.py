@@ -19,7 +19,8 @@ from doubletrouble._display import (
     settings_text,
 )
 from doubletrouble.cli._flags import SPECS
-from doubletrouble.cli._output import printable, show, show_json
+from doubletrouble.cli._output import show, show_json
+from doubletrouble.errors import file_errors
 
 _SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {
     "activation": "σ",
@@ -83,8 +84,9 @@ class Form:
         elif self.csv:
             names = dict.fromkeys(name for record in records for name in record)
             writer = csv_format.DictWriter(sys.stdout, names, lineterminator="\n")
-            writer.writeheader()
-            for record in records:  # NaN, which is unequal to itself, is an empty cell
-                writer.writerow({name: v for name, v in record.items() if v == v})
+            with file_errors("stdout"):
+                writer.writeheader()
+                for record in records:  # NaN, which is unequal to itself, is an empty cell
+                    writer.writerow({name: v for name, v in record.items() if v == v})
         else:
-            show("\n\n".join(as_text(content, printable) for content in contents))
+            show("\n\n".join(as_text(content) for content in contents))

@@ -26,7 +26,7 @@ from doubletrouble.cli._flags import (
     grouped,
     option,
 )
-from doubletrouble.cli._output import note, printable, show, show_json
+from doubletrouble.cli._output import note, show, show_json
 from doubletrouble.cli._report import Display, Form
 from doubletrouble.ensembles import SCHEMES, Ensemble, Scheme
 from doubletrouble.glossary import WHOLE_DIM
@@ -447,4 +447,4 @@ def _show_table(title: str, columns: Mapping[str, Sequence[Any]]) -> None:
     ]
     rows = list(zip(*columns.values(), strict=True))
     content = Content(title=title, tables=[Table(name="rows", columns=head, rows=rows)])
-    show(as_text(content, printable))
+    show(as_text(content))

@@ -62,7 +62,6 @@ RESAMPLING: dict[Resampling, str] = {
 _TEST, _DATA, _NOISE, _INIT = range(4)  # kinds of draws
 _TEST_SHARE, _LEAST_TEST_SHARE, _MOST_TEST = 0.25, 0.1, 1000  # for testing, by default
 _FEWEST_SETS, _SETS = 3, 20  # of training data: the fewest with a standard error, and the default
-_PROBED_CALLS = 16  # of a generator, in search of label noise
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:
@@ -247,9 +246,9 @@ def noisy(y: Labels, noise: Noise, rng: np.random.Generator, classes: Labels | N
 class GeneratorSource:
     """Data that a function draws, with label noise added to the training sets.
 
-    All training sets share one test set with clean labels. Labels of `sample` that are noisy
-    themselves are detected where their noise is drawn by separate calls of `rng`, or from another
-    generator: it is then not separated from sampling and bias, and the result has a note.
+    All training sets share one test set with clean labels. Noise that `sample` itself adds to the
+    labels is not separated from sampling and bias; the result has a note where the noise is not
+    drawn from `rng`.
 
     Parameters
     ----------
@@ -308,23 +307,15 @@ class GeneratorSource:
         return not callable(self.noise) and self.noise == 0
 
     def _hides_noise(self, seed: int) -> bool:
-        """Whether the labels of `sample` differ between two draws at the same inputs.
-
-        First, of two draws with the same state of the generator; these must have equal inputs.
-        Then each call of the generator has a stream of its own, and one after the other is given
-        another stream: False if no single call changes the labels alone.
-        """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return self._labels_differ(seed)
-
-    def _labels_differ(self, seed: int) -> bool:
+        """Whether the labels of `sample` differ between two draws from equal generators."""
         n = int(self.n_samples)
         try:
-            (X, y), (other_X, other_y) = (
-                self._drawn(generator(seed, _DATA, 0), n) for _ in range(2)
-            )
-            same_X, same_y = _equal(X, other_X), _equal(y, other_y)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                (X, y), (other_X, other_y) = (
+                    self._drawn(generator(seed, _DATA, 0), n) for _ in range(2)
+                )
+                same_X, same_y = _equal(X, other_X), _equal(y, other_y)
         except Exception:  # noqa: BLE001 (errors of `sample` are raised where it is used)
             return False
         if not same_X:
@@ -332,18 +323,7 @@ class GeneratorSource:
                 "sample must depend on rng alone, got different inputs from two generators in the "
                 "same state"
             )
-        if not same_y:
-            return True
-        rng = _StreamPerCall()
-        try:
-            X, y = self._drawn(rng, n)
-            for call in range(min(rng.calls, _PROBED_CALLS)):
-                other_X, other_y = self._drawn(_StreamPerCall(changed=call), n)
-                if _equal(X, other_X) and not _equal(y, other_y):
-                    return True
-        except Exception:  # noqa: BLE001 (as above)
-            return False
-        return False
+        return not same_y
 
     def _noise_draws(self, n_noise: int) -> int:
         """The number of versions of the labels; labels without noise have one."""
@@ -443,27 +423,6 @@ class GeneratorSource:
         if X.shape[0] != count:
             raise ValueError(f"sample must return n = {count} rows, got {X.shape[0]}")
         return X, as_labels("y of sample", drawn[1], count)
-
-
-class _StreamPerCall(np.random.Generator):
-    """A generator whose every method call draws from a stream of its own, one from another."""
-
-    def __init__(self, changed: int | None = None) -> None:
-        super().__init__(np.random.PCG64(0))
-        self.calls, self.changed = 0, changed
-
-    def __getattribute__(self, name: str) -> Any:
-        attribute = super().__getattribute__(name)
-        if name.startswith("_") or not callable(attribute):
-            return attribute
-
-        def drawn(*arguments: Any, **options: Any) -> Any:
-            key = (self.calls, int(self.calls == self.changed))
-            self.calls += 1
-            stream = np.random.default_rng(np.random.SeedSequence(0, spawn_key=key))
-            return getattr(stream, name)(*arguments, **options)
-
-        return drawn
 
 
 def _equal(left: Inputs, right: Inputs) -> bool:
