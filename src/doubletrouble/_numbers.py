@@ -122,9 +122,13 @@ def with_error(value: float, error: float, digits: int = 0) -> str:
     ('3,450 ± 180', '30 ± 950', '0.012 ± 0.002')
     >>> with_error(4.82e-9, 3.1e-10), with_error(1.5, 0.0), with_error(1.5, math.inf)
     ('4.82e-09 ± 0.31e-09', '1.50 ± 0', '1.50 ± ∞')
+    >>> with_error(0.01, 1e-18)  # rounding
+    '0.0100 ± 0'
     """
     largest = max(abs(value), error)
-    if error <= abs(value) * _EXACT or not 1e-300 < largest < math.inf:
+    if error <= abs(value) * _EXACT:
+        error = 0.0
+    if not error or not 1e-300 < largest < math.inf:
         return f"{plain(value, digits or 3)} ± {plain(error, 2)}"
     first = _first_place(float(f"{error:.1e}"))
     place = first - 1  # of the last digit shown

@@ -265,8 +265,8 @@ class LazyRun(Shown):
         counts = [f"{self.status.count(one)} {one}" for one in dict.fromkeys(self.status)]
         names = ("width", "laziness", "n_members", "settings")
         content = Content(
-            title=f"{self.n_members} networks of width {self.width}, α = {whole(self.laziness)}: "
-            f"{', '.join(counts)}",
+            title=f"{self.n_members} network{'s' if self.n_members > 1 else ''} of width "
+            f"{self.width}, α = {whole(self.laziness)}: {', '.join(counts)}",
             notes=[f"{lost} of {self.n_members} networks diverged, and are left out"] * (lost > 0),
             verdict="All networks diverged.",
             facts={name: getattr(self, name) for name in names},

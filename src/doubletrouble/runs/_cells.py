@@ -20,6 +20,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.errors import require
 
 DONE, FAILED = "done", "failed"
@@ -27,12 +28,13 @@ DONE, FAILED = "done", "failed"
 Record: TypeAlias = Mapping[str, Any]
 """Nested dictionaries, lists and tuples of arrays, numbers, strings, booleans and None."""
 
+_KEY_SHOWN = 12  # characters
 _RECORD = "record"
 _NUMERIC = "biuf"  # kinds of arrays
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cell:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Cell(Shown):
     """One computation.
 
     `Cell.of` makes one from its parameters.
@@ -56,6 +58,15 @@ class Cell:
 
     key: str
     parameters: Mapping[str, Any]
+
+    def _content(self) -> Content:
+        columns = (Column(name="parameter", form="words"), Column(name="value", form="words"))
+        rows = [[name, value] for name, value in self.parameters.items()]
+        return Content(
+            title=f"Cell {self.key[:_KEY_SHOWN]}",
+            tables=[Table(name="parameters", columns=columns, rows=rows)],
+            facts={"key": self.key},
+        )
 
     @classmethod
     def of(cls, kind: str, revision: int, parameters: Mapping[str, Any]) -> Self:

@@ -31,7 +31,7 @@ from __future__ import annotations  # help() then shows the alias Value
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -91,6 +91,7 @@ _POWER = Parameter(
     symbol="p", meaning="power of a size on a path", typical=(-1.0, 1.0), low=-1e3, high=1e3
 )
 _PARTS = ("noise", "initialization", "sampling", "bias")
+_NAMES = (*_PARTS, "total")
 _SIZES = {f"by_{name}": SYMBOLS[name] for name in ("n_samples", "n_features", "n_members")}
 _DIRECTIONS = tuple(_SIZES)
 _COLORS = (BLUE, VERMILION, GREEN)  # of N, P and K
@@ -109,10 +110,12 @@ class PartExponents(Shown):
     sampling: Value
     bias: Value
     total: Value
+    coordinates: Mapping[str, Value] = field(default_factory=dict)  # that vary along the axes
 
     def _content(self) -> Content:
         values = [Quantity(name=n, value=getattr(self, n), form="exponent") for n in _NAMES]
-        table, shape = quantity_table("exponents", values), np.shape(self.total)
+        table = quantity_table("exponents", values, self.coordinates)
+        shape = np.shape(self.total)
         title = "d log(part)/d log(size)"
         verdict = "" if shape else f"The error changes as size^{power(float(self.total))}."
         return Content(title=title, tables=[table], verdict=verdict)
@@ -120,10 +123,8 @@ class PartExponents(Shown):
     def _picture(self) -> _plots.Picture:
         values = {name: getattr(self, name) for name in ("total", *_PARTS)}
         parts = dict(zip(values, values, strict=True))
-        return _plots.quantity_picture(values, "d log(part)/d log(size)", {}, parts, signed=True)
-
-
-_NAMES = tuple(f.name for f in fields(PartExponents))
+        label = "d log(part)/d log(size)"
+        return _plots.quantity_picture(values, label, self.coordinates, parts, signed=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -184,14 +185,15 @@ class Exponents(Shown):
         weights = [number(name, value, _POWER) for name, value in powers.items()]
         tables = (self.by_n_samples, self.by_n_features, self.by_n_members)
         slopes = {
-            f.name: sum(
-                weight * np.asarray(getattr(table, f.name))
+            name: sum(
+                weight * np.asarray(getattr(table, name))
                 for weight, table in zip(weights, tables, strict=True)
                 if weight  # 0 · inf
             )
-            for f in fields(PartExponents)
+            for name in _NAMES
         }
-        return PartExponents(**{name: as_value(value) for name, value in slopes.items()})
+        values = {name: as_value(value) for name, value in slopes.items()}
+        return PartExponents(**values, coordinates=self.coordinates)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -334,8 +336,9 @@ def exponents(
         require_ridge_regression(problem, "exponents")
     best = ridge == "best"
     values = evaluate(problem, scheme, _at_best_ridge if best else _at_fixed_ridge, block=2048)
+    at = coordinates(problem, scheme) if problem.shape or scheme.shape else {}
     by_N, by_P, by_K = (
-        PartExponents(**{f.name: values[f"{f.name}_{name}"] for f in fields(PartExponents)})
+        PartExponents(**{part: values[f"{part}_{name}"] for part in _NAMES}, coordinates=at)
         for name in _DIRECTIONS
     )
     # a nonlinear target has no law: its parts follow the noise, and its bias is constant
@@ -346,14 +349,14 @@ def exponents(
         and not np.any(problem.nonlinear_signal)
     ):
         error = optimal_ridge(problem, scheme).error if best else exact_error(problem, scheme)
-        law = _asymptotic(problem, scheme, error, best=best)
+        law = _asymptotic(problem, scheme, error, at, best=best)
     return Exponents(
         by_n_samples=by_N,
         by_n_features=by_P,
         by_n_members=by_K,
         regime=None if law is None else law.regime,
         asymptotic=law,
-        coordinates=coordinates(problem, scheme) if problem.shape or scheme.shape else {},
+        coordinates=at,
     )
 
 
@@ -399,7 +402,7 @@ def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
             slopes[part] = np.where(finite, slope, at_peak)
         mean = sum(product_or_zero(now[part], slopes[part]) for part in now) / total
         slopes["total"] = np.where(np.isfinite(total), mean, at_peak)
-        results |= {f"{part}_{name}": slopes[part].reshape(shape) for part in (*_PARTS, "total")}
+        results |= {f"{part}_{name}": slopes[part].reshape(shape) for part in _NAMES}
     return results
 
 
@@ -434,7 +437,7 @@ def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
                 )
             parts["total"] = total
             with np.errstate(divide="ignore"):  # of a part that is 0
-                logs.append({part: np.log(parts[part]) for part in (*_PARTS, "total")})
+                logs.append({part: np.log(parts[part]) for part in _NAMES})
         for part, value in logs[0].items():
             absent = np.isneginf(value) & np.isneginf(logs[1][part])
             with np.errstate(invalid="ignore"):
@@ -520,7 +523,12 @@ def _crossing(
 
 
 def _asymptotic(
-    problem: SpectralProblem, ensemble: Scheme, error: ErrorTerms[Value], *, best: bool
+    problem: SpectralProblem,
+    ensemble: Scheme,
+    error: ErrorTerms[Value],
+    at: Mapping[str, Value],
+    *,
+    best: bool,
 ) -> Exponents:
     """The exponents of the law of each point, with its regime."""
     shape = np.broadcast_shapes(
@@ -544,7 +552,8 @@ def _asymptotic(
             "bias": -b * z,
         }
         slopes["total"] = np.choose(largest, [*slopes.values(), 0.0 * z])
-        tables.append(PartExponents(**{k: as_value(v) for k, v in slopes.items()}))
+        values = {name: as_value(slope) for name, slope in slopes.items()}
+        tables.append(PartExponents(**values, coordinates=at))
     names = np.asarray(list(known))[which]
     regime = names if names.ndim else str(names)
     by_n_samples, by_n_features, by_n_members = tables
@@ -553,4 +562,5 @@ def _asymptotic(
         by_n_features=by_n_features,
         by_n_members=by_n_members,
         regime=regime,
+        coordinates=at,
     )
