@@ -1026,10 +1026,10 @@ def _table_html(table: Table) -> str:
             if not any(cell.strip() for cell in each.cells):
                 continue
             side = "right" if each.numeric else "left"
-            head.append(_html("th", each.heading or " ", f"text-align:{side};padding:2px 8px"))
+            head.append(_html("th", each.heading or " ", f"text-align:{side};padding:2px 5px"))
             for k, cell in enumerate(each.cells):
                 swatch = _swatch(table.parts.get(k, "")) if column is columns[0] else ""
-                style = f"{_NUMBERS if each.numeric else 'text-align:left'};padding:2px 8px"
+                style = f"{_NUMBERS if each.numeric else 'text-align:left'};padding:2px 5px"
                 if column is columns[0] and not each.numeric and len(cell) <= _LONGEST:
                     style += ";white-space:nowrap"
                 text = _figure_spaces(cell) if each.numeric else cell
@@ -1038,7 +1038,7 @@ def _table_html(table: Table) -> str:
         if bars:
             head.append("<th></th>")
             for cells_of_row, bar in zip(body, bars, strict=True):
-                cells_of_row.append(f'<td style="padding:2px 8px">{bar}</td>')
+                cells_of_row.append(f'<td style="padding:2px 5px">{bar}</td>')
     foot = _html("div", f"{count:,} {table.omitted}", _SOFT) if len(rows) < count else ""
     if table.causes:
         causes = list(table.causes)
@@ -1051,7 +1051,7 @@ def _table_html(table: Table) -> str:
         foot = f'<div style="{_SOFT}">{legend}</div>{foot}'
         head.insert(1, "<th></th>")
         for cells_of_row, bar in zip(body, _cause_bars(causes, table.labels), strict=True):
-            cells_of_row.insert(1, f'<td style="padding:2px 8px">{bar}</td>')
+            cells_of_row.insert(1, f'<td style="padding:2px 5px">{bar}</td>')
     lines = [f'<tr style="border-top:{_RULE}">{"".join(cells)}</tr>' for cells in body]
     if len(rows) < count:
         lines.insert(ROWS // 2, f'<tr><td colspan="{len(head)}">…</td></tr>')
@@ -1103,7 +1103,7 @@ def _stacked_bar(table: Table) -> str:
 def _cause_bars(
     causes: Sequence[Mapping[str, Any]],
     labels: Mapping[str, str],
-    width: str = "8em",
+    width: str = "6em",
     height: str = "1em",
 ) -> list[str]:
     """Errors as bars of their causes in their colours, on one scale; long ones are cut."""
@@ -1156,14 +1156,15 @@ def _interval_bars(
     for low, value, high in ends:
         marks = f'<span style="position:absolute;left:{at(0.0):.1f}%;top:0;bottom:0;width:1px;'
         marks += 'background:currentColor;opacity:.35"></span>'
-        if all(map(math.isfinite, (low, value, high))):
+        if math.isfinite(low + high):
             line = f"left:{at(low):.1f}%;width:{at(high) - at(low):.1f}%;top:45%;height:2px"
-            dot = f"left:calc({at(value):.1f}% - 3px);top:calc(50% - 3px);width:6px;height:6px"
             marks += f'<span style="position:absolute;{line};background:currentColor"></span>'
+        if math.isfinite(value):
+            dot = f"left:calc({at(value):.1f}% - 3px);top:calc(50% - 3px);width:6px;height:6px"
             marks += (
                 f'<span style="position:absolute;{dot};border-radius:3px;'
                 'background:currentColor"></span>'
             )
-        style = "position:relative;display:inline-block;width:7em;height:1em;vertical-align:middle"
+        style = "position:relative;display:inline-block;width:6em;height:1em;vertical-align:middle"
         bars.append(f'<span style="{style}">{marks}</span>')
     return bars

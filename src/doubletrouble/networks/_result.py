@@ -45,8 +45,8 @@ class LazyRun(Shown):
     one network  1  0.407 ± 0.027
     mean         4  0.428
     vote         4  0.367
-    One network misclassifies 41% of the test points, and the mean of 4 43% of them;
-    2 of 4 fit every training sample.
+    One network misclassifies 41% of the test points, and the mean of 4 networks
+    43%; 2 of 4 fit every training sample.
     >>> bool(run.error(4).total.value < run.error(1).total.value)
     True
     """
@@ -284,7 +284,7 @@ class LazyRun(Shown):
                 row[2] = float(row[2])
         verdict = f"One network misclassifies {percent(float(rows[0][2]))} of the test points"
         if left > 1:
-            verdict += f", and the mean of {left} {percent(float(rows[1][2]))} of them"
+            verdict += f", and the mean of {left} networks {percent(float(rows[1][2]))}"
         columns = (
             Column(name="error_of", heading="error of", form="words"),
             Column(name="n_members", form="count"),
