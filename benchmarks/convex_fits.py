@@ -17,7 +17,7 @@ LOSSES = ("logistic", "hinge", "squared_hinge", "max_margin", "huber", "absolute
 
 
 def problem(n: int, p: int, seed: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Centred ReLU features, signs of a linear teacher with 10 % flipped, and noisy values."""
+    """Centred ReLU features, signs of a linear teacher with 10% flipped, and noisy values."""
     rng = np.random.default_rng(seed)
     x, theta = rng.standard_normal((n, DIM)), rng.standard_normal((p, DIM))
     phi = np.maximum(x @ theta.T / np.sqrt(DIM), 0) - 1 / np.sqrt(2 * np.pi)

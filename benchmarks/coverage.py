@@ -1,4 +1,4 @@
-"""How often intervals of nominally 95 % contain the expected value of a part.
+"""How often intervals of nominally 95% contain the expected value of a part.
 
 Three models whose predictions are drawn at once: random features at P = N, where tails are heavy; a
 linear model in one dimension, trained by gradient flow from a random weight, whose outputs at all
@@ -111,9 +111,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=1000, help="of every model and size")
     repeats = parser.parse_args([] if arguments is None else arguments).repeats
     error = 100 * (0.95 * 0.05 / repeats) ** 0.5
-    print(
-        f"coverage of 95 % intervals in %, {repeats} repeats (± {error:.1f}); Student's t after /"
-    )
+    print(f"coverage of 95% intervals in %, {repeats} repeats (± {error:.1f}); Student's t after /")
     print(f"bar for noise, initialization and sampling: {BAR[0]:.0%} to {BAR[1]:.0%}")
     for model in MODELS:
         found = {n_data: repeated(model, n_data, repeats) for n_data in N_DATA}

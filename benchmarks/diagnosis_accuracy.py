@@ -4,7 +4,7 @@ A cell is a generator of data and a learner. The truth is `decompose` on fresh t
 2M and 4M rows. From one data set of M rows each, `diagnose` estimates the error by cause and its
 ratios at 2M and 4M; the fit c + a n^-α to the mean scores of scikit-learn's `learning_curve` gives
 the same ratios. Printed are root mean square deviations, of parts as shares of the total, and how
-often intervals of 90 % contain the truth.
+often intervals of 90% contain the truth.
 """
 
 import argparse

@@ -3,11 +3,11 @@
 From samples of n rows, `forecast` estimates the error of random features at N = n, n/2, 2n and 5n,
 for P/N from 0.1 to 10, ridges δ on the Gram matrix from 1e-4 to 10 and K = 1, 5 and ∞. The
 truth is the mean over fresh training sets and drawn features, on the other rows; K = ∞ from pairs
-of draws. Cells whose truth has a standard error above 10 % are left out.
+of draws. Cells whose truth has a standard error above 10% are left out.
 
 Printed are relative deviations of the mean forecast over 24 samples of rows, all of which have the
-checks: one sample of 200 rows has its own luck of 5-10 % (more on standardized digits), and the
-mean of 8 would still have 2-3 %. A cell is beyond its tolerance if it deviates by more than 3 %
+checks: one sample of 200 rows has its own luck of 5-10% (more on standardized digits), and the
+mean of 8 would still have 2-3%. A cell is beyond its tolerance if it deviates by more than 3%
 and three standard errors, those of the truth and of the mean over samples combined. Coverage is
 how often two standard errors of one forecast, with that of the truth, contain the truth.
 
@@ -550,17 +550,15 @@ def summarize(found: Mapping[str, Found], names: Sequence[str], what: str) -> No
 
     near = pooled("N = n", "N < n")
     print(f"\n{what}: {', '.join(names)}")
-    _bar("N = n and N < n, ridge >= 1e-2", str(near.where(near.ridges > 1e-3)), "5 / 15 %")
-    _bar("N = n and N < n, ridge 1e-4", str(near.where(near.ridges < 1e-3)), "5 / 20 %")
-    _bar("cells beyond 3 SE + 3 %", f"{near.beyond()} of {len(near.deviations)}", "none")
-    _bar("N = 2n, 5n, determined, spectrum passed", str(pooled("determined")), "5 / 10 %")
+    _bar("N = n and N < n, ridge >= 1e-2", str(near.where(near.ridges > 1e-3)), "5 / 15%")
+    _bar("N = n and N < n, ridge 1e-4", str(near.where(near.ridges < 1e-3)), "5 / 20%")
+    _bar("cells beyond 3 SE + 3%", f"{near.beyond()} of {len(near.deviations)}", "none")
+    _bar("N = 2n, 5n, determined, spectrum passed", str(pooled("determined")), "5 / 10%")
     _bar("the same, spectrum failed", str(pooled("determined, failed")), "")
-    _bar("extrapolated, spectrum passed", str(pooled("extrapolated")), "15 / 30 %")
+    _bar("extrapolated, spectrum passed", str(pooled("extrapolated")), "15 / 30%")
     _bar("extrapolated, spectrum failed", str(pooled("extrapolated, failed")), "")
     shares = [np.concatenate(list(one.covered.values())).mean() for one in chosen]
-    _bar(
-        "coverage of 2 SE: least / mean", f"{min(shares):.0%} / {np.mean(shares):.0%}", "80 / 90 %"
-    )
+    _bar("coverage of 2 SE: least / mean", f"{min(shares):.0%} / {np.mean(shares):.0%}", "80 / 90%")
     _bar("GCV at N = n", str(pooled("GCV")), "")
     _bar("plug-in of the sample's spectrum at N = n", str(pooled("plug-in")), "")
 
@@ -627,9 +625,9 @@ def print_features(cells: Mapping[str, Cells]) -> None:
         over = np.abs(large.deviations) > np.maximum(0.04, 3 * large.standard_errors)
         print(
             f"  {name:<22} ridge >= 1e-2 {large!s:>12} ({int(over.sum())} of {len(over)} cells off "
-            f"by more than 4 % and 3 SE), ridge 1e-4 {small!s:>12}"
+            f"by more than 4% and 3 SE), ridge 1e-4 {small!s:>12}"
         )
-    print("  bars: ridge >= 1e-2 1 / 4 % (or 3 SE); ridge 1e-4 10 %")
+    print("  bars: ridge >= 1e-2 1 / 4% (or 3 SE); ridge 1e-4 10%")
 
 
 # --- the causes, where the target is known ---
@@ -686,8 +684,8 @@ def causes(
     ratio = np.abs(np.mean(factors, axis=0) / expected - 1)[doubt < KNOWN * expected]
     print(
         f"noise {noise:.1f}: bias share off by {np.median(off):.3f} / {off.max():.3f} "
-        f"(bar 0.05); noise factor by {100 * np.median(ratio):.1f} / {100 * ratio.max():.1f} % "
-        f"(bar 5 % median; SE of the truth {100 * np.median(doubt / expected):.1f} %)"
+        f"(bar 0.05); noise factor by {100 * np.median(ratio):.1f} / {100 * ratio.max():.1f}% "
+        f"(bar 5% median; SE of the truth {100 * np.median(doubt / expected):.1f}%)"
     )
 
 
@@ -731,7 +729,7 @@ class Decisions:
     def __str__(self) -> str:
         return (
             f"{len(self.losses)} decisions: best action named in {np.mean(self.right):.0%}, loss "
-            f"{100 * np.mean(self.losses):.2f} % on average, {100 * max(self.losses):.1f} % at "
+            f"{100 * np.mean(self.losses):.2f}% on average, {100 * max(self.losses):.1f}% at "
             f"worst, error of the log gain {np.median(np.abs(self.gains)):.3f} in the median"
         )
 
@@ -800,7 +798,7 @@ def print_advice(names: Sequence[str], *, full: bool) -> None:
             if full:
                 print(f"  {name}, noise {noise:.0f}: {made}")
             every.extend(made)
-    print(f"  all: {every}; bar: loss 1 % on average")
+    print(f"  all: {every}; bar: loss 1% on average")
 
 
 # --- speed ---

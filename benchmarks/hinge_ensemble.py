@@ -1,6 +1,6 @@
 """Averaged support vector machines against the kernel machine, with finite models on drawn data.
 
-With 20 % of the labels flipped and N/D = 2, the theory has a lower error for infinitely many models
+With 20% of the labels flipped and N/D = 2, the theory has a lower error for infinitely many models
 of P = 2D features than for the kernel limit, each with its best ridge, with the hinge loss only.
 Both are fitted to the same data sets; that of infinitely many models is estimated without bias from
 pairs of models. The difference is a mean over data sets of paired differences.

@@ -73,7 +73,7 @@ def _moves(browser: Any, address: str) -> str:
         for time in page.evaluate(_MOVE, [f"set-first-{name}-slider", MOVES])
     ]
     page.close()
-    return f"median {np.median(times):.1f} ms, 95 % {np.quantile(times, 0.95):.1f} ms a move"
+    return f"median {np.median(times):.1f} ms, 95% {np.quantile(times, 0.95):.1f} ms a move"
 
 
 def _first_load(browser: Any, address: str) -> str:

@@ -150,5 +150,5 @@ def of_problem(k: int, seed: int, sizes: LossSizes | None = None) -> list[LossRo
 
 
 def unlikely(rows: Sequence[LossRow]) -> float:
-    """The share of comparisons with a probability below 1 %."""
+    """The share of comparisons with a probability below 1%."""
     return float(np.mean([row.probability < UNLIKELY for row in rows]))

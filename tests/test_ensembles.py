@@ -162,7 +162,7 @@ def test_overlaps_of_nested_sets_are_the_smaller_ones() -> None:
 
 
 def test_overlaps_of_three_sets_must_be_possible() -> None:
-    """Two disjoint sets cannot each cover 70 % of a third."""
+    """Two disjoint sets cannot each cover 70% of a third."""
     for first, second, third, possible in (
         (0.7, 0.7, 0.4, True),
         (0.7, 0.7, 0.0, False),

@@ -189,7 +189,7 @@ def _place_of(low: float, high: float) -> int | None:
 
 
 def percent(share: float, sign: str = "") -> str:
-    """A share in percent; below 1 % with one decimal.
+    """A share in percent; below 1% with one decimal.
 
     >>> percent(0.478), percent(0.004), percent(0.0001), percent(0.0), percent(-24.2, "+")
     ('48%', '0.4%', '<0.1%', '0%', '-2,420%')

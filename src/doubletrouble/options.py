@@ -5,7 +5,7 @@ removes, 1 - error/error now, positive if the error falls. Errors are exact for 
 estimates with intervals for forecasts, diagnoses, comparisons and decompositions.
 
 The best change is the one of largest gain among those that are finite, and whose gain is at least
-1 % (`WORTHWHILE`): of estimates, whose interval lies above 1 %. Of equal gains it is the first.
+1% (`WORTHWHILE`): of estimates, whose interval lies above 1%. Of equal gains it is the first.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def answers(result: Decomposition) -> dict[str, Estimate]:
 
 
 def coverage(ratio: float, which: int) -> dict[str, float]:
-    """The share of intervals of nominally 95 % that contain the mean of all estimates."""
+    """The share of intervals of nominally 95% that contain the mean of all estimates."""
     draws = [answers(pair[which]) for pair in repeated(ratio)]
     right = [answers(pair[0]) for pair in repeated(ratio)]
     result = {}

@@ -148,7 +148,7 @@ def test_parts_absorb_those_that_are_not_identified() -> None:
 
 
 def coverage(effects: Effects, shape: Shape, *, crossed: bool) -> dict[str, float]:
-    """The share of intervals of nominally 95 % that contain the true value, of 500."""
+    """The share of intervals of nominally 95% that contain the true value, of 500."""
     rng, truth = np.random.default_rng(5), expected(effects)
     hits: dict[str, list[bool]] = {}
     for _ in range(500):

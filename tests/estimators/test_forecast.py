@@ -65,7 +65,7 @@ def fits(
 
 
 def deviation(forecast: list[Any], measured: list[float]) -> float:
-    """Mean difference in standard errors, beyond 3 % of the error."""
+    """Mean difference in standard errors, beyond 3% of the error."""
     off = np.subtract(forecast, measured)
     beyond = abs(off.mean()) - 0.03 * np.mean(measured)
     return float(beyond / (off.std(ddof=1) / math.sqrt(len(off))))

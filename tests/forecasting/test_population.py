@@ -115,7 +115,7 @@ def test_population_at_the_size_of_the_rows_is_leave_one_out(intercept: bool) ->
 
 
 def one_hot(rng: np.random.Generator, n: int) -> tuple[FloatArray, FloatArray]:
-    """Three categories, the levels of which have 34 to 3 % of the rows."""
+    """Three categories, the levels of which have 34 to 3% of the rows."""
     shares = 1 / np.arange(1, 11) / (1 / np.arange(1, 11)).sum()
     effects = np.random.default_rng(0).standard_normal((3, 10))
     levels = rng.choice(10, p=shares, size=(3, n))
@@ -145,7 +145,7 @@ def test_rare_levels_forecast_twice_the_rows() -> None:
 
 
 def test_row_energies_matter() -> None:
-    """Control: with equal energies the same rows are off by far more than 1 %."""
+    """Control: with equal energies the same rows are off by far more than 1%."""
     loo = loo_of(150)
     population = Population.of(loo, 150, 0.05)
     equal = replace(population, energies=np.ones_like(population.energies)).at_size(150)

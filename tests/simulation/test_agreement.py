@@ -104,7 +104,7 @@ def test_curves_cover_models_and_activations() -> None:
     full_beyond_cases([(1.0, 80)], [(1.0, 80), (0.5, 800), (1.0, 800), (2.0, 800)]),
 )
 def test_intervals_cover(ratio: float, repeats: int) -> None:
-    """Nominal 95 % intervals of ten draws contain the mean of all in 92-98 % of 800 repeats."""
+    """Nominal 95% intervals of ten draws contain the mean of all in 92-98% of 800 repeats."""
     problem = dt.Problem(features_per_dim=ratio, ridge=1e-3)
     ensembles = [dt.Ensemble(1), dt.Ensemble(10), dt.Ensemble(math.inf), dt.Divide(2)]
     run = dt.simulate(

@@ -323,7 +323,7 @@ def coarse_search(models: Models, *, free_ridge: bool) -> Allocation:
 
 
 def _minima(found: Least) -> list[float]:
-    """The numbers of models of the two best local minima, if they are within 10 %."""
+    """The numbers of models of the two best local minima, if they are within 10%."""
     error = np.pad(found.error, 1, constant_values=np.inf)
     minima = np.flatnonzero((error[1:-1] <= error[:-2]) & (error[1:-1] <= error[2:]))
     order = minima[np.argsort(found.error[minima], kind="stable")]

@@ -78,7 +78,7 @@ class RepeatPlan(Shown):
 def plan_repeats(result: Decomposition, relative_error: float = 0.1) -> RepeatPlan:
     """Repeats for which the standard error of every part is a given share of the part.
 
-    Parts below 5 % of the total have the tolerance of a part of 5 %.
+    Parts below 5% of the total have the tolerance of a part of 5%.
 
     Parameters
     ----------

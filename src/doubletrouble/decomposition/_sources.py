@@ -4,7 +4,7 @@ Every draw has a seed of its own, which does not depend on the number of other d
 sets, noise draws or initializations leave the earlier ones unchanged, and stored fits remain valid.
 
 Training sets drawn from a pool with replacement are not independent data sets. A bootstrap sample
-of n has about 63 % distinct rows: a learner that interpolates n samples then interpolates at
+of n has about 63% distinct rows: a learner that interpolates n samples then interpolates at
 0.63 n, and every resample shares the noise and the inputs of the one set it came from, so that
 their effects are in "bias".
 """
@@ -53,7 +53,7 @@ RESAMPLING: dict[Resampling, str] = {
         "and sampling is underestimated"
     ),
     "bootstrap": (
-        "resampling='bootstrap' draws with replacement: a training set has about 63 % distinct "
+        "resampling='bootstrap' draws with replacement: a training set has about 63% distinct "
         "rows, which moves an interpolation peak by that factor, and effects that all resamples "
         "share are in bias; resampling='disjoint' has neither problem"
     ),

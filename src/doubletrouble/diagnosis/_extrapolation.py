@@ -406,7 +406,7 @@ class Extrapolation:
     def parts(self, x: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Draws of the total, VI and VS with x times the rows: measured ones where there are.
 
-        Near an interpolation peak, those at all rows are those at 90 % of them.
+        Near an interpolation peak, those at all rows are those at 90% of them.
         """
         if self.withheld and x > FULL / N_BLOCKS:
             x = FULL / N_BLOCKS

@@ -258,7 +258,7 @@ class Diagnosis(Shown):
     def _status_at(self, x: float) -> dict[str, str]:
         """How the total and the parts with x times the rows are known.
 
-        At all rows, the total and initialization are those at 90 % of them, but for a last step of
+        At all rows, the total and initialization are those at 90% of them, but for a last step of
         their curves.
         """
         rungs = [rung / N_BLOCKS for rung in self.measured.total]
@@ -282,7 +282,7 @@ class Diagnosis(Shown):
         )
 
     def _ratio(self, mean: float, deviations: FloatArray) -> FloatArray:
-        """Draws of an error at 90 % of the rows over that of the learner there."""
+        """Draws of an error at 90% of the rows over that of the learner there."""
         now = self.measured.total[FULL]
         ratio = mean / now.mean
         paired = (deviations - ratio * self.multipliers.deviations(now)) / now.mean
@@ -335,7 +335,7 @@ class Diagnosis(Shown):
         infinite = any(math.isinf(total.mean) for total in measured.values())
         here = {rung / N_BLOCKS: total for rung, total in measured.items()}.get(round(x, 6))
         if here is None and x == 1 and infinite:
-            here = measured[FULL]  # there is no curve: the loss at 90 % of the rows
+            here = measured[FULL]  # there is no curve: the loss at 90% of the rows
         if here is not None:
             if math.isinf(here.mean):  # a class of probability 0 occurs
                 return np.full(N_DRAWS, math.inf)

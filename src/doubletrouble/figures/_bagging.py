@@ -150,7 +150,7 @@ def bag_styles(fractions: Sequence[float], members: float) -> dict[str, BagStyle
     for fraction, stroke in zip(
         number_list("fractions", fractions), cycle((mixed, dotted, orange)), strict=False
     ):
-        label, drawn = f"Subsample, {100 * fraction:.0f} %", Subsample(members, fraction=fraction)
+        label, drawn = f"Subsample, {100 * fraction:.0f}%", Subsample(members, fraction=fraction)
         styles[f"subsample_{fraction:g}"] = BagStyle(drawn, fraction, stroke._replace(label=label))
     ordered = dict(sorted(styles.items(), key=lambda item: -item[1].share))
     grey = Stroke(r"All samples, best $\lambda$", GREY, "-", "", 2.6, "none")
@@ -281,7 +281,7 @@ FIGURE = FigureSpec(
     title="Bagging acts as a penalty",
     caption=(
         "Averages of ten models with independent features, for several ways to assign samples to "
-        "them: all samples to each, 80 % or 50 % drawn without replacement (subsample), N drawn "
+        "them: all samples to each, 80% or 50% drawn without replacement (subsample), N drawn "
         "with replacement (bootstrap), or one tenth to each (divided). All have the same total "
         "number of features, P K: the same memory and cost of a prediction. The numbers at the "
         "bars are the cost of training, K n P min(n, P) for members that fit n different samples, "

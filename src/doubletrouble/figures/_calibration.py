@@ -109,7 +109,7 @@ FIGURE = FigureSpec(
     name="calibration",
     title="Calibration of one model and of an ensemble",
     caption=(
-        "Random features with the logistic loss, 10 % of the labels flipped; the mean score of K "
+        "Random features with the logistic loss, 10% of the labels flipped; the mean score of K "
         "models is read as the log-odds of the label. (a) The actual probability of a label "
         "against the predicted one, at a small penalty: scores are overconfident, those of an "
         "ensemble less so. (b) The calibration slope, the factor of the score that has the least "

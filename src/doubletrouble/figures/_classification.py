@@ -227,7 +227,7 @@ CAUSES_FIGURE = FigureSpec(
     name="classification-causes",
     title="The causes of misclassification",
     caption=(
-        "The error rate of random features with the logistic loss, 10 % of the "
+        "The error rate of random features with the logistic loss, 10% of the "
         "training labels flipped, by cause: what remains of it when the scores are averaged over "
         "the label noise, then over the features (initialization), then over the samples. The "
         "average over all three has no error: for a linear teacher the bias of the sign is zero, "

@@ -194,7 +194,7 @@ FIGURE = FigureSpec(
     ),
     alt=(
         "Map over features per sample P/N and signal-to-noise ratio, logarithmic axes, with "
-        "labelled contours. Above a border the ensemble has the lower error, down to 60 % lower "
+        "labelled contours. Above a border the ensemble has the lower error, down to 60% lower "
         "near P = N at high signal-to-noise ratio; below it, hatched, the regularized model has. "
         "The border is low for few features and rises to 1.66 for many."
     ),

@@ -302,7 +302,7 @@ FIGURE = FigureSpec(
         "(c) The test error along ρ. For every setting and activation it is that of linear ridge "
         "regression (grey). The three coloured paths start at infinitely many features, all "
         "samples and no penalty, at the least ρ of ReLU features, μ⋆²/μ₁² = 0.36: here "
-        "P = 0.61 N features, 61 % of the samples, or λ = 0.16 reach the same best error, 0.618. "
+        "P = 0.61 N features, 61% of the samples, or λ = 0.16 reach the same best error, 0.618. "
         "The three differ only in cost and in the number of models that they need. Ticks: theory "
         "for tanh with all three varied. Markers: simulation at finite size, with bars of two "
         "standard errors."

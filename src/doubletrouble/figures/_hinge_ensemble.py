@@ -133,7 +133,7 @@ FIGURE = FigureSpec(
     name="hinge-ensemble",
     title="Averaged support vector machines and the kernel machine",
     caption=(
-        "Error rates with 20 % of the training labels flipped; every model and every ensemble has "
+        "Error rates with 20% of the training labels flipped; every model and every ensemble has "
         "its best penalty. (a) Infinitely many averaged models against the features per dimension "
         "of each (thick), and one model with infinitely many features, the kernel limit (thin). "
         "With the squared and the logistic loss the ensemble is as good as the kernel from P = D/2 "

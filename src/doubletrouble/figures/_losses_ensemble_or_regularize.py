@@ -152,15 +152,15 @@ FIGURE = FigureSpec(
         "region to the right of the thick line the single model is better.\n"
         "As with ridge regression, averaging is better for narrow models and for clean labels, and "
         "a penalty is better for wide models on noisy labels. The border is nearly the same for "
-        "all losses; the single model gains little beyond it, at most 4 %, and the ensemble up to "
-        "48 % before it."
+        "all losses; the single model gains little beyond it, at most 4%, and the ensemble up to "
+        "48% before it."
     ),
     alt=(
         "Three maps, for squared, hinge and logistic loss, over features per sample P/N and the "
         "share of flipped labels. In each the ensemble is better on the left and below, by more "
-        "than 40 % for few features and clean labels; a border rises from the right edge, at a "
-        "few percent of flipped labels, to P/N = 2 to 3 at 45 %, and beyond it the single model is "
-        "better by up to 4 %."
+        "than 40% for few features and clean labels; a border rises from the right edge, at a "
+        "few percent of flipped labels, to P/N = 2 to 3 at 45%, and beyond it the single model is "
+        "better by up to 4%."
     ),
     settings=LossMapSettings(),
     data=loss_maps,

@@ -184,7 +184,7 @@ FIGURE = FigureSpec(
     ),
     alt=(
         "Left: features per sample at the threshold of separability against samples per dimension, "
-        "for ReLU and tanh, clean labels and 10 % flipped labels. All four curves fall from 0.5 at "
+        "for ReLU and tanh, clean labels and 10% flipped labels. All four curves fall from 0.5 at "
         "few samples; at N = 2D they are 0.384, 0.427, 0.342 and 0.399. Curves of clean labels "
         "fall toward 0, those of flipped labels level off. Right: map of samples per feature at "
         "the threshold over features per dimension and share of flipped labels: 2 at half flipped "

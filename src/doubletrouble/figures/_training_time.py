@@ -290,7 +290,7 @@ FIGURE = FigureSpec(
         "Label noise and initialization increase; bias decreases, and sampling variance tends to a "
         "limit. The ratio of the first two tends to τ² : F²(1 − Ψ₁) at P = N, 2.2 : 1 here; above "
         "F/τ = 1.5 initialization would be larger. Averaging removes both at any time (grey line): "
-        "after the best time the error of infinitely many models increases by 17 % at most, by the "
+        "after the best time the error of infinitely many models increases by 17% at most, by the "
         "noise in the data they share, and narrow ones need no stopping. With isotropic data "
         "there is no second descent in time: an error that has increased does not decrease again. "
         "Data of two scales may have one.\n"

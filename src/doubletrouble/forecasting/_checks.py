@@ -159,7 +159,7 @@ def least_resolution(loo: LeaveOneOut, whole: Population) -> float:
     """Log g of the smallest ridge for which forecasts are checked.
 
     In one to three dimensions, a smooth kernel has a g_min many decades below that of any useful
-    ridge, and the functions there are those of a few outer rows. The least g is that of 1 % of the
+    ridge, and the functions there are those of a few outer rows. The least g is that of 1% of the
     best ridge or of the mean variance of a feature, whichever is smaller.
     """
     error = loo.functions.error

@@ -63,7 +63,7 @@ _DIGITS = 1e-6  # to which copies of rows are equal
 _CHANCE = 2.0  # pairs of equal rows, relative to those expected of independent rows
 _FAR_FROM_ZERO = 1.5  # standard deviations of y
 _TAIL, _TAIL_SHARE = 0.05, 0.36  # of the rows, and of the error: 0.2 to 0.3 of Gaussian residuals
-_ONE_SIDED = 1.645  # standard errors, of 95 %
+_ONE_SIDED = 1.645  # standard errors, of 95%
 _FLOOR = 0.5  # of the likeliest noise, where it is not known: the least error may be 0 as well
 _DRAWS = 200  # of standard errors
 _ASYMMETRY = 1e-8
@@ -325,7 +325,7 @@ def _label_noise(
 
 
 def _largest_noise(loo: LeaveOneOut, deviations: RowDeviations) -> float:
-    """The upper end (95 %) of the least bias² + σ² over κ, summed over outputs.
+    """The upper end (95%) of the least bias² + σ² over κ, summed over outputs.
 
     It is used where the variance over training sets is at most the bias: beyond, it is the small
     ratio of two large numbers.

@@ -416,7 +416,7 @@ def _required_ridge(run: SimulationPlan, w: int, ridge: float, dtype: str) -> st
 
 
 def _least_single_ridge(run: SimulationPlan, w: int, samples: Sequence[int]) -> float:
-    r"""The ridge below which float32 is off by more than 1 %, for the w-th P.
+    r"""The ridge below which float32 is off by more than 1%, for the w-th P.
 
     The Gram matrix of the features has a largest eigenvalue e and, near P = N, smallest ones down
     to zero: adding alpha makes its condition number e/alpha, and rounding disturbs a fit by about

@@ -30,7 +30,7 @@ export function whole(value) {
   return withPower(`${Number(mantissa)}e${power}`);
 }
 
-/** A share in percent, from 1 % on. */
+/** A share in percent, from 1% on. */
 function percent(share) {
   const value = 100 * share;
   return `${value > 0 ? Number(toEven(value, Math.max(1, Math.floor(Math.log10(value)) + 1))) : 0}%`;
@@ -131,7 +131,7 @@ export function advise(problem, scheme) {
   return { now, options, choice, sentence: sentence(now, choice) };
 }
 
-/** The finite change of least error, of equal ones the first; `now` if none removes 1 % of the error. */
+/** The finite change of least error, of equal ones the first; `now` if none removes 1% of the error. */
 function chosen(now, options) {
   let least = now;
   for (const one of options) {
