@@ -884,12 +884,16 @@ def paragraph(text: str, indent: str = "") -> list[str]:
     ]
 
 
+def _printed_rows(table: Table, rows: Sequence[Any]) -> list[Any]:
+    """The rows, or what belongs to them; of a long table the first and last ones."""
+    if table.omitted and len(rows) > ROWS:
+        return [*rows[: ROWS // 2], *rows[-ROWS // 2 :]]
+    return list(rows)
+
+
 def _table_lines(table: Table) -> list[str]:
     """A table as lines; one that is too wide continues below, with its first columns again."""
-    count = len(table.rows)
-    rows = list(table.rows)
-    if table.omitted and count > ROWS:
-        rows = [*rows[: ROWS // 2], *rows[-ROWS // 2 :]]
+    count, rows = len(table.rows), _printed_rows(table, table.rows)
     panels: list[list[_Printed]] = [[], []]  # the leading columns, and the others
     for k, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=True)):
         for each in _printed(column, cells, table.confidence) if column.printed else ():
@@ -1014,9 +1018,7 @@ def _filling(part: str) -> str:
 
 def _table_html(table: Table) -> str:
     columns = [column for column in table.columns if column.printed]
-    count, rows = len(table.rows), list(table.rows)
-    if table.omitted and count > ROWS:
-        rows = [*rows[: ROWS // 2], *rows[-ROWS // 2 :]]
+    count, rows = len(table.rows), _printed_rows(table, table.rows)
     head: list[str] = []
     body: list[list[str]] = [[] for _ in rows]
     indices = [table.columns.index(column) for column in columns]
@@ -1041,9 +1043,7 @@ def _table_html(table: Table) -> str:
                 cells_of_row.append(f'<td style="padding:2px 5px">{bar}</td>')
     foot = _html("div", f"{count:,} {table.omitted}", _SOFT) if len(rows) < count else ""
     if table.causes:
-        causes = list(table.causes)
-        if len(rows) < count:
-            causes = [*causes[: ROWS // 2], *causes[-ROWS // 2 :]]
+        causes = _printed_rows(table, table.causes)
         names = dict.fromkeys(part for each in causes for part in each if part != "total")
         legend = " &nbsp; ".join(
             f"{_swatch(part)}{escape(table.labels.get(part, printed_name(part)))}" for part in names

@@ -65,8 +65,6 @@ else:  # matplotlib is imported where something is drawn
 Style: TypeAlias = dict[str, Any]
 """Keyword arguments of matplotlib: the look of lines and texts, and where they are."""
 
-"""A number, an array, or an estimate of either."""
-
 _SOFT = PAPER["light"]["soft"]
 _TOTAL = "#555555"  # bars of totals
 _NEUTRAL = "#C3C8CF"  # bars without parts
@@ -382,35 +380,17 @@ def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
 
     The parameters along the axes are those of the error unless `coordinates` are given.
     """
-    shape = error.shape
-    if len(shape) > 2:
-        raise ValueError(f"plot must be of at most two axes, got shape {shape}")
     columns = identified(error)
-    if not shape:
-        bars = [Bar(label=part_label(error, n), value=p, part=n) for n, p in columns.items()]
-        return Bars(rows=bars, xlabel=error.label, signed=error.is_difference)
-    along: dict[str, FloatArray] = {
-        name: np.broadcast_to(values, shape)
-        for name, values in varying_parameters(error, coordinates).items()
-    }
-    if len(shape) == 2:
-        totals, dashed = (_at_points(v, shape) for v in (error.total, error.extrapolated))
-        return _family(totals, along, f"total {error.label}", dashed)
-    along = {name: values for name, values in along.items() if _varies(values)} or along
-    name, x = next(iter(along.items()), ("point", np.arange(shape[0])))
-    lines = [
-        Curve(
-            label=part_label(error, part),
-            y=_at_points(value, shape),
-            part=part,
-            points=isinstance(value, Uncertain) and shape[0] <= _FEW_POINTS,
-            extrapolated=np.broadcast_to(error.extrapolated, shape),
-        )
-        for part, value in columns.items()
-    ]
-    title = " and ".join(axis_label(one) for one in along or [name])
-    signed = error.is_difference
-    return Curves(x=x, xlabel=title, lines=lines, ylabel=error.label, signed=signed)
+    return _picture_of(
+        {part_label(error, name): part for name, part in columns.items()},
+        error.shape,
+        varying_parameters(error, coordinates),
+        error.label,
+        parts={part_label(error, name): name for name in columns},
+        signed=error.is_difference,
+        of_two_axes=(f"total {error.label}", error.total),
+        extrapolated=error.extrapolated,
+    )
 
 
 def quantity_picture(
@@ -424,18 +404,40 @@ def quantity_picture(
 
     `coordinates` are the parameters along the axes, and `parts` those with the colour of a part.
     """
-    shape = np.broadcast_shapes(*(np.shape(_number(value)) for value in quantities.values()))
+    first, value = next(iter(quantities.items()))
+    return _picture_of(
+        quantities,
+        np.broadcast_shapes(*(np.shape(_number(value)) for value in quantities.values())),
+        coordinates or {},
+        ylabel,
+        parts=parts or {},
+        signed=signed or any(np.any(_number(value) < 0) for value in quantities.values()),
+        of_two_axes=(f"{first} ({ylabel})", value),
+    )
+
+
+def _picture_of(
+    quantities: Mapping[str, Any],
+    shape: tuple[int, ...],
+    coordinates: Mapping[str, Any],
+    ylabel: str,
+    *,
+    parts: Mapping[str, str],
+    signed: bool,
+    of_two_axes: tuple[str, Any],
+    extrapolated: Any = None,
+) -> Picture:
+    """Bars, curves along one axis, or the curves of one quantity, with its label, along two."""
     if len(shape) > 2:
         raise ValueError(f"plot must be of at most two axes, got shape {shape}")
-    signed = signed or any(np.any(_number(value) < 0) for value in quantities.values())
-    parts = parts or {}
     if not shape:
         bars = [Bar(label=k, value=v, part=parts.get(k, "")) for k, v in quantities.items()]
         return Bars(rows=bars, xlabel=ylabel, signed=signed)
-    at = {name: np.broadcast_to(values, shape) for name, values in (coordinates or {}).items()}
+    at = {name: np.broadcast_to(values, shape) for name, values in coordinates.items()}
+    dashed = None if extrapolated is None else np.broadcast_to(extrapolated, shape)
     if len(shape) == 2:
-        first, value = next(iter(quantities.items()))
-        return _family(_at_points(value, shape), at, f"{first} ({ylabel})")
+        label, value = of_two_axes
+        return _family(_at_points(value, shape), at, label, dashed)
     at = {name: values for name, values in at.items() if _varies(values)} or at
     name, x = next(iter(at.items()), ("point", np.arange(shape[0])))
     lines = [
@@ -444,6 +446,7 @@ def quantity_picture(
             y=_at_points(value, shape),
             part=parts.get(label, ""),
             points=isinstance(value, Uncertain) and shape[0] <= _FEW_POINTS,
+            extrapolated=dashed,
         )
         for label, value in quantities.items()
     ]

@@ -7,7 +7,7 @@ background the blue is the lighter of their two, and the other colours are light
 from typing import NamedTuple
 
 BLACK, GREY = "#000000", "#7F7F7F"
-VERMILION, ORANGE, YELLOW = "#D55E00", "#E69F00", "#F0E442"
+VERMILION, ORANGE = "#D55E00", "#E69F00"
 BLUE, SKY = "#0072B2", "#56B4E9"
 GREEN, PURPLE = "#009E73", "#CC79A7"
 BROWN = "#7A4B00"  # an addition, darker than all of them
