@@ -302,7 +302,7 @@ def test_failed_cell_is_computed_again_by_retry(tmp_path: Path) -> None:
     assert bad.simulation is None
     assert bad.message.startswith("MemoryError: Unable to allocate")
     assert good.simulation.dim == 12
-    again = sweep.retry(tmp_path / "s", executor=AtOnce(), progress=False)
+    again = sweep.run(tmp_path / "s", retry=True, executor=AtOnce(), progress=False)
     assert again.status == result.status
 
 

@@ -292,7 +292,7 @@ def retry(
 
     grid = Sweep.from_store(store, sweep)
     return _finish(
-        grid.retry(store, workers=workers, scheduler=scheduler, progress=not quiet), json
+        grid.run(store, retry=True, workers=workers, scheduler=scheduler, progress=not quiet), json
     )
 
 

@@ -383,20 +383,23 @@ class Sweep:
         self,
         store: str | Path,
         *,
+        retry: bool = False,
         executor: Executor | None = None,
         workers: int | None = None,
         scheduler: Any = None,
         progress: bool = True,
     ) -> SweepResult:
-        """Compute every cell that the store does not hold yet.
+        """Compute every cell that the store does not hold yet, or those that failed once more.
 
         The numbers do not depend on how cells are computed; give at most one of `executor`,
-        `workers` and `scheduler`. Cells that failed before are computed again by `retry` only.
+        `workers` and `scheduler`.
 
         Parameters
         ----------
         store : str or path
             The file of the store, made if it does not exist.
+        retry : bool, default: False
+            Whether the cells that failed are computed once more, and no others.
         executor : object or None, default: None
             Any object with a method `submit`, on which cells are computed.
         workers : int or None, default: None
@@ -414,7 +417,7 @@ class Sweep:
         Raises
         ------
         StoreError
-            If the file is not a valid store, or cannot be used.
+            If the file is not a valid store, cannot be used, or does not exist for a `retry`.
         ValueError
             If options of the executor are incompatible.
         TypeError
@@ -434,59 +437,9 @@ class Sweep:
         >>> print(result.status)
         2 of 2 cells done, 0 failed
         """
-        options = {"executor": executor, "workers": workers, "scheduler": scheduler}
-        return self._run(store, retry=False, progress=progress, **options)
-
-    def retry(
-        self,
-        store: str | Path,
-        *,
-        executor: Executor | None = None,
-        workers: int | None = None,
-        scheduler: Any = None,
-        progress: bool = True,
-    ) -> SweepResult:
-        """Compute the cells that failed once more.
-
-        Parameters
-        ----------
-        store : str or path
-            The file of the store, which must exist.
-        executor : object or None, default: None
-            Any object with a method `submit`, on which cells are computed.
-        workers : int or None, default: None
-            The number of worker processes; 1 is this process, None as many as there are processors.
-        scheduler : str or None, default: None
-            The address of a Dask scheduler, such as "tcp://host:8786".
-        progress : bool, default: True
-            Whether progress is shown on stderr.
-
-        Returns
-        -------
-        SweepResult
-            The results of the whole grid.
-
-        Raises
-        ------
-        StoreError
-            If the file does not exist, is not a valid store, or cannot be used.
-        ValueError
-            If options of the executor are incompatible.
-        TypeError
-            If `executor` has no method `submit`.
-        DoubleTroubleError
-            If the executor breaks, or the scheduler cannot be reached.
-        MissingExtraError
-            If the packages of worker processes or of Dask are not installed.
-        """
-        if not Path(store).exists():
+        if retry and not Path(store).exists():
             raise StoreError(f"store must hold cells to retry, got {store}, which does not exist")
         options = {"executor": executor, "workers": workers, "scheduler": scheduler}
-        return self._run(store, retry=True, progress=progress, **options)
-
-    def _run(
-        self, store: str | Path, *, retry: bool, progress: bool, **options: Any
-    ) -> SweepResult:
         check_executor(**options)
         with Store.open(store) as opened:
             opened.add_sweep(self.hash, self.specification)
