@@ -294,3 +294,14 @@ def test_waterfall_has_a_step_for_a_total_that_is_estimated_apart() -> None:
     labels = [label.get_text() for label in both.waterfall("change 0").get_yticklabels()]
     changes = [label.rsplit(" ", 1)[0] for label in labels[1:-1]]
     assert changes == ["noise", "bias", "not by cause"]
+
+
+def test_a_gain_ends_at_the_whole_error_with_its_interval() -> None:
+    rng = np.random.default_rng(0)
+    predictions = 2 * rng.normal(size=(12, 1, 20, 40))  # their mean is 0, as the truth
+    option = dt.decompose_predictions(predictions, truth=np.zeros(40)).advise()["∞ models"]
+    assert option.total < 0
+    assert isinstance(option.gain, dt.Estimate)
+    assert option.gain.value == 1
+    assert option.interval is not None
+    assert option.interval.high == 1

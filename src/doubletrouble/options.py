@@ -149,7 +149,7 @@ def option_after(
     gain: Estimate | None = None,
     **about: Any,
 ) -> Option:
-    """A change of the present option: its gain, with an interval that ends at the whole error.
+    """A change of the present option: its gain, which ends at the whole error, with its interval.
 
     `gain` is for an estimate of it that is better than that from the two totals; `about` are
     further fields.
@@ -160,7 +160,9 @@ def option_after(
     interval = None
     if isinstance(share, Estimate) and confidence is not None:
         low, high = share.confidence_interval(confidence)
-        interval = ConfidenceInterval(low, min(high, 1.0))
+        interval = ConfidenceInterval(min(low, 1.0), min(high, 1.0))
+        if share.value > 1:  # an error that is estimated below 0
+            share = Estimate(value=1.0, standard_error=share.standard_error, n_draws=share.n_draws)
     known = None if interval is None else confidence
     return Option(name=name, error=error, gain=share, interval=interval, confidence=known, **about)
 

@@ -100,13 +100,9 @@ def parameter(
     *,
     vector: bool = False,
     kw_only: bool | Any = MISSING,
-    many: str = "array_like",
 ) -> Any:
-    """Make a dataclass field with its declaration.
-
-    `vector` marks the levels of a spectrum, and `many` is the type of several values in docstrings.
-    """
-    metadata = {"parameter": spec, "vector": vector, "many": many}
+    """Make a dataclass field with its declaration; `vector` marks the levels of a spectrum."""
+    metadata = {"parameter": spec, "vector": vector}
     return field(default=default, kw_only=kw_only, metadata=metadata)
 
 

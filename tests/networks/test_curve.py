@@ -25,7 +25,7 @@ from doubletrouble.networks import (
     stored_runs,
     train_lazy,
 )
-from doubletrouble.networks._curve import run_of_record, table_row
+from doubletrouble.networks._curve import table_row
 from doubletrouble.networks._program import Program
 from doubletrouble.networks._settings import settings_used
 from doubletrouble.runs import DONE, Cell, Store
@@ -360,17 +360,7 @@ def test_settings_have_defaults_resolved() -> None:
     assert settings_used(exact.settings, math.inf) == exact.settings
 
 
-def test_settings_of_older_stores_are_resolved() -> None:
-    (run,) = curve(widths=[3], laziness=[2.0], max_steps=5).runs
-    given = {**run.settings, "optimizer": "auto", "learning_rate": None, "patience": None}
-    given["precision"] = given.pop("dtype")
-    record = {f.name: getattr(run, f.name) for f in fields(run)}
-    again = run_of_record({**record, "settings": given})
-    assert again.settings == {**run.settings, "patience": 100}
-
-
-def test_keys_of_existing_stores_are_unchanged(tmp_path: Path) -> None:
-    """The key of a cell is that of the options as given, by their names in existing stores."""
+def test_keys_are_those_of_the_options_as_given(tmp_path: Path) -> None:
     curve(widths=[3], laziness=[2.0], ensemble=1, patience=None, store=tmp_path / "store")
     with Store.read(tmp_path / "store") as store:
         (key,) = store.statuses()
@@ -378,7 +368,7 @@ def test_keys_of_existing_stores_are_unchanged(tmp_path: Path) -> None:
         "data": DATA.fingerprint,
         "width": 3,
         "laziness": 2.0,
-        "precision": "float64",
+        "dtype": "float64",
         "depth": 3,
         "seed": 0,
         "n_members": 1,

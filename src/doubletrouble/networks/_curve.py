@@ -34,7 +34,6 @@ from doubletrouble.networks._settings import (
     DTypeName,
     Training,
     TrainingOutcome,
-    settings_used,
 )
 from doubletrouble.parameters import MOST_SEEDS, number, whole_number
 from doubletrouble.ranges import Axis, number_axis, whole_axis
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 """Widths of the figure in the paper."""
 
-_SETTINGS = {"precision": "dtype"}  # names in older stores
 _SYMBOLS = {"width": glossary.WIDTH.symbol, "laziness": glossary.LAZINESS.symbol}
 _PRINTED = {  # the headings of columns
     "single_error": "one network",
@@ -310,7 +308,7 @@ def _cell(task: TrainingTask, data: Data, count: int, member: NetworkMember) -> 
         "data": data.fingerprint,
         "width": member.width,
         "laziness": member.laziness,
-        "precision": task.device.dtype,
+        "dtype": task.device.dtype,
         "depth": task.depth,
         "seed": member.seed,
         "n_members": count,
@@ -344,9 +342,7 @@ def _stored(path: Path, cells: Sequence[Cell]) -> dict[int, LazyRun]:
 
 def run_of_record(record: Record) -> LazyRun:
     """Return the ensemble of a stored record."""
-    settings = {_SETTINGS.get(name, name): value for name, value in record["settings"].items()}
-    used = settings_used(settings, record["laziness"])  # older stores hold the options as given
-    return LazyRun(**{**record, "settings": used})
+    return LazyRun(**record)
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
     Amplitudes,
     CrossTerms,
+    Ensemble,
     EnsembleLike,
     MemberTerms,
     Scheme,
@@ -143,7 +144,7 @@ class Simulation(Shown):
         """Every Ψ term as an `Estimate`."""
         draws = self.draws.named()
         terms: dict[str, Any] = {n: self.estimate(draws[n]) for n in PsiTerms.symbols()}
-        return PsiTerms(**terms)
+        return PsiTerms(**terms, coordinates=self._coordinates(Ensemble(1)))
 
     def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
         """The test error of an ensemble, by cause.
@@ -737,7 +738,7 @@ class ConvexSimulation(Simulation):
             self.estimate(rate),
             _VOTE_TOTAL_ONLY,
             coordinates=self._coordinates(vote),
-            label=measure_name("zero_one"),
+            label=measure_name(measure),
         )
 
     def held_out(self, ensemble: int = 1) -> Estimate:

@@ -76,12 +76,10 @@ _DEFAULTS: dict[str, Any] = {
     **{f.name: f.default for f in fields(Problem)},
 }
 
-_MANY = "sequence or range"  # in docstrings
-
 
 def _axis(name: str) -> Any:
     """A field with the declaration and the default of that of `Problem`."""
-    return parameter(declarations(Problem)[name], _DEFAULTS[name], many=_MANY)
+    return parameter(declarations(Problem)[name], _DEFAULTS[name])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,14 +175,14 @@ class Sweep:
     activation: str | Sequence[str] = _DEFAULTS["activation"]
     loss: LossLike | Sequence[LossLike] = _DEFAULTS["loss"]
     task: Task | Sequence[Task] = _DEFAULTS["task"]
-    dim: Axis = parameter(glossary.WHOLE_DIM, many=_MANY)
+    dim: Axis = parameter(glossary.WHOLE_DIM)
     model: Model | Sequence[Model] = _DEFAULTS["model"]
     seed: Axis = _DEFAULTS["seed"]
 
     n_data: int = _DEFAULTS["n_data"]
     n_init: int = _DEFAULTS["n_init"]
     ensembles: EnsembleAxis = ENSEMBLES
-    times: Axis | None = parameter(glossary.TIME, _DEFAULTS["times"], many=_MANY)
+    times: Axis | None = parameter(glossary.TIME, _DEFAULTS["times"])
     test: TestAverage = _DEFAULTS["test"]
     center: bool = _DEFAULTS["center"]
     dtype: Dtype = _DEFAULTS["dtype"]

@@ -187,7 +187,8 @@ def pair_error(
     parts: dict[str, Any] = blockwise(
         partial(_pair_block, a, b), inputs, shape, BLOCK // spectrum_of(a).cost
     )
-    return ErrorTerms(**parts)
+    varying = {name: value for name, value in inputs.items() if np.ndim(value)}
+    return ErrorTerms(**parts, coordinates=varying if shape else {})
 
 
 def _pair_block(a: AnyMember, b: AnyMember, values: dict[str, Numbers]) -> Parts:
