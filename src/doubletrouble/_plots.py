@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -214,43 +214,41 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Curves:
-    """Curves and points along one number. Axes are logarithmic where that fits, unless given."""
+class _Along:
+    """Axes along one number, which are logarithmic where that fits, unless given."""
 
     x: npt.ArrayLike
     xlabel: str
-    lines: Sequence[Curve]
     ylabel: str
     marks: Sequence[Mark] = ()  # those within the axis are drawn
     note: str = ""
     confidence: float | None = None
     logx: bool | None = None
     logy: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curves(_Along):
+    """Curves and points along one number."""
+
+    lines: Sequence[Curve]
     signed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CurveFamily:
+class CurveFamily(_Along):
     """One curve for each row of a two-dimensional array, coloured in order.
 
     Up to six rows are in a legend; more have a colour bar if `levels` are given.
     """
 
-    x: npt.ArrayLike
-    xlabel: str
     names: Sequence[str]  # of the rows
     totals: Cell  # (rows, columns)
-    ylabel: str
     levels: npt.ArrayLike | None = None  # the number that varies over the rows
     levels_label: str = ""
     extrapolated: npt.NDArray[np.bool_] | None = None  # (rows, columns)
-    marks: Sequence[Mark] = ()
-    note: str = ""
-    confidence: float | None = None
     lines: FloatArray | None = None  # (rows, columns) of numbers drawn behind points
     others: Sequence[Curve] = ()  # further ones, in colours of their own
-    logx: bool | None = None
-    logy: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -1405,11 +1403,8 @@ def _draw_family(picture: CurveFamily, ax: Axes) -> None:
     if picture.lines is not None:
         behind = zip(lines, picture.lines, strict=True)
         lines = [Curve(label="", y=y, color=line.color) for line, y in behind] + lines
-    common = ("x", "xlabel", "ylabel", "marks", "note", "confidence", "logx", "logy")
-    curves = Curves(
-        lines=[*lines, *picture.others], **{name: getattr(picture, name) for name in common}
-    )
-    _draw_curves(curves, ax, by_end=False)
+    axes = {f.name: getattr(picture, f.name) for f in fields(_Along)}
+    _draw_curves(Curves(lines=[*lines, *picture.others], **axes), ax, by_end=False)
     if bar:
         mappable = pyplot.cm.ScalarMappable(norm, shading)
         ax.figure.colorbar(mappable, ax=ax, label=picture.levels_label, pad=0.02)
