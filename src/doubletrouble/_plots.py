@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from textwrap import fill, wrap
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -59,8 +59,12 @@ from doubletrouble.parameters import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
     from matplotlib.axis import Axis
+
+    from doubletrouble import results
+
+    ByCause: TypeAlias = results.ByCause[Any]
 else:  # matplotlib is imported where something is drawn
-    Axes = Any
+    Axes = ByCause = Any
 
 Style: TypeAlias = dict[str, Any]
 """Keyword arguments of matplotlib: the look of lines and texts, and where they are."""
@@ -291,61 +295,6 @@ Picture: TypeAlias = Bars | Stack | Breakdown | Curves | CurveFamily | Map | Wat
 
 
 # --- errors by cause -----------------------------------------------------------------------------
-
-
-class ByCause(Protocol):
-    """An error by cause: numbers, arrays of one shape, or estimates."""
-
-    @property
-    def parts(self) -> Mapping[str, Any]:
-        """The identified parts by their names."""
-
-    @property
-    def total(self) -> Any:
-        """The sum of all parts."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the arrays."""
-
-    @property
-    def label(self) -> str:
-        """The name of the error."""
-
-    @property
-    def is_difference(self) -> bool:
-        """Whether it is the difference of two errors."""
-
-    @property
-    def extrapolated(self) -> Any:
-        """Whether the total is beyond what was measured."""
-
-    @property
-    def coordinates(self) -> Mapping[str, Any]:
-        """The parameters that vary along the axes."""
-
-    @property
-    def includes(self) -> Mapping[str, str]:
-        """Further causes that a part contains."""
-
-    @property
-    def status(self) -> Mapping[str, str | tuple[str, ...]]:
-        """How total and parts are known."""
-
-    @property
-    def reasons(self) -> Mapping[str, str]:
-        """Why a part, or the total, is not identified."""
-
-    @property
-    def baseline(self) -> float | None:
-        """The error of predicting the mean, of classes their frequencies; None if not known."""
-
-    @property
-    def baseline_name(self) -> str:
-        """What is predicted there."""
-
-    def names(self) -> tuple[str, ...]:
-        """The names of all parts."""
 
 
 def identified(error: ByCause) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def _about() -> Any:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _Terms(ByValue, Shown, Generic[Term]):
+class ByCause(ByValue, Shown, Generic[Term]):
     """Parts that add up to a total; they subtract, print as a table, plot, and convert to pandas.
 
     A part that a design does not identify is None, and `reasons` has the reason by its name.
@@ -148,7 +148,7 @@ class _Terms(ByValue, Shown, Generic[Term]):
 
     def __sub__(self, other: object) -> Self:
         """The difference of two errors, part by part; estimates of the same draws are paired."""
-        if not isinstance(other, _Terms) or self.names() != other.names():
+        if not isinstance(other, ByCause) or self.names() != other.names():
             return NotImplemented
         _check_rows(self, other)
         if self.label != other.label:
@@ -184,7 +184,7 @@ class _Terms(ByValue, Shown, Generic[Term]):
             baseline=None,
         )
 
-    def _common_coordinates(self, other: _Terms[Any]) -> dict[str, Value]:
+    def _common_coordinates(self, other: ByCause[Any]) -> dict[str, Value]:
         """The parameters of both errors; ValueError for points that are not the same ones."""
         shapes = self.shape, other.shape
         try:
@@ -212,7 +212,7 @@ class _Terms(ByValue, Shown, Generic[Term]):
         return np.broadcast_shapes(*(np.shape(number_in(part)) for part in parts))
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other) or not isinstance(other, _Terms):
+        if type(self) is not type(other) or not isinstance(other, ByCause):
             return False
         if self.includes != other.includes:
             return False
@@ -245,7 +245,7 @@ def _length(values: Value, axis: int) -> int:
     return shape[axis] if len(shape) >= -axis else 1
 
 
-def _check_rows(a: _Terms[Any], b: _Terms[Any]) -> None:
+def _check_rows(a: ByCause[Any], b: ByCause[Any]) -> None:
     """Raise ValueError for errors by row beside a mean over rows, or of other rows."""
     keys = [terms.rows_key if isinstance(terms, RowErrors) else None for terms in (a, b)]
     if keys[0] != keys[1]:
@@ -283,7 +283,7 @@ def _together(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ErrorTerms(_Terms[Term]):
+class ErrorTerms(ByCause[Term]):
     """The test error by cause, in the paper's sequential order; the parts add up to `total`.
 
     Parts are floats, arrays or `Estimate`s; None, with the reason in `reasons`, where the design
@@ -374,7 +374,7 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class AnovaTerms(_Terms[Term]):
+class AnovaTerms(ByCause[Term]):
     """The test error by cause, main effects and interactions apart [adlam2020].
 
     In the paper's terms: sampling is `sampling`; initialization is `initialization` +
