@@ -211,6 +211,21 @@ def test_frame_and_notebook_have_every_option() -> None:
     assert list(measured["cost_fits"])[1:3] == [1, 2]
 
 
+def test_columns_of_frames_do_not_depend_on_what_is_known() -> None:
+    known = estimated(0.1, 0.3)
+    unknown = replace(known, changes=known.changes[-1:])
+    assert unknown.changes[0].error is None
+    alone = unknown.changes[0].to_frame()
+    costs = {"cost_fits", "cost_data"}
+    assert set(unknown.to_frame()) - costs == set(known.to_frame()) - costs
+    assert set(alone) - costs == set(known.changes[0].to_frame()) - costs
+    for name in ("gain_standard_error", "error_noise_standard_error", "error_bayes_high"):
+        assert np.isnan(unknown.to_frame()[name]).tolist()[1:] == [True]
+        assert np.isnan(alone[name]).all()
+    parts = {"error_noise", "error_initialization", "error_sampling", "error_bias", "error_bayes"}
+    assert parts < set(advice().to_frame()) & set(known.to_frame())
+
+
 def test_json_of_counts_has_the_optimum_over_ratios() -> None:
     problem = dt.Problem.from_sizes(n_features=240, n_samples=200, dim=200)
     result = advise_problem(problem, budget=41.5 / 200, dim=200)

@@ -106,6 +106,7 @@ class Column:
     exported: bool = True  # to frames and JSON
     interval: bool = False  # estimates are printed with their interval, not their standard error
     without_error: bool = False  # estimates are printed without either
+    estimated: bool = False  # exported with errors and intervals, even where none is known
 
     @property
     def title(self) -> str:
@@ -664,7 +665,7 @@ def _entries(
         if multiples:
             each[name] = [_multiples(cell).replace(UNBROKEN, " ") for cell in cells]
         return each
-    if not any(isinstance(cell, Uncertain) for cell in cells):
+    if not column.estimated and not any(isinstance(cell, Uncertain) for cell in cells):
         blank = "" if column.form == "words" else math.nan
         unknown = {f"{name}{e}": [math.nan] * len(cells) for e in _ENDS if column.interval}
         return {name: [blank if cell is None else cell for cell in cells], **unknown}
@@ -675,8 +676,11 @@ def _entries(
             for cell in cells
         ],
     }
-    if confidence is not None:
-        ends = [_ends(cell, confidence) for cell in cells]
+    if confidence is not None or column.estimated:
+        ends = [
+            (math.nan, math.nan) if confidence is None else _ends(cell, confidence)
+            for cell in cells
+        ]
         entries |= {f"{name}{end}": [pair[k] for pair in ends] for k, end in enumerate(_ENDS)}
     return entries
 

@@ -30,7 +30,7 @@ from doubletrouble._display import (
 from doubletrouble._numbers import CONFIDENCE, alone, level, percent, plain, whole
 from doubletrouble._plots import Axes, part_label, part_labels
 from doubletrouble.estimates import ConfidenceInterval, Estimate
-from doubletrouble.glossary import SYMBOLS
+from doubletrouble.glossary import SYMBOLS, symbol
 from doubletrouble.parameters import Value, by_name
 from doubletrouble.results import ErrorTerms
 
@@ -53,6 +53,7 @@ EXACT, WITHHELD = "exact", "withheld"
 
 _NEAR_PEAK = 0.1  # relative distance of P from N
 _EQUAL = 1e-10  # relative difference of equal errors
+_PARTS = tuple(ErrorTerms.names())
 _NAMED = {FEATURES, MODELS, MANY, TEN, BAG, DATA, MORE_DATA}  # which state their setting
 
 
@@ -429,18 +430,19 @@ def _table(
 ) -> Table:
     """The table of options, with their parts in frames; a common status is not printed."""
     tells = now is None or len({one.status for one in options if one is not now}) > 1
+    estimated = any(one.status != EXACT for one in options)
     parts = [{} if one.error is None else one.error.parts for one in options]
-    names = dict.fromkeys(name for each in parts for name in each)
     columns = (
         Column(name="option", form="words", printed=False),
         Column(name="described", heading="option", form="words", exported=False),
-        Column(name="error", without_error=True),  # the gains are what is compared
-        Column(name="gain", form="gain", interval=True),
+        # the gains are what is compared
+        Column(name="error", without_error=True, estimated=estimated),
+        Column(name="gain", form="gain", interval=True, estimated=estimated),
         Column(name="cost", form="multiples"),
         Column(name="status", heading="how it is known", form="words", printed=tells),
         Column(name="reason", form="words", printed=False),
         Column(name="setting", form="settings", printed=False),
-        *(Column(name=f"error_{name}", printed=False) for name in names),
+        *(Column(name=f"error_{name}", printed=False, estimated=estimated) for name in _PARTS),
     )
     rows = [
         [
@@ -452,7 +454,7 @@ def _table(
             one.status,
             one.reason,
             one.setting,
-            *(each.get(name) for name in names),
+            *(each.get(name) for name in _PARTS),
         ]
         for one, each in zip(options, parts, strict=True)
     ]
@@ -492,7 +494,7 @@ def _bar(option: Option, *, new_group: bool = False) -> Any:
 
 def _in_words(setting: Mapping[str, Any]) -> str:
     """Sizes and ridge with their symbols; the scheme is in the name of the option."""
-    shown = {SYMBOLS.get(name, name): value for name, value in setting.items() if name != "scheme"}
+    shown = {symbol(name): value for name, value in setting.items() if name != "scheme"}
     return settings_text(shown).replace(UNBROKEN, " ")
 
 

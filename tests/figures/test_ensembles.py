@@ -74,21 +74,28 @@ def test_simulated_points_are_near_their_lines(terms: Panel, ensembles: Panel) -
 
 
 def test_more_members_reduce_the_error_and_the_peak(ensembles: Panel) -> None:
-    assert [line.label for line in ensembles.lines] == ["K1", "K2", "K10", "Kinf"]
+    assert [line.label for line in ensembles.lines] == [
+        "one_model",
+        "2_models",
+        "10_models",
+        "infinitely_many_models",
+    ]
     for one, more in zip(ensembles.lines, ensembles.lines[1:], strict=False):
         assert np.all(more.y < one.y)
     peaks = {line.label: float(part(line, 1.0, 1.0)[0]) for line in ensembles.lines}
-    excess = [peaks[k] - peaks["Kinf"] for k in ("K1", "K2", "K10")]
+    excess = [
+        peaks[k] - peaks["infinitely_many_models"] for k in ("one_model", "2_models", "10_models")
+    ]
     assert excess[0] / excess[1] == pytest.approx(2)
     assert excess[0] / excess[2] == pytest.approx(10)
 
 
 def test_infinitely_many_have_no_peak_and_are_a_kernel_beyond(ensembles: Panel) -> None:
-    line = ensembles.line("Kinf")
+    line = ensembles.line("infinitely_many_models")
     assert np.all(np.diff(part(line, high=0.98)) < 0)
     plateau = part(line, low=1.2)
     assert np.ptp(plateau) < 1e-3 * plateau.min()
-    for label in ("K1", "K2", "K10"):
+    for label in ("one_model", "2_models", "10_models"):
         assert ensembles.line(label).y[-1] == pytest.approx(line.y[-1], rel=0.02)
 
 

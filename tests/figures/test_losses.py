@@ -31,13 +31,18 @@ def test_peak_of_margin_losses_is_at_separability_and_that_of_the_square_loss_at
     assert threshold_ratio(classes.problem) == pytest.approx(0.384217, rel=1e-5)
     stored = {"squared": (1.0, 0.4276), "hinge": (0.41, 0.3776), "logistic": (0.41, 0.3719)}
     for name, (place, height) in stored.items():
-        one, many = classes.line(f"{name}_K1"), classes.line(f"{name}_Kinf")
+        one, many = (
+            classes.line(f"{name}_one_model"),
+            classes.line(f"{name}_infinitely_many_models"),
+        )
         near = (one.x > 0.8 * place) & (one.x < 1.25 * place)
         assert one.x[near][np.argmax(one.y[near])] == pytest.approx(place, rel=0.05), name
         assert one.y[near].max() == pytest.approx(height, rel=2e-3), name
         rising = np.diff(many.y)
         assert rising.max() < 2e-4, name  # no peak
-    assert np.all(classes.line("hinge_Kinf").y < classes.line("hinge_K1").y)
+    assert np.all(
+        classes.line("hinge_infinitely_many_models").y < classes.line("hinge_one_model").y
+    )
 
 
 def test_simulated_classifiers_agree(classes: Panel) -> None:
@@ -117,7 +122,11 @@ def test_robust_losses_have_less_noise_below_interpolation_only() -> None:
 
 def test_averaging_raises_the_calibration_slope_and_a_penalty_corrects_it() -> None:
     reliability, slopes = _calibration.FIGURE.compute(ridge_range=(1e-3, 0.1, 2))
-    stored = {"K1": (0.231245, 1.396493), "K5": (0.325733, 1.818290), "Kinf": (0.362923, 1.967222)}
+    stored = {
+        "one_model": (0.231245, 1.396493),
+        "5_models": (0.325733, 1.818290),
+        "infinitely_many_models": (0.362923, 1.967222),
+    }
     for name, values in stored.items():
         assert slopes.line(name).y == pytest.approx(values, rel=STORED), name
         line = reliability.line(name)

@@ -133,7 +133,7 @@ def test_function_as_activation_is_simulated_and_not_stored(
 
 
 def test_extrapolation_removes_the_first_order_in_the_inverse_dimension() -> None:
-    theory = Line("K1", np.array([1.0]), np.array([3.0]))
+    theory = Line("one_model", np.array([1.0]), np.array([3.0]))
     at, half = (
         Estimate(value=3 + 4 / dim, standard_error=error, n_draws=2)
         for dim, error in ((10, 0.1), (5, 0.2))
@@ -151,7 +151,7 @@ def test_two_sizes_remove_the_deviation_of_finite_ones(seed: int) -> None:
     settings = SimulationSettings(dim=40, n_data=120, n_init=2, seed=seed)
     runs = two_sizes(Problem(ridge=0.1), settings, ratios=[0.5, 1.0, 2.0], model="gaussian")
     x = np.asarray(runs.problem.features_per_dim)
-    theory = Line("K1", x, np.asarray(exact_error(runs.problem).total))
+    theory = Line("one_model", x, np.asarray(exact_error(runs.problem).total))
     points = runs.points(theory, lambda simulation: simulation.error().total)
     assert points.limit_z.max() < 5
     wrong = runs.points(theory._replace(y=0.9 * theory.y), lambda s: s.error().total)

@@ -136,6 +136,6 @@ def test_contour_labels_are_on_their_contours(data: TrainingTime) -> None:
 def test_table_has_maps_and_cuts(data: TrainingTime) -> None:
     columns, rows = table(data)
     assert {len(row) for row in rows} == {len(columns)}
-    maps = [row for row in rows if not math.isnan(row[columns.index("map_Kinf")])]
+    maps = [row for row in rows if not math.isnan(row[columns.index("map_infinitely_many_models")])]
     assert len(maps) == 51 * 21
     assert len(rows) == len(maps) + 2 * (51 + 2)

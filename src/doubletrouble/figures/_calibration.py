@@ -14,7 +14,7 @@ from scipy.special import logit
 from doubletrouble import glossary
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, log_grid, number_list, table
+from doubletrouble.figures._panel import Line, Panel, log_grid, members_name, number_list, table
 from doubletrouble.figures._settings import RANGE, ClassSettings, GridBounds, setting
 from doubletrouble.theory import calibration
 
@@ -38,16 +38,19 @@ def calibration_data(settings: CalibrationSettings) -> tuple[Panel, Panel]:
 
     >>> _, slopes = calibration_data(CalibrationSettings(ridge_range=(0.001, 0.001, 1)))
     >>> [(line.label, round(float(line.y[0]), 3)) for line in slopes.lines]
-    [('K1', 0.231), ('K5', 0.326), ('Kinf', 0.363)]
+    [('one_model', 0.231), ('5_models', 0.326), ('infinitely_many_models', 0.363)]
     """
-    problem, members = settings.problem, number_list("n_members", settings.n_members)
+    problem = settings.problem
+    names = {members_name(k): k for k in number_list("n_members", settings.n_members)}
     ridges = log_grid(settings.ridge_range, "ridge_range")
     along = replace(problem, ridge=ridges)
     reliability = [
-        Line(f"K{k:g}", _PROBABILITIES, calibration(problem, k).actual(logit(_PROBABILITIES)), k)
-        for k in members
+        Line(name, _PROBABILITIES, calibration(problem, k).actual(logit(_PROBABILITIES)), k)
+        for name, k in names.items()
     ]
-    slopes = [Line(f"K{k:g}", ridges, np.asarray(calibration(along, k).slope), k) for k in members]
+    slopes = [
+        Line(name, ridges, np.asarray(calibration(along, k).slope), k) for name, k in names.items()
+    ]
     return (
         Panel(axis="predicted", problem=problem, lines=tuple(reliability)),
         Panel(axis="ridge", problem=along, lines=tuple(slopes)),

@@ -27,6 +27,7 @@ from doubletrouble.figures._panel import (
     Points,
     at_ratio,
     log_grid,
+    members_name,
     number_list,
     table,
 )
@@ -65,7 +66,7 @@ def classification_data(settings: ClassificationSettings) -> Panel:
     ... )
     >>> lines = classification_data(small).lines
     >>> [(line.label, round(float(line.y[0]), 3)) for line in lines[::2]]
-    [('squared_K1', 0.427), ('hinge_K1', 0.298), ('logistic_K1', 0.289)]
+    [('squared_one_model', 0.427), ('hinge_one_model', 0.298), ('logistic_one_model', 0.289)]
     """
     ratios = log_grid(settings.ratio_range, "ratio_range")
     simulated = log_grid(settings.simulated_ratios)
@@ -89,7 +90,7 @@ def classification_data(settings: ClassificationSettings) -> Panel:
 
 def error_line(x: FloatArray, problem: Problem, n_members: float) -> Line:
     """The error rate of K models along `x`."""
-    label = f"{problem.loss}_K{n_members:g}"
+    label = f"{problem.loss}_{members_name(n_members)}"
     return Line(label, x, np.asarray(exact_error(problem, n_members).total), n_members=n_members)
 
 
@@ -99,7 +100,10 @@ def draw(axes: "drawing.Axes", panel: Panel) -> None:
     axes.set_yscale("linear")
     drawing.threshold(axes)
     drawing.threshold(axes, float(threshold_ratio(panel.problem)), SEPARABLE)
-    names = {line.label: line.label.partition("_K")[0] for line in panel.lines}
+    names = {
+        line.label: line.label.removesuffix(f"_{members_name(line.n_members)}")
+        for line in panel.lines
+    }
     strokes = dict(zip(dict.fromkeys(names.values()), drawing.strokes(), strict=False))
     looks = {}
     for line in panel.lines:

@@ -13,7 +13,15 @@ from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
-from doubletrouble.figures._panel import Line, Panel, along_ratios, log_grid, number_list, table
+from doubletrouble.figures._panel import (
+    Line,
+    Panel,
+    along_ratios,
+    log_grid,
+    members_name,
+    number_list,
+    table,
+)
 from doubletrouble.figures._settings import (
     RANGE,
     ErrorSettings,
@@ -45,7 +53,7 @@ def double_descent_data(settings: DoubleDescentSettings) -> Panel:
     >>> small = DoubleDescentSettings(ratios=[1.0], simulated_ratios=(1, 1, 1), dim=10, n_data=2)
     >>> panel = double_descent_data(small)
     >>> [(line.label, round(float(line.y[0]), 2)) for line in panel.lines[::3]]
-    [('K1', 32.93), ('Kinf', 0.29)]
+    [('one_model', 32.93), ('infinitely_many_models', 0.29)]
     """
     ratio, problem = along_ratios(settings.problem, settings.ratios)
     ratios = log_grid(settings.simulated_ratios)
@@ -60,10 +68,16 @@ def double_descent_data(settings: DoubleDescentSettings) -> Panel:
 
 
 def error_lines(x: FloatArray, problem: Problem, members: Iterable[float]) -> tuple[Line, ...]:
-    """The test error of each number of members along `x`, labelled as in the authors' tables."""
+    """The test error of each number of members along `x`."""
     return tuple(
-        Line(f"K{k:g}", x, np.asarray(exact_error(problem, k).total), n_members=k) for k in members
+        Line(members_name(k), x, np.asarray(exact_error(problem, k).total), n_members=k)
+        for k in members
     )
+
+
+def authors_name(n_members: float) -> str:
+    """The column of K models in the authors' tables."""
+    return f"K{n_members:g}"
 
 
 def draw(axes: "drawing.Axes", panel: Panel) -> None:
@@ -88,9 +102,11 @@ def comparisons(panel: Panel) -> tuple[agreement.Agreement, ...]:
     if not agreement.has_constants(panel.problem, noise=0.1):
         return compared
     ratio, rows = agreement.stored_curve(_FILE)
-    known = [line.n_members for line in panel.lines if line.label in rows[0]]
+    known = [line.n_members for line in panel.lines if authors_name(line.n_members) in rows[0]]
     lines = error_lines(ratio, replace(panel.problem, features_per_dim=ratio), known)
-    authors = agreement.with_authors((line.y, agreement.column(rows, line.label)) for line in lines)
+    authors = agreement.with_authors(
+        (line.y, agreement.column(rows, authors_name(line.n_members))) for line in lines
+    )
     return (*compared, authors)
 
 

@@ -80,8 +80,8 @@ def table(data: RidgeMap) -> PanelTable:
         {
             "snr": data.snrs[:, None],
             "features_per_sample": data.ratios,
-            "Kinf_small_ridge": data.ensemble,
-            "K1_best_ridge": data.single,
+            "infinitely_many_models_small_ridge": data.ensemble,
+            "one_model_best_ridge": data.single,
         }
     )
 

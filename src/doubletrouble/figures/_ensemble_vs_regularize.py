@@ -15,7 +15,7 @@ import numpy as np
 from doubletrouble import glossary
 from doubletrouble.figures import _agreement as agreement
 from doubletrouble.figures import _drawing as drawing
-from doubletrouble.figures._double_descent import error_lines
+from doubletrouble.figures._double_descent import authors_name, error_lines
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import (
     Line,
@@ -30,7 +30,7 @@ from doubletrouble.parameters import FloatArray, Numeric
 from doubletrouble.problems import Problem
 from doubletrouble.theory import exact_error, optimal_ridge
 
-BEST, MANY = "K1_best_ridge", "Kinf_small_ridge"
+BEST, MANY = "one_model_best_ridge", "infinitely_many_models_small_ridge"
 _LABELS = {BEST: r"$K=1$, best $\lambda$", MANY: r"$K\to\infty$, $\lambda={ridge}$"}
 _ALONG = "fig7left_test_error_vs_lambda_psi1_1.5_SNR10.csv"
 _OPTIMAL = {0.1: "fig7right_optimal_lambda_tau0.1.csv", 0.0: "fig7right_optimal_lambda_tau0.csv"}
@@ -151,7 +151,7 @@ def comparisons(data: Comparison) -> tuple[agreement.Agreement, ...]:
         return ()
     ridges, rows = agreement.stored_curve(_ALONG, "log10_lambda")
     lines = error_lines(ridges, replace(base, features_per_dim=1.5, ridge=ridges), _MEMBERS)
-    along = [(line.y, agreement.column(rows, line.label)) for line in lines]
+    along = [(line.y, agreement.column(rows, authors_name(line.n_members))) for line in lines]
     optimal, loss = [], []
     for noise, file in _OPTIMAL.items():
         rows = agreement.stored_rows(file)

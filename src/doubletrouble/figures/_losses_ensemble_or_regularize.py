@@ -91,8 +91,8 @@ def table(maps: Sequence[LossMap]) -> PanelTable:
                 "loss": index,
                 "flips": data.flips[:, None],
                 "features_per_sample": data.ratios,
-                "Kinf_small_ridge": data.ensemble,
-                "K1_best_ridge": data.single,
+                "infinitely_many_models_small_ridge": data.ensemble,
+                "one_model_best_ridge": data.single,
             }
             for index, data in enumerate(maps)
         )

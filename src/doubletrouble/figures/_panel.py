@@ -3,6 +3,7 @@
 The axes are checked here: the values of P/N along which curves are drawn, and ranges from options.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -26,6 +27,18 @@ class Line(NamedTuple):
     x: FloatArray
     y: FloatArray
     n_members: float = 1.0
+
+
+def members_name(n_members: float) -> str:
+    """The name of K models in columns.
+
+    >>> members_name(1), members_name(10), members_name(math.inf)
+    ('one_model', '10_models', 'infinitely_many_models')
+    """
+    if n_members == 1:
+        return "one_model"
+    count = "infinitely_many" if math.isinf(n_members) else f"{n_members:g}"
+    return f"{count}_models"
 
 
 class PanelTable(NamedTuple):

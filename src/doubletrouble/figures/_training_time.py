@@ -25,6 +25,7 @@ from doubletrouble.figures._panel import (
     Points,
     at_ratio,
     log_grid,
+    members_name,
     number_list,
 )
 from doubletrouble.figures._settings import (
@@ -43,7 +44,7 @@ from doubletrouble.theory import best_stopping_time, exact_error, gradient_flow
 
 _TIME = r"Training time, $t$"
 _TIME_UNIT = r"$t=2\,(D/N)\times$ steps $\times$ learning rate"
-MANY = "total_Kinf"
+MANY = f"total_{members_name(math.inf)}"
 LEVELS = (0.63, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0)
 _SHADES = [*drawing.shades("#f4f9ff", "#a0bedd", 9), *drawing.shades("#fdf3e2", "#d99434", 7)]
 # Labels of contours by K: the time, the levels, and whether at the last crossing along P/N.
@@ -176,8 +177,8 @@ def table(data: TrainingTime) -> PanelTable:
         "features_per_sample": first.ratios[:, None],
         "time": first.times,
     }
-    maps |= {f"map_K{one.n_members:g}": one.total for one in data.maps}
-    maps |= {f"best_time_K{one.n_members:g}": one.best[:, None] for one in data.maps}
+    maps |= {f"map_{members_name(one.n_members)}": one.total for one in data.maps}
+    maps |= {f"best_time_{members_name(one.n_members)}": one.best[:, None] for one in data.maps}
     return PanelTable.stack(maps, *cuts, columns=PanelTable.stack(*cuts).columns)
 
 
