@@ -11,7 +11,7 @@ The best change is the one of largest gain among those that are finite, and whos
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +120,10 @@ class Option(Shown):
         if self.error is not None and not self.error.shape and len(self.error.parts) > 1:
             tables.append(table_by_part(self.error, self.confidence))
         return Content(tables=tables, verdict=self.verdict)
+
+    def _tables(self) -> Sequence[Table]:
+        """The option as a row of its advice, which has the parts of the error."""
+        return self._content().tables[:1]
 
     @property
     def verdict(self) -> str:
