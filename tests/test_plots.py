@@ -636,3 +636,16 @@ def test_parts_are_readable_on_their_background() -> None:
     patterned = {"noise", "total"} ^ STRIPES.keys()  # noise is plain
     assert patterned == EFFECTS["light"].keys()
     assert len(set(STRIPES.values())) == len(STRIPES)
+
+
+@pytest.mark.parametrize("name", sorted(set(PICTURES) - {"map"}))
+def test_texts_and_lines_are_readable_on_a_dark_background(name: str) -> None:
+    with pyplot.style.context("dark_background"):
+        axes = _plots.draw(PICTURES[name]())
+        legend = axes.get_legend()
+        texts = [*axes.texts, *([] if legend is None else legend.get_texts())]
+        inks = [text.get_color() for text in texts] + [line.get_color() for line in axes.lines]
+        pyplot.close("all")
+    assert inks
+    to_hex = matplotlib.colors.to_hex
+    assert min(contrast(to_hex(ink), "black") for ink in inks) > 2.0

@@ -11,6 +11,9 @@ logarithmic axis, where its value is 0 or less; a note lists these curves, and t
 axes. A point without neighbours has a marker; an infinite value is a triangle at the edge of the
 axes.
 
+Colours of text, lines and causes are those of the palette for the background of the axes, light or
+dark.
+
 A figure of ordinary subplots gets matplotlib's tight layout, with room for labels, legends and
 notes. Axes at a given position, and figures that have a layout, stay as they are.
 """
@@ -43,6 +46,7 @@ from doubletrouble.palette import (
     BLACK,
     BLUE,
     CAUSES,
+    DARKER,
     EFFECTS,
     GREEN,
     HATCHES,
@@ -71,6 +75,8 @@ Style: TypeAlias = dict[str, Any]
 
 _SOFT = PAPER["light"]["soft"]
 _TOTAL = "#555555"  # bars of totals
+_LINE = "#999999"  # separators
+_ON_DARK = DARKER | {_TOTAL: "#B5BAC2", _LINE: "#777777"}
 _NEUTRAL = "#C3C8CF"  # bars without parts
 _BETTER, _WORSE = SKY, VERMILION
 CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)  # lines that are no part
@@ -79,13 +85,7 @@ _DOTS = (0, (1, 1.4))
 _MARKERS = "osDvPX*<>phH"
 _STYLES = ("-", _DOTS, "-.", (0, (1, 3)))
 _GUIDE = (0, (4, 3))  # separators and marks
-_WHISKER: Style = {
-    "fmt": "none",
-    "ecolor": BLACK,
-    "elinewidth": 1.1,
-    "capsize": 2.5,
-    "capthick": 1.1,
-}
+_WHISKER: Style = {"fmt": "none", "elinewidth": 1.1, "capsize": 2.5, "capthick": 1.1}
 
 _WIDE = 20.0  # an axis is logarithmic if its numbers span more than this factor
 _LIMIT = 4.0  # bars are cut at this multiple of the median
@@ -104,7 +104,8 @@ _NARROW = 5.0  # inches, of axes with a legend above them
 _COARSE = 8  # rows and columns of a map with a number in each cell
 _BRIGHTEST = 20.0  # colours of a map end at this multiple of the median
 _SEQUENTIAL = "viridis"
-_DARKEST, _LIGHTEST = 0.0, 0.67  # of these colours, for lines: a contrast of 2.5 on white
+_LEVELS = {"light": (0.0, 0.67), "dark": (1.0, 0.33)}
+"""Ends of these colours, for lines: a contrast of 2.5 on the background."""
 
 
 # --- pictures ------------------------------------------------------------------------------------
@@ -621,15 +622,36 @@ def _meaning(confidence: float | None, ranges: str = "whiskers") -> str:
 # --- looks ---------------------------------------------------------------------------------------
 
 
-def _colors(parts: Iterable[str]) -> Mapping[str, str]:
+def _theme(ax: Axes) -> Literal["light", "dark"]:
+    """Whether the background of the axes, or of the figure where they have none, is dark."""
+    to_rgba = require("matplotlib.colors", "figures").to_rgba
+    *own, alpha = to_rgba(ax.get_facecolor())
+    *behind, depth = to_rgba(ax.figure.get_facecolor())
+    figure = depth * np.asarray(behind) + 1 - depth
+    color = alpha * np.asarray(own) + (1 - alpha) * figure
+    return "light" if color @ [0.299, 0.587, 0.114] > 0.5 else "dark"
+
+
+def _ink(ax: Axes, color: str = BLACK) -> str:
+    """A colour as it is on the background of the axes."""
+    return color if _theme(ax) == "light" else _ON_DARK.get(color, color)
+
+
+def _paper(ax: Axes) -> str:
+    """The colour of the edges and hatches of areas."""
+    return PAPER[_theme(ax)]["paper"]
+
+
+def _colors(ax: Axes, parts: Iterable[str]) -> Mapping[str, str]:
     """The colours of parts: those of effects where there are interactions."""
-    return (CAUSES if set(parts) <= {"", *CAUSES["light"]} else EFFECTS)["light"]
+    return (CAUSES if set(parts) <= {"", *CAUSES["light"]} else EFFECTS)[_theme(ax)]
 
 
-def _area(colors: Mapping[str, str], part: str) -> Style:
+def _area(ax: Axes, colors: Mapping[str, str], part: str) -> Style:
     """The look of a bar."""
-    color = _TOTAL if part == "total" else colors.get(part, _NEUTRAL)
-    return {"color": color, "hatch": HATCHES.get(part, ""), "edgecolor": "white", "linewidth": 0.0}
+    color = _ink(ax, _TOTAL) if part == "total" else colors.get(part, _NEUTRAL)
+    look: Style = {"color": color, "edgecolor": _paper(ax), "linewidth": 0.0}
+    return look | {"hatch": HATCHES.get(part, "")}
 
 
 def _whisker(
@@ -640,9 +662,9 @@ def _whisker(
         return at
     end = max(at, min(high, x_max))
     reach = [[max(at - low, 0.0)], [max(end - at, 0.0)]]
-    ax.errorbar(at, row, xerr=reach, **_WHISKER)
+    ax.errorbar(at, row, xerr=reach, ecolor=_ink(ax), **_WHISKER)
     if end < high:
-        ax.plot(end, row, ">", color=BLACK, markersize=4, clip_on=False)
+        ax.plot(end, row, ">", color=_ink(ax), markersize=4, clip_on=False)
     return end
 
 
@@ -653,7 +675,7 @@ def _box(ax: Axes) -> Style:
 
 def _beside(ax: Axes, x: float, row: float, text: str, **style: Any) -> float:
     """A small text to the right of a bar; return the end of the axis that it needs."""
-    style = {"fontsize": "small", "va": "center", "ha": "left", "color": BLACK} | style
+    style = {"fontsize": "small", "va": "center", "ha": "left", "color": _ink(ax)} | style
     style["bbox"] = _box(ax)
     offset: Style = {"xytext": (4, 0), "textcoords": "offset points"}
     ax.annotate(text, (x, row), **offset, **style, annotation_clip=False)
@@ -667,7 +689,7 @@ def _beside(ax: Axes, x: float, row: float, text: str, **style: Any) -> float:
 def _aside(ax: Axes, row: float, note: str) -> None:
     """A note in the place of a bar."""
     letters = _letters(_width(ax), "x-small", _row_labels(ax))
-    _beside(ax, 0.0, row, fill(_unbroken(note), letters), fontsize="x-small", color=_SOFT)
+    _beside(ax, 0.0, row, fill(_unbroken(note), letters), fontsize="x-small", color=_ink(ax, _SOFT))
 
 
 def _row_labels(ax: Axes) -> list[str]:
@@ -693,7 +715,7 @@ def _label_x(ax: Axes, label: str, notes: Iterable[str], rows: Sequence[str] = (
             "xytext": (0, -2),
             "textcoords": "offset points",
         }
-        look: Style = {"ha": "center", "va": "top", "fontsize": "small", "color": _SOFT}
+        look: Style = {"ha": "center", "va": "top", "fontsize": "small", "color": _ink(ax, _SOFT)}
         letters = min(_letters(_width(ax), "small", rows), 84)
         ax.annotate(fill(text, letters), (0.5, 0.0), **where, **look, annotation_clip=False)
 
@@ -729,7 +751,7 @@ def _is_wide(values: FloatArray) -> bool:
 
 
 def _draw_bars(picture: Bars, ax: Axes) -> None:
-    colors = _colors(row.part for row in picture.rows)
+    colors = _colors(ax, (row.part for row in picture.rows))
     whiskers, right = False, 0.0
     _begin_rows(ax, [row.label for row in picture.rows])
     _reach_left(ax, [float(_number(row.value)) for row in picture.rows])
@@ -738,7 +760,7 @@ def _draw_bars(picture: Bars, ax: Axes) -> None:
         if not math.isfinite(value):
             _beside(ax, 0.0, y, _shown(value))
             continue
-        ax.barh(y, value, height=0.68, **_area(colors, row.part))
+        ax.barh(y, value, height=0.68, **_area(ax, colors, row.part))
         interval = _interval(row.value, picture.confidence, picture.signed)
         end = max(value, 0.0)
         text = _signed(value) if picture.signed else _shown(value)
@@ -749,8 +771,8 @@ def _draw_bars(picture: Bars, ax: Axes) -> None:
             end, whiskers = max(end, float(interval[1])), True
         elif interval is not None:
             text += " ± ?"
-        right = max(right, _beside(ax, end, y, text, color=_SOFT))
-    ax.axvline(0.0, color=BLACK, linewidth=0.8)
+        right = max(right, _beside(ax, end, y, text, color=_ink(ax, _SOFT)))
+    ax.axvline(0.0, color=_ink(ax), linewidth=0.8)
     _begin_at_zero(ax, right)
     _draw_marks(ax, picture.marks)
     notes = [picture.note, _meaning(picture.confidence) if whiskers else ""]
@@ -782,7 +804,7 @@ def bar_limit(lengths: npt.ArrayLike) -> float:
 def _draw_stack(picture: Stack, ax: Axes) -> None:
     rows, confidence = picture.rows, picture.confidence
     names = [name for name in _ORDER if any(name in (row.parts or {}) for row in rows)]
-    colors = _colors(names)
+    colors = _colors(ax, names)
     parts = [_row_parts(row, names) for row in rows]
     lengths = [sum(value for value in one.values() if value > 0) for one in parts]
     known = np.array([n for n, row in zip(lengths, rows, strict=True) if row.total is not None])
@@ -794,7 +816,7 @@ def _draw_stack(picture: Stack, ax: Axes) -> None:
     whiskers = cut = False
     for y, row in enumerate(rows):
         if row.new_group and y:
-            ax.axhline(y - 0.5, color="#999999", linewidth=0.6, linestyle=_GUIDE)
+            ax.axhline(y - 0.5, color=_ink(ax, _LINE), linewidth=0.6, linestyle=_GUIDE)
         if row.total is None:
             _aside(ax, y, row.note)
             continue
@@ -804,7 +826,7 @@ def _draw_stack(picture: Stack, ax: Axes) -> None:
             start = side[value > 0]
             side[value > 0] = stop = min(start + value, limit)
             if stop != start:
-                look = _area(colors, name)
+                look = _area(ax, colors, name)
                 bar = ax.barh(y, stop - start, left=start, height=0.7, **look)
                 occurring.setdefault(name, bar)
         end = side[True]
@@ -819,13 +841,15 @@ def _draw_stack(picture: Stack, ax: Axes) -> None:
         right = max(right, _beside(ax, end, y, _shown(total)))
     ax.set_ylabel(picture.ylabel)
     if ax.dataLim.x0 < 0:
-        ax.axvline(0.0, color=BLACK, linewidth=0.8)
+        ax.axvline(0.0, color=_ink(ax), linewidth=0.8)
     notes = [_meaning(confidence) if whiskers else "", "bars with a gap are cut" if cut else ""]
     if picture.baseline is not None:
         baseline = f"{picture.baseline_label}, {_shown(picture.baseline)}"
         if picture.baseline < 1.6 * right:
             right, baseline = max(right, 1.02 * picture.baseline), f"dashed: {baseline}"
-            ax.axvline(picture.baseline, color=_SOFT, linewidth=0.9, linestyle=_GUIDE, zorder=0.5)
+            ax.axvline(
+                picture.baseline, color=_ink(ax, _SOFT), linewidth=0.9, linestyle=_GUIDE, zorder=0.5
+            )
         notes.append(baseline)
     _begin_at_zero(ax, right)
     if not np.isfinite(known).any():
@@ -848,6 +872,7 @@ def _legend_above(
     room, dpi = _width(ax), ax.figure.dpi
     rows = max((label.get_window_extent().width for label in ax.get_yticklabels()), default=0) / dpi
     look: Style = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2}
+    look["labelcolor"] = _ink(ax)
     for columns in range(len(labels), 0, -1):
         legend = ax.legend(handles, labels, loc="lower right", ncols=columns, **look)
         width = legend.get_window_extent().width / dpi
@@ -878,7 +903,7 @@ def _part_label(labels: Mapping[str, str], name: str) -> str:
 
 def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
     confidence, now = picture.confidence, float(_number(picture.total))
-    colors = _colors(name for name, _ in picture.parts.values())
+    colors = _colors(ax, (name for name, _ in picture.parts.values()))
     labels, headings = _breakdown_labels(picture), {0: "where the error comes from"}
     at, right, whiskers = 0.0, 0.0, False
     x_max = _LONGEST_WHISKER * now if 0 < now < math.inf else math.inf
@@ -891,7 +916,7 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
         if not math.isfinite(value):
             _beside(ax, start, y, _shown(value))
             continue
-        ax.barh(y, value, left=start, height=0.66, **_area(colors, name))
+        ax.barh(y, value, left=start, height=0.66, **_area(ax, colors, name))
         end = max(start, start + value)
         interval = _interval(cell, confidence)
         if interval is not None and np.isfinite(interval[0]):
@@ -901,7 +926,7 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
             right = max(right, _beside(ax, end, y, _shown(value)))
             continue
         share = f"  ({percent(value / now)})" if 0 < now < math.inf else ""
-        right = max(right, _beside(ax, end, y, _shown(value) + share, color=_SOFT))
+        right = max(right, _beside(ax, end, y, _shown(value) + share, color=_ink(ax, _SOFT)))
         at += value
         _connect(ax, at, y, y + 1)
     if picture.changes:
@@ -915,10 +940,11 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
         notes.append("pale: interval includes 0")
     if math.isfinite(now):
         ends = [0.5, len(labels) - 0.5]
-        ax.plot([now, now], ends, color=BLACK, linewidth=0.7, zorder=0.5)
+        ax.plot([now, now], ends, color=_ink(ax), linewidth=0.7, zorder=0.5)
         if picture.changes:
             side = "center" if now > 0.45 * right else "left"  # beside the heading
             look: Style = {"fontsize": "small", "ha": side, "va": "center", "bbox": _box(ax)}
+            look["color"] = _ink(ax)
             ax.text(now, max(headings), "now", **look)
     if picture.baseline is not None and picture.baseline > 1.6 * right:
         notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, beyond the axis")
@@ -929,6 +955,7 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
     for y, heading in headings.items():
         box = _box(ax) | {"pad": 0.0}  # beside the axis
         look = {"fontsize": "small", "fontweight": "bold", "va": "center", "bbox": box}
+        look["color"] = _ink(ax)
         ax.text(0.005, y, heading, transform=ax.get_yaxis_transform(), **look)
     _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, notes, _row_labels(ax))
@@ -946,16 +973,16 @@ def _breakdown_labels(picture: Breakdown) -> list[str]:
 
 def _draw_baseline(ax: Axes, at: float, label: str, right: float, row: float) -> None:
     """A vertical line down to a row, with a label above the axes, inside of their ends."""
-    look: Style = {"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
+    look: Style = {"color": _ink(ax, _SOFT), "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
     ax.plot([at, at], [ax.get_ylim()[1], row], **look)
     side = "left" if at < 0.25 * right else "right" if at > 0.75 * right else "center"
-    look = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
+    look = {"fontsize": "small", "color": _ink(ax, _SOFT), "ha": side, "va": "bottom"}
     ax.text(at, 1.0, f"{label}: {_shown(at)}", transform=ax.get_xaxis_transform(), **look)
 
 
 def _connect(ax: Axes, x: float, above: float, below: float) -> None:
     """A thin line from the end of a bar to the beginning of the next."""
-    ax.plot([x, x], [above, below], color="#999999", linewidth=0.7, zorder=0.4)
+    ax.plot([x, x], [above, below], color=_ink(ax, _LINE), linewidth=0.7, zorder=0.4)
 
 
 def _is_unclear(change: Change) -> bool:
@@ -991,7 +1018,7 @@ def _draw_change(
 
 
 def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
-    colors = _colors(part for _, part, _ in picture.steps)
+    colors = _colors(ax, (part for _, part, _ in picture.steps))
     steps, at = _waterfall_steps(picture), picture.start
     labels = _waterfall_labels(picture)
     _begin_rows(ax, labels)
@@ -1000,7 +1027,7 @@ def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
     for y, (part, value) in enumerate([*bars, ("total", picture.end)]):
         is_step = 0 < y <= len(steps)
         start = at if is_step else 0.0
-        ax.barh(y, value, left=start, height=0.68, **_area(colors, part))
+        ax.barh(y, value, left=start, height=0.68, **_area(ax, colors, part))
         if not is_step:
             text = _shown(value)
             if y and picture.start > 0:
@@ -1013,7 +1040,7 @@ def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
     for y, x in enumerate([picture.start, *(x for x, *_ in arrows)]):
         _connect(ax, x, y, y + 1)
     for x, y, marker in arrows:
-        look: Style = {"color": BLACK, "markeredgecolor": "white", "markeredgewidth": 0.8}
+        look: Style = {"color": _ink(ax), "markeredgecolor": _paper(ax), "markeredgewidth": 0.8}
         ax.plot(x, y, marker, markersize=8, clip_on=False, **look)
     _begin_at_zero(ax, right)
     small = [label for label, *_ in picture.steps if label not in {label for label, *_ in steps}]
@@ -1056,13 +1083,14 @@ class _Visible:
 
 
 def _visible(
-    picture: Curves, known: npt.NDArray[np.bool_]
+    ax: Axes, picture: Curves, known: npt.NDArray[np.bool_]
 ) -> tuple[list[_Visible], list[str], list[str]]:
     """The lines with their colours, and the labels of those cut off at 0, and without difference.
 
     Lines that are unknown or, of errors and of the differences of parts, 0 everywhere are left out.
     """
-    colors, cycle = _colors(line.part for line in picture.lines), iter(CYCLE * len(picture.lines))
+    colors = _colors(ax, (line.part for line in picture.lines))
+    cycle = iter(CYCLE * len(picture.lines))
     numbers = [np.broadcast_to(_number(line.y), known.shape)[known] for line in picture.lines]
     largest = max((float(np.abs(y[np.isfinite(y)]).max(initial=0.0)) for y in numbers), default=0.0)
     least = _ROUNDING * largest if picture.signed else 0.0
@@ -1070,7 +1098,8 @@ def _visible(
     cut: list[str] = []
     equal: list[str] = []
     for line, y in zip(picture.lines, numbers, strict=True):
-        color = line.color or colors.get(line.part) or next(cycle)
+        color = colors.get(line.part) if not line.color else None
+        color = color or _ink(ax, line.color or next(cycle))
         if isinstance(line.y, Uncertain) and not (line.points or picture.signed):
             uncertain = np.broadcast_to(np.asarray(line.y.standard_error) > 0, known.shape)[known]
             if np.any(ends := uncertain & (y <= 0)):
@@ -1109,7 +1138,7 @@ def _draw_curves(picture: Curves, ax: Axes, by_end: bool = True) -> None:
     given = np.atleast_1d(np.asarray(picture.x, dtype=np.float64))
     known = np.isfinite(given)
     x, notes = given[known], [picture.note]
-    shown, cut, equal = _visible(picture, known)
+    shown, cut, equal = _visible(ax, picture, known)
     with np.errstate(invalid="ignore"):
         values = np.concatenate([one.y[one.y > 0] for one in shown]) if shown else np.ones(1)
     logx = _is_wide(x) if picture.logx is None else picture.logx
@@ -1157,8 +1186,8 @@ def _draw_curves(picture: Curves, ax: Axes, by_end: bool = True) -> None:
         if _width(ax) < _NARROW:
             _legend_above(ax, *entries, points=height)
         else:
-            place: Style = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-            ax.legend(*entries, **place, frameon=False, fontsize="small")
+            place: Style = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+            ax.legend(*entries, **place, fontsize="small", labelcolor=_ink(ax))
 
 
 def _last(one: _Visible) -> float:
@@ -1221,7 +1250,7 @@ def _draw_line(ax: Axes, x: FloatArray, one: _Visible, bottom: float) -> Any:
     drawn = None
     if line.points:
         style: Style = look | {"fmt": marker, "elinewidth": 1.0, "capsize": 2}
-        for chosen, face in ((~marks, color), (marks, "white")):
+        for chosen, face in ((~marks, color), (marks, ax.get_facecolor())):
             where = chosen & np.isfinite(y)
             if not where.any():
                 continue
@@ -1253,7 +1282,7 @@ def _draw_line(ax: Axes, x: FloatArray, one: _Visible, bottom: float) -> Any:
         dashes = handles[0].get_linestyle() if handles else "none"
         return lines.Line2D([], [], marker=marker, linestyle=dashes, linewidth=width, **look)
     if one.alone.any():
-        for chosen, face in ((~marks, color), (marks, "white")):
+        for chosen, face in ((~marks, color), (marks, ax.get_facecolor())):
             where = one.alone & chosen
             if where.any():
                 handles += ax.plot(x[where], y[where], "o", markerfacecolor=face, **look)
@@ -1283,7 +1312,7 @@ def _limit_axes(
     ):
         ax.set_ylim(bottom=0.0)
     else:
-        ax.axhline(0.0, color=BLACK, linewidth=0.7, zorder=0.5)
+        ax.axhline(0.0, color=_ink(ax), linewidth=0.7, zorder=0.5)
 
 
 def _draw_marks(ax: Axes, marks: Sequence[Mark], **style: Any) -> float:
@@ -1302,10 +1331,15 @@ def _draw_marks(ax: Axes, marks: Sequence[Mark], **style: Any) -> float:
         before = k > 0 and along[k, 0] - along[k - 1, 0] < room
         after = k + 1 < len(places) and along[k + 1, 0] - along[k, 0] < room
         side = "left" if before else "right" if after else "center"
-        guide: Style = {"color": _SOFT, "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
+        guide: Style = {
+            "color": _ink(ax, _SOFT),
+            "linewidth": 0.9,
+            "linestyle": _GUIDE,
+            "zorder": 0.5,
+        }
         ax.axvline(x, **guide | style)
         place: Style = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
-        look: Style = {"fontsize": "small", "color": _SOFT, "ha": side, "va": "bottom"}
+        look: Style = {"fontsize": "small", "color": _ink(ax, _SOFT), "ha": side, "va": "bottom"}
         above = 2 + 11 * (before and after)
         height = max(height, above + 12.0)
         ax.annotate(seen[x], (x, 1.0), xytext=(0, above), **place, **look)
@@ -1317,7 +1351,7 @@ def _draw_family(picture: CurveFamily, ax: Axes) -> None:
     rows = len(totals)
     pyplot = require("matplotlib.pyplot", "figures")
     colors = require("matplotlib.colors", "figures")
-    shades = pyplot.get_cmap(_SEQUENTIAL)(np.linspace(_DARKEST, _LIGHTEST, 256))
+    shades = pyplot.get_cmap(_SEQUENTIAL)(np.linspace(*_LEVELS[_theme(ax)], 256))
     shading = colors.ListedColormap(shades)
     levels = None if picture.levels is None else np.asarray(picture.levels, dtype=np.float64)
     few = rows <= _FEW_ROWS
@@ -1486,6 +1520,7 @@ def _draw_points(ax: Axes, points: Sequence[MapPoint]) -> list[Any]:
         look: Style = {
             "fontsize": "small",
             "fontweight": "bold",
+            "color": BLACK,
             "path_effects": _outlined(),
             "zorder": 6,
         }

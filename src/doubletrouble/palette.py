@@ -42,6 +42,17 @@ CAUSES = {
 }
 """Colours of the parts of the sequential split, by theme."""
 
+DARKER = {
+    **{PAPER["light"][name]: PAPER["dark"][name] for name in PAPER["light"]},
+    BLACK: CAUSES["dark"]["total"],
+    VERMILION: CAUSES["dark"]["noise"],
+    GREEN: CAUSES["dark"]["sampling"],
+    PURPLE: CAUSES["dark"]["bias"],
+    BROWN: CAUSES["dark"]["resampling"],
+    BLUE: _DARK_BLUE,
+}
+"""Colours on a dark background, by those on a light one; others are the same on both."""
+
 HATCHES = {
     "noise": "",
     "initialization": "////",
