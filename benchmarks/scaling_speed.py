@@ -78,7 +78,7 @@ def list_of(modes: Modes, **sizes: Any) -> dt.SpectralProblem:
 def _beside_lists(P: float, N: float) -> None:
     """Time methods on lists of several lengths, and compare them with the law that does not end."""
     ridge = 1e-3 * N
-    sizes: dict[str, Any] = {"n_features": P, "n_samples": N, "ridge": ridge}
+    sizes: dict[str, Any] = {"n_features": P, "n_samples": N, "gram_ridge": ridge}
     law = law_of(**sizes)
     exact = float(dt.exact_error(law).total)
     ours = best_time(partial(dt.exact_error, law), 20)
@@ -103,7 +103,7 @@ def _beside_lists(P: float, N: float) -> None:
 
 def _long_list(length: int) -> None:
     """Compare a law that ends with its list: deviation of the parts, time and memory."""
-    sizes: dict[str, Any] = {"n_features": 3e3, "n_samples": 1e3, "ridge": 1e-3}
+    sizes: dict[str, Any] = {"n_features": 3e3, "n_samples": 1e3, "gram_ridge": 1e-3}
     law, listed = law_of(length, **sizes), list_of(modes_of(length), **sizes)
     short, long = (dt.exact_error(problem, 3) for problem in (law, listed))
     error = max(abs(getattr(short, name) / getattr(long, name) - 1) for name in PARTS)
