@@ -20,10 +20,10 @@ from doubletrouble.options import (
     MANY_AT_BEST,
     MODELS,
     RIDGE,
-    WITHHELD,
     Advice,
     Option,
 )
+from doubletrouble.palette import WITHHELD
 from doubletrouble.results import unsplit_error
 
 INF = math.inf

@@ -61,7 +61,7 @@ def stack() -> _plots.Stack:
 def breakdown(baseline: float | None = 5930.0) -> _plots.Breakdown:
     changes = [
         _plots.Change(label="10 models", after=3400.0, gain=0.3, low=0.25, high=0.35),
-        _plots.Change(label="ridge", after=estimate(5000.0, 9000.0)),
+        _plots.Change(label="ridge", after=estimate(5000.0, 9000.0), gain=-0.037),
         _plots.Change(
             label="2x data", after=4700.0, gain=0.02, low=-0.1, high=1.4, extrapolated=True
         ),
@@ -125,7 +125,13 @@ def colored_map() -> _plots.Map:
 def waterfall() -> _plots.Waterfall:
     steps = [("noise", "noise", -1200.0), ("bias", "bias", 300.0), ("floor", "bayes", 1e-13)]
     return _plots.Waterfall(
-        start_label="now", start=4820.0, steps=steps, end_label="best ridge", end=3920.0, xlabel="x"
+        start_label="now",
+        start=4820.0,
+        steps=steps,
+        end_label="best ridge",
+        end=3920.0,
+        gain=0.187,
+        xlabel="x",
     )
 
 

@@ -34,6 +34,7 @@ from doubletrouble._numbers import (
     level,
     number_in,
     percent,
+    percents,
     plain,
     power,
     range_of,
@@ -492,6 +493,18 @@ def _least(error: ByCause) -> Any:
         return math.nan
     k = np.unravel_index(int(np.nanargmin(values)), error.shape)
     return error.total[k] if np.ndim(number_in(error.total)) else error.total
+
+
+def power_verdict(one: Any, same_data: Any, apart: Any) -> str:
+    """The shares of the power of a student that are variance, from the overlaps of two."""
+    single, pair, other = (np.asarray(number_in(term)) for term in (one, same_data, apart))
+    if not np.all((single > 0) & np.isfinite(single)):
+        return ""
+    seeds, samples = percents((single - pair) / single), percents((pair - other) / single)
+    return (
+        f"Of the power of the noise-free student {seeds} is variance over initializations, "
+        f"and {samples} over training samples."
+    )
 
 
 def committee_content(error: ByCause, weights: FloatArray, pair_errors: Any) -> Content:

@@ -290,6 +290,7 @@ class Waterfall:
     end_label: str
     end: float
     xlabel: str
+    gain: float | None = None  # the share of the first error that is removed
 
 
 Picture: TypeAlias = Bars | Stack | Breakdown | Curves | CurveFamily | Map | Waterfall
@@ -1005,9 +1006,8 @@ def _draw_change(
     ax.barh(y, after - start, left=start, height=0.66, **look)
     end, ends = max(start, after), _interval(change.after, confidence)
     text = _shown(after)
-    if 0 < now < math.inf:
-        gain = _gain(1 - after / now if change.gain is None else change.gain)
-        text = f"{_shown(after)}, gain {gain}"
+    if change.gain is not None and 0 < now < math.inf:
+        text += f", gain {_gain(change.gain)}"
         if change.low is not None and change.high is not None:
             text += f"  [{_gain(change.low)}, {_gain(change.high)}]"
             low, high = max(now * (1 - change.high), 0.0), now * (1 - change.low)
@@ -1030,8 +1030,8 @@ def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
         ax.barh(y, value, left=start, height=0.68, **_area(ax, colors, part))
         if not is_step:
             text = _shown(value)
-            if y and picture.start > 0:
-                text += f", gain {_gain(1 - picture.end / picture.start)}"
+            if y and picture.gain is not None:
+                text += f", gain {_gain(picture.gain)}"
             right = max(right, _beside(ax, value, y, text))
             continue
         at += value

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from doubletrouble import _plots
 from doubletrouble._display import (
@@ -31,6 +31,7 @@ from doubletrouble._numbers import CONFIDENCE, alone, level, percent, plain, who
 from doubletrouble._plots import Axes, part_label, part_labels
 from doubletrouble.estimates import ConfidenceInterval, Estimate
 from doubletrouble.glossary import SYMBOLS, symbol
+from doubletrouble.palette import EXACT, WITHHELD
 from doubletrouble.parameters import Value, by_name
 from doubletrouble.results import ErrorTerms
 
@@ -48,8 +49,8 @@ MANY_AT_BEST = "∞ models at the best P"
 BEST, BEST_AT_THIS_RIDGE, FRONTIER = "best allocation", "best at this ridge", "frontier"
 """Names of options."""
 
-EXACT, WITHHELD = "exact", "withheld"
-"""Two ways in which errors are known."""
+N_MODELS: Mapping[str, float] = {TEN: 10, BAG: 10, MANY: math.inf}
+"""Models of the options that have their number as their name."""
 
 _NEAR_PEAK = 0.1  # relative distance of P from N
 _EQUAL = 1e-10  # relative difference of equal errors
@@ -172,6 +173,10 @@ def option_after(
     return Option(name=name, error=error, gain=share, interval=interval, confidence=known, **about)
 
 
+@overload
+def removed(after: float, now: float) -> float: ...
+@overload
+def removed(after: Value | Estimate, now: Value | Estimate) -> float | Estimate | None: ...
 def removed(after: Value | Estimate, now: Value | Estimate) -> float | Estimate | None:
     """The share of the present error that a change removes, 1 - error/error now.
 
@@ -344,6 +349,7 @@ class Advice(Shown):
             steps=steps,
             end_label=option._described(self.now),
             end=option.total,
+            gain=None if option.gain is None else float(option.gain),
             xlabel=self.label,
         )
         return _plots.draw(picture, ax)

@@ -1,4 +1,4 @@
-"""Words and colours of the parts of an error, in tables, figures and on the page.
+"""Words and colours of errors and their parts, in tables, figures and on the page.
 
 The colours are those of Okabe and Ito, which colour-blind readers can distinguish. On a dark
 background the blue is the lighter of their two, and the other colours are lighter.
@@ -159,11 +159,13 @@ PART_WORDS = {
 }
 """The words for the parts of both splits."""
 
-EXTRAPOLATED = "extrapolated"
-"""The status of an error beyond what was measured."""
-
-FORECAST = "forecast"
-"""The status of an error that follows from the rows of a data set: printed beside others only."""
+EXACT, WITHHELD = "exact", "withheld"
+MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
+LAW, REST = "overlap law", "total less the others"
+GIVEN, NO_SEED = "given", "seeds have no effect"
+FORECAST = "forecast"  # from the rows of a data set: printed beside others only
+EXTRAPOLATED = "extrapolated"  # beyond what was measured
+"""How an error, or a part of one, is known: its `status`."""
 
 
 def printed_name(part: str) -> str:

@@ -22,10 +22,11 @@ from doubletrouble._display import (
     Quantity,
     Shown,
     error_content,
+    power_verdict,
     quantity_table,
     row_content,
 )
-from doubletrouble._numbers import number_in, percents
+from doubletrouble._numbers import number_in
 from doubletrouble._plots import Axes
 from doubletrouble.errors import import_name, is_available
 from doubletrouble.estimates import ByValue, same_value
@@ -230,7 +231,7 @@ class ByCause(ByValue, Shown, Generic[Term]):
             return np.full(self.shape, beyond) if self.shape else beyond
         return np.array([one == EXTRAPOLATED for one in known]).reshape(self.shape)
 
-    # --- presentation ---
+    # --- shown ---
 
     def _content(self) -> Content:
         return error_content(self)
@@ -283,7 +284,19 @@ def _together(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ErrorTerms(ByCause[Term]):
+class _SequentialParts(Generic[Term]):
+    """The parts of `ErrorTerms`: a base of its own, whose fields come before those about them."""
+
+    noise: Term = _part()  # label noise of the training set
+    initialization: Term = _part()  # the draw of the random features
+    sampling: Term = _part()  # the draw of the training inputs
+    bias: Term = _part()  # the error of the mean predictor
+    bayes: Term = _part()  # label noise of the test set: the noise floor
+    resampling: Term = _part()  # the members' own choices
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ErrorTerms(ByCause[Term], _SequentialParts[Term]):
     """The test error by cause, in the paper's sequential order; the parts add up to `total`.
 
     Parts are floats, arrays or `Estimate`s; None, with the reason in `reasons`, where the design
@@ -301,13 +314,6 @@ class ErrorTerms(ByCause[Term]):
     >>> terms.total, terms.parts["noise"]
     (2.0, 1.0)
     """
-
-    noise: Term = _part()  # label noise of the training set
-    initialization: Term = _part()  # the draw of the random features
-    sampling: Term = _part()  # the draw of the training inputs
-    bias: Term = _part()  # the error of the mean predictor
-    bayes: Term = _part()  # label noise of the test set: the noise floor
-    resampling: Term = _part()  # the members' own choices
 
 
 def unsplit_error(total: Any, reason: str, **about: Any) -> ErrorTerms[Any]:
@@ -370,11 +376,28 @@ class RowErrors(ErrorTerms["FloatArray"]):  # help() shows the alias
         MissingExtraError
             If matplotlib is not installed.
         """
-        return _plots.draw(_plots.worst_rows(self, self.index, count), ax)
+        return _plots.draw(self._picture(count), ax)
+
+    def _picture(self, count: int = 20) -> _plots.Stack:
+        return _plots.worst_rows(self, self.index, count)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class AnovaTerms(ByCause[Term]):
+class _SymmetricParts(Generic[Term]):
+    """The parts of `AnovaTerms`."""
+
+    bias: Term = _part()  # the error of the mean predictor
+    initialization: Term = _part()  # V_P: the features alone
+    sampling: Term = _part()  # V_X: the inputs alone
+    initialization_sampling: Term = _part()  # V_PX: features and inputs together
+    noise_sampling: Term = _part()  # V_Xε: label noise through the inputs
+    noise_initialization_sampling: Term = _part()  # V_PXε: label noise through inputs and features
+    bayes: Term = _part()  # label noise of the test set
+    resampling: Term = _part()  # the members' own choices
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AnovaTerms(ByCause[Term], _SymmetricParts[Term]):
     """The test error by cause, main effects and interactions apart [adlam2020].
 
     In the paper's terms: sampling is `sampling`; initialization is `initialization` +
@@ -391,15 +414,6 @@ class AnovaTerms(ByCause[Term]):
     >>> round(both, 6) == round(by_cause.noise, 6)
     True
     """
-
-    bias: Term = _part()  # the error of the mean predictor
-    initialization: Term = _part()  # V_P: the features alone
-    sampling: Term = _part()  # V_X: the inputs alone
-    initialization_sampling: Term = _part()  # V_PX: features and inputs together
-    noise_sampling: Term = _part()  # V_Xε: label noise through the inputs
-    noise_initialization_sampling: Term = _part()  # V_PXε: label noise through inputs and features
-    bayes: Term = _part()  # label noise of the test set
-    resampling: Term = _part()  # the members' own choices
 
 
 def _psi(symbol: str, tex: str, meaning: str) -> Any:
@@ -442,21 +456,6 @@ class PsiTerms(ByValue, Shown, Generic[Term]):
         """The terms by their names."""
         return {name: getattr(self, name) for name in self.symbols()}
 
-    @property
-    def _verdict(self) -> str:
-        """The shares of the power of the student that are variance."""
-        one, pair, apart = (
-            np.asarray(number_in(term))
-            for term in (self.psi2_vanilla, self.psi2_ensemble, self.psi2_divide)
-        )
-        if not np.all((one > 0) & np.isfinite(one)):
-            return ""
-        seeds, samples = percents((one - pair) / one), percents((pair - apart) / one)
-        return (
-            f"Of the power of the noise-free student {seeds} is variance over initializations, "
-            f"and {samples} over training samples."
-        )
-
     def _content(self) -> Content:
         terms = [
             Quantity(
@@ -469,7 +468,8 @@ class PsiTerms(ByValue, Shown, Generic[Term]):
             if f.metadata
         ]
         table = quantity_table("terms", terms, self.coordinates)
-        return Content(tables=[table], verdict=self._verdict)
+        powers = (self.psi2_vanilla, self.psi2_ensemble, self.psi2_divide)
+        return Content(tables=[table], verdict=power_verdict(*powers))
 
     def _picture(self) -> _plots.Picture:
         terms = {self.symbols()[name]: term for name, term in self.by_name.items()}

@@ -236,7 +236,7 @@ def test_results_are_of_this_grid_in_its_order(tmp_path: Path) -> None:
     text = " ".join(str(result).split())
     assert text.startswith(f"2 of 2 cells done, 0 failed, in {store}")
     total = result.rows[1].simulation.error(1).total
-    assert f" 10 Ensemble(1) {total} " in text
+    assert f" 10 1 model {total} " in text
     assert [row.parameters["ridge"] for row in result] == [1.0, 10.0]
     assert [row.simulation.problem.ridge for row in result] == [1.0, 10.0]
     assert {key: rows(store)[key] for key in once} == once

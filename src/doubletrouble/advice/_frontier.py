@@ -42,6 +42,7 @@ from doubletrouble._numbers import plain, power, whole
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Amplitudes, Ensemble
 from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES, symbol
+from doubletrouble.options import removed
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, number
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.results import ErrorTerms
@@ -149,8 +150,9 @@ class ScalingFrontier(Shown):
         """The share of the error of one model that the best ensemble removes, at equal cost."""
         if self.one_model is None:
             return np.zeros_like(self.compute)
-        gain = 1 - np.asarray(self.error.total) / np.asarray(self.one_model.error.total)
-        return np.asarray(np.maximum(gain, 0.0))  # below 0 by rounding where both are one model
+        totals = (np.ravel(one.error.total).tolist() for one in (self, self.one_model))
+        gains = [removed(many, one) for many, one in zip(*totals, strict=True)]
+        return np.maximum(gains, 0.0)  # below 0 by rounding where both are one model
 
     @property
     def exponents(self) -> FrontierExponents | None:

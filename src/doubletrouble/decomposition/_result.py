@@ -38,19 +38,27 @@ from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate, estimate_of
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.losses import LearnerMeasure, measure_name
-from doubletrouble.options import DATA, NOW, Advice, Option, option_after
-from doubletrouble.palette import printed_name
+from doubletrouble.options import (
+    DATA,
+    MANY,
+    N_MODELS,
+    NOW,
+    TEN,
+    WORTHWHILE,
+    Advice,
+    Option,
+    option_after,
+    removed,
+)
+from doubletrouble.palette import MEASURED, printed_name
 from doubletrouble.parameters import FloatArray, Labels, Value, number, without_rounding
 from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors, unsplit_error
 
 _FEW_MEMBERS = 5
-_AVERAGED = (10, math.inf)  # seeds, in advice
-_MEASURED = "measured"
 _ONE_SIZE = (
     "a decomposition has one size of training sets, which does not determine the error at "
     "another; dt.diagnose(model, X, y) extrapolates it"
 )
-_WORTHWHILE = 0.01  # the least share that the verdict mentions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -272,7 +280,7 @@ class Decomposition(Shown):
         at_present = Option(
             name=NOW,
             error=now,
-            status=_MEASURED,
+            status=MEASURED,
             cost={"fits": 1.0, "data": 1.0},
             setting={"n_members": present},
         )
@@ -282,17 +290,18 @@ class Decomposition(Shown):
         elif math.isinf(float(now.total)):
             reason = "the error is infinite"
         # other measures do not fall as 1/K
-        sizes = _AVERAGED if measure == "squared" or design.deterministic else (design.n_init,)
+        sizes = {name: N_MODELS[name] for name in (TEN, MANY)}
+        if measure != "squared" and not design.deterministic:
+            sizes = {f"{design.n_init} models": design.n_init}
         options = []
-        for K in sizes:
-            models = f"{'∞' if math.isinf(K) else K} models"
+        for models, K in sizes.items():
             options.append(
                 option_after(
                     f"vote of {models}" if measure == "zero_one" else models,
                     None if reason else self.error(K),
                     at_present,
                     confidence=confidence,
-                    status=_MEASURED,
+                    status=MEASURED,
                     cost={"fits": K / present, "data": 1.0},
                     reason=reason,
                     setting={"n_members": K},
@@ -391,11 +400,11 @@ class Decomposition(Shown):
         text, many = error_verdict(error), self._averaged().get(math.inf)
         if not text or many is None or self.measure != "squared":
             return text
-        gain = 1 - float(many) / float(error.total)
-        if gain < _WORTHWHILE:
+        gain = removed(float(many), float(error.total))
+        if gain < WORTHWHILE:
             return f"{text} Averaging over seeds does not reduce it."
-        removed = percent(min(gain, 1.0))
-        return f"{text} Averaging over infinitely many seeds removes {removed} of the error."
+        share = percent(min(gain, 1.0))
+        return f"{text} Averaging over infinitely many seeds removes {share} of the error."
 
     def _picture(self) -> _plots.Picture:
         picture = _plots.error_picture(self.error())

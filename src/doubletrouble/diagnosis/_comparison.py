@@ -11,11 +11,13 @@ from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table, against_mean, skill_name
 from doubletrouble._numbers import alone, between, level, plain
 from doubletrouble._plots import part_labels
-from doubletrouble.diagnosis._result import MEASURED, NO_SEED, PAIRED, Diagnosis, described, no_gain
+from doubletrouble.diagnosis import _report
+from doubletrouble.diagnosis._result import Diagnosis, described, no_gain
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.options import NOW, Advice, Option, option_after
+from doubletrouble.palette import MEASURED, NO_SEED, PAIRED
 from doubletrouble.parameters import by_name
 from doubletrouble.results import ErrorTerms
 
@@ -136,8 +138,8 @@ class LearnerComparison(Shown):
         word = "significant" if low > 0 else "not significant"
         least, excess = (alone(one, first.confidence) for one in (totals[best], difference))
         return (
-            f"Least error: {best}, {least}. {self[best]._diagnosed()} The error of the next one, "
-            f"{second}, is larger by {excess} "
+            f"Least error: {best}, {least}. {_report.diagnosed(self[best])} "
+            f"The error of the next one, {second}, is larger by {excess} "
             f"({level(first.confidence)} interval {between(low, high)}): {word}."
         )
 

@@ -13,12 +13,9 @@ from doubletrouble._numbers import alone, level, whole
 from doubletrouble._plots import part_label
 from doubletrouble.estimates import Estimate
 from doubletrouble.options import Option, less
-from doubletrouble.palette import EXTRAPOLATED
+from doubletrouble.palette import EXTRAPOLATED, LAW
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import ErrorTerms
-
-LAW = "overlap law"
-"""The status of sampling where it is not measured."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

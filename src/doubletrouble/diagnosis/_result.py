@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import MEAN, Content, Shown, content_of, table_by_part
-from doubletrouble._numbers import CONFIDENCE, level, percent, plain, whole
-from doubletrouble._plots import part_label
+from doubletrouble._display import MEAN, Content, Shown
+from doubletrouble._numbers import CONFIDENCE, percent, plain, whole
 from doubletrouble.decomposition import generator
-from doubletrouble.diagnosis._curve import LAW, LearningCurve
+from doubletrouble.diagnosis import _report
+from doubletrouble.diagnosis._curve import LearningCurve
 from doubletrouble.diagnosis._design import FULL, N_BLOCKS, WindowDesign
 from doubletrouble.diagnosis._extrapolation import (
     LOSS_CURVE,
@@ -34,14 +34,24 @@ from doubletrouble.options import (
     BAG,
     DATA,
     MORE_DATA,
+    N_MODELS,
     NOW,
     TEN,
     Advice,
     Option,
-    less,
     option_after,
+    removed,
 )
-from doubletrouble.palette import EXTRAPOLATED
+from doubletrouble.palette import (
+    EXTRAPOLATED,
+    GIVEN,
+    INTERPOLATED,
+    LAW,
+    MEASURED,
+    NO_SEED,
+    PAIRED,
+    REST,
+)
 from doubletrouble.parameters import (
     FloatArray,
     Labels,
@@ -52,11 +62,7 @@ from doubletrouble.parameters import (
 )
 from doubletrouble.results import ErrorTerms, RowErrors, unsplit_error
 
-MEASURED, PAIRED, INTERPOLATED = "measured", "measured, paired", "measured, interpolated"
-NO_SEED, REST, GIVEN = "seeds have no effect", "total less the others", "given"
-
 OPTIONS = (NOW, TEN, BAG, DATA, MORE_DATA)
-_MEMBERS = 10  # of "10 models" and "bag of 10"
 _GROWTHS = {DATA: 2.0, MORE_DATA: 4.0}
 _FARTHEST = 100  # times the rows: the error of more is not predicted
 _INCLUDES = {"sampling": "label noise", "bias": "noise floor"}
@@ -416,15 +422,15 @@ class Diagnosis(Shown):
             error = None if total is None else self._of_total(total)
             yield self._option(name, error, present, PAIRED, reason=alone)
         more: dict[str, Any] = {
-            "cost": {"fits": _MEMBERS / K, "data": 1.0},
-            "setting": {"n_members": _MEMBERS},
+            "cost": {"fits": N_MODELS[TEN] / K, "data": 1.0},
+            "setting": {"n_members": N_MODELS[TEN]},
             "reason": alone,
         }
-        averaged: dict[str, tuple[Scheme, str]] = {BAG: (Bootstrap(_MEMBERS), PAIRED)}
+        averaged: dict[str, tuple[Scheme, str]] = {BAG: (Bootstrap(N_MODELS[BAG]), PAIRED)}
         if self.design.seeded:
-            averaged = {TEN: (Ensemble(_MEMBERS), MEASURED), **averaged}
+            averaged = {TEN: (Ensemble(N_MODELS[TEN]), MEASURED), **averaged}
         for name, (many, status) in averaged.items():
-            if type(many) is not type(scheme) or K < _MEMBERS:
+            if type(many) is not type(scheme) or N_MODELS[name] > K:
                 error = None if alone else self.error(many, measure=measure)
                 yield self._option(name, error, present, status, **more)
         reason = no_total or self._no_more_data(scheme, measure)
@@ -464,8 +470,8 @@ class Diagnosis(Shown):
         if error is not None and present.error is not None:
             now, after = (_draws(terms.total) for terms in (present.error, error))
             ratio = after / now
-            mean = float(np.mean(after) / np.mean(now))
-            gain = self._estimate(1 - mean + float(np.mean(ratio)) - ratio)
+            share = removed(float(np.mean(after)), float(np.mean(now)))
+            gain = self._estimate(share + float(np.mean(ratio)) - ratio)
         return option_after(
             name,
             error,
@@ -572,102 +578,13 @@ class Diagnosis(Shown):
     @property
     def verdict(self) -> str:
         """The largest cause, and the best change, as text."""
-        return self._verdict(self.advise())
-
-    def _verdict(self, advice: Advice) -> str:
-        text = self._diagnosed(advice.choice)
-        return f"{text} {advice.verdict}" if advice.now.total > 0 else text
-
-    def _diagnosed(self, change: Option | None = None) -> str:
-        """Overfitting, underfitting or noise, with the share of the part that shows it.
-
-        If the change is more data: its effect on this part, and on the rest.
-        """
-        error = self.error(measure="squared")
-        what = "the error" if self.measure == "squared" else f"the {self._label_of()}"
-        if not float(error.total) > 0:
-            return "The measured error is 0."
-        if self.excess_noise:
-            return "The given noise is more than the error allows: the causes are not separated."
-        share = {name: float(part) / float(error.total) for name, part in error.parts.items()}
-        variance = share["initialization"] + share["sampling"]
-        floor = share.get("bayes", 0.0)
-        if variance > max(share["bias"], floor):
-            causes = "over training rows"
-            if self.design.seeded:
-                seeds, rows = percent(share["initialization"]), percent(share["sampling"])
-                causes = f"({seeds} by seeds, {rows} by training rows)"
-            return f"Overfitting: {percent(variance)} of {what} is variance {causes}."
-        kind = "Underfitting" if self.floor is not None else "Underfitting or label noise"
-        name, kind = ("bayes", "Label noise") if floor > share["bias"] else ("bias", kind)
-        part, rest = share[name], 1 - share[name]
-        text = f"{kind}: {percent(min(part, 1.0))} of {what} is {part_label(error, name)}."
-        if change is None or change.error is None or change.name not in _GROWTHS or not rest > 0:
-            return text
-        if self.measure != "squared":
-            return text
-        total, later = float(error.total), change.error.parts
-        after = float(later[name]) / total
-        others = sum(float(one) for key, one in later.items() if key != name) / total
-        effects = f"it is {less(1 - after / part)}, and the rest {less(1 - others / rest)}"
-        return f"{text} With {change.name} {effects}."
+        return _report.verdict(self, self.advise())
 
     def _content(self) -> Content:
-        error, advice = self.error(), self.advise()
-        title = "Where the error comes from" if error.parts else "The error as a whole"
-        shown = content_of(advice)
-        lines = [*shown.lines]
-        if self.floor is None and self.measure == "squared":
-            bound = self.largest_noise.confidence_interval(self.confidence).high
-            lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
-        return Content(
-            title=f"{error.label.capitalize()}, trained on all {self.n_samples:,} rows "
-            f"({self.n_fits} fits, {level(self.confidence)} intervals)",
-            lead=shown.lead,
-            tables=[
-                replace(table_by_part(error, self.confidence), title=title),
-                replace(shown.tables[0], title="What would change it"),
-            ],
-            lines=lines,
-            notes=self.notes,
-            verdict=self._verdict(advice),
-            facts={
-                "measure": self.measure,
-                "n_samples": self.n_samples,
-                "n_fits": self.n_fits,
-                "confidence": self.confidence,
-                "baseline": self.baseline,
-                "skill": float(self.skill),
-                "withheld": self.withheld,
-                "learning_curve": self.learning_curve()._table().records(),
-            },
-        )
+        return _report.content(self)
 
     def _picture(self) -> _plots.Picture:
-        error = self.error()
-        changes = []
-        for option in self.advise():
-            low, high = (None, None) if option.interval is None else map(float, option.interval)
-            changes.append(
-                _plots.Change(
-                    label=option.name,
-                    after=None if option.error is None else option.error.total,
-                    gain=None if option.gain is None else float(option.gain),
-                    low=low,
-                    high=high,
-                    note=f"withheld: {option.reason}",
-                    extrapolated=option.status == EXTRAPOLATED,
-                )
-            )
-        return _plots.Breakdown(
-            parts={part_label(error, name): (name, part) for name, part in error.parts.items()},
-            total=error.total,
-            xlabel=error.label,
-            changes=changes,
-            confidence=self.confidence,
-            baseline=self.baseline if self.baseline > 0 else None,
-            baseline_label=f"predicting {self._baseline_name}",
-        )
+        return _report.picture(self)
 
 
 def _with_mean(rows: FloatArray, mean: float) -> FloatArray:

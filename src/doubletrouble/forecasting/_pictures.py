@@ -13,6 +13,7 @@ from doubletrouble import _plots
 from doubletrouble._numbers import plain, whole
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import SYMBOLS, axis_label
+from doubletrouble.options import MANY
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import ErrorTerms
@@ -57,7 +58,7 @@ def along(f: Forecast, settings: Mapping[str, Any]) -> _plots.Picture:
     ]
     if "ensemble" not in settings and np.isfinite(settings.get("n_features", math.inf)).any():
         many = f._total(**settings, ensemble=math.inf)
-        lines.append(_plots.Curve(label="total, ∞ models", y=many, color=BLACK, dotted=True))
+        lines.append(_plots.Curve(label=f"total, {MANY}", y=many, color=BLACK, dotted=True))
     curves = replace(picture, xlabel=xlabel, lines=lines, marks=marks)
     return replace(curves, note=note, confidence=f.confidence)
 

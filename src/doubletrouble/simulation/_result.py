@@ -4,7 +4,7 @@ from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, cast
 
 import numpy as np
@@ -872,5 +872,10 @@ class CommitteeSimulation(Shown):
             committee_content(self.error(), np.full(count, 1 / count), self.pair_errors),
             title=f"Simulated squared error ± standard error: {_MODELS[self.model]}, "
             f"{self.n_data} draws\n{at}",
-            facts={**{name: getattr(self, name) for name in names}, "settings": self.members},
+            facts={
+                **{name: getattr(self, name) for name in names},
+                "settings": [
+                    asdict(one) | {"activation": one.moments.name} for one in self.members
+                ],
+            },
         )

@@ -230,7 +230,9 @@ def totals(
         for scheme in ensembles:
             total = cell.simulation.error(scheme).total
             for k, time in enumerate([None] if times is None else times):
-                rows.append([*start, repr(scheme), time, total if time is None else total[k], None])
+                rows.append(
+                    [*start, _named(scheme), time, total if time is None else total[k], None]
+                )
     words = (*_NAMES, "model")
     columns = [Column(name=name, form="words" if name in words else "count") for name in axes]
     columns += [
@@ -240,6 +242,11 @@ def totals(
         Column(name="message", form="words"),
     ]
     return Table(name="rows", columns=columns, rows=rows, omitted="rows")
+
+
+def _named(scheme: Scheme) -> str:
+    """A scheme in words: "∞ models", with what else is not that of `Ensemble`."""
+    return str(scheme).removesuffix(", own features, all data")
 
 
 def least(table: Table) -> str:
@@ -278,7 +285,7 @@ def curves(
             total = cell.simulation.error(scheme).total
             for k, time in enumerate([math.inf] if times is None else times):
                 at = {**cell.parameters, "time": time}
-                key = (repr(scheme), *(at[name] for name in others))
+                key = (_named(scheme), *(at[name] for name in others))
                 totals.setdefault(key, {})[at[along]] = total if times is None else total[k]
     if len(totals) > _MOST_CURVES:
         raise ValueError(
