@@ -52,7 +52,7 @@ from doubletrouble._plots import (
     varying_parameters,
 )
 from doubletrouble.errors import require
-from doubletrouble.glossary import symbol
+from doubletrouble.glossary import heading
 from doubletrouble.palette import CAUSES, EFFECTS, FORECAST, STRIPES, in_sentences, printed_name
 from doubletrouble.parameters import ROUNDING, FloatArray
 
@@ -112,7 +112,7 @@ class Column:
     @property
     def title(self) -> str:
         """The heading."""
-        return symbol(self.name) if self.heading is None else self.heading
+        return heading(self.name) if self.heading is None else self.heading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -473,7 +473,7 @@ def _least_verdict(error: ByCause, at: Mapping[str, Any]) -> str:
         return ""
     k = int(np.nanargmin(values))
     where = [
-        f"{symbol(name)} = {whole(float(np.broadcast_to(v, shape).flat[k]))}"
+        f"{heading(name)} = {whole(float(np.broadcast_to(v, shape).flat[k]))}"
         for name, v in at.items()
     ]
     place = ", ".join(where) or f"point {k}"

@@ -41,7 +41,7 @@ from doubletrouble._numbers import (
     whole,
 )
 from doubletrouble.errors import require
-from doubletrouble.glossary import axis_label, symbol
+from doubletrouble.glossary import axis_label, heading
 from doubletrouble.palette import (
     BLACK,
     BLUE,
@@ -424,7 +424,7 @@ def _family(
 def levels_of(across: Mapping[str, FloatArray], rows: int) -> dict[str, Any]:
     """The names of the rows of a family, and the number that varies over them if it is one."""
     settings = [
-        ", ".join(f"{symbol(k)} = {whole(float(v[row]))}" for k, v in across.items())
+        ", ".join(f"{heading(k)} = {whole(float(v[row]))}" for k, v in across.items())
         for row in range(rows)
     ]
     names = [setting or str(row) for row, setting in enumerate(settings)]
@@ -953,11 +953,11 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
         right = max(right, 1.02 * picture.baseline)
         row = len(causes) + 0.5  # above the changes, whose texts are long
         _draw_baseline(ax, picture.baseline, picture.baseline_label, right, row)
-    for y, heading in headings.items():
+    for y, text in headings.items():
         box = _box(ax) | {"pad": 0.0}  # beside the axis
         look = {"fontsize": "small", "fontweight": "bold", "va": "center", "bbox": box}
         look["color"] = _ink(ax)
-        ax.text(0.005, y, heading, transform=ax.get_yaxis_transform(), **look)
+        ax.text(0.005, y, text, transform=ax.get_yaxis_transform(), **look)
     _begin_at_zero(ax, right)
     _label_x(ax, picture.xlabel, notes, _row_labels(ax))
 

@@ -131,7 +131,9 @@ class Data:
             x, y = _samples("pool_x", self.pool_x, "pool_y", self.pool_y)
             first = slice(len(y_train))
             if not (np.array_equal(x[first], x_train) and np.array_equal(y[first], y_train)):
-                raise ValueError("x_train and y_train must be the first rows of pool_x and pool_y")
+                raise ValueError(
+                    "x_train and y_train must be the first rows of pool_x and pool_y, got others"
+                )
             x_train, y_train = x[first], y[first]
             values |= {"pool_x": x, "pool_y": y}
         values |= {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
@@ -341,13 +343,13 @@ def load_data(
     images = _find(name, folder, download, scaling, test_statistics)
     what = images.name
     if pair is not None:
-        present = np.unique(images.classes[: images.n_train]).tolist()
+        present = np.unique(images.classes[: images.n_pool]).tolist()
         if not set(pair) <= set(present):
             listed = ", ".join(map(str, present))
             raise ValueError(f"labels must be among the classes {listed} of {what}, got {pair}")
         what = f"classes {pair[0]} and {pair[1]} of {what}"
-    train, y_pool = _signs(images.classes[: images.n_train], pair)
-    test, y_test = _signs(images.classes[images.n_train :], pair)
+    train, y_pool = _signs(images.classes[: images.n_pool], pair)
+    test, y_test = _signs(images.classes[images.n_pool :], pair)
     n = _count("n_samples", n_samples, len(train), what)
     m = _count("n_test", n_test, len(test), what)
     x_pool, x_test = _inputs(images, train, test[:m], k, scaling, test_statistics)
@@ -423,7 +425,7 @@ class _Images(NamedTuple):
     source: str
     rows: npt.NDArray[Any]
     classes: Classes
-    n_train: int
+    n_pool: int
     stored: str | None = None  # the statistics of the test inputs of a projection
 
 
@@ -485,7 +487,7 @@ def _openml(name: str, folder: Path | None) -> _Images:
     """A published set by scikit-learn, from the network or its cache."""
     fetch = require("sklearn.datasets", "data").fetch_openml
     require("pandas", "data")  # which parses the file
-    number, n_train, digest = _PUBLISHED[name]
+    number, n_pool, digest = _PUBLISHED[name]
     source = f"data set {number} of OpenML"
     options: dict[str, Any] = {"as_frame": False, "return_X_y": True, "n_retries": 1}
     # numbers for the classes, too: scikit-learn 1.9 cannot read categories with pandas 3.1
@@ -504,7 +506,7 @@ def _openml(name: str, folder: Path | None) -> _Images:
         raise DataError(f"{source} must have the classes of {name} in their published order")
     if images.ndim != 2 or len(images) != len(classes) or not np.array_equal(images, pixels):
         raise DataError(f"{source} must have a row of pixels from 0 to 255 for each image")
-    return _Images(name, source, images, classes, n_train)
+    return _Images(name, source, images, classes, n_pool)
 
 
 def _binary_cifar(folder: Path) -> _Images:
@@ -521,8 +523,8 @@ def _binary_cifar(folder: Path) -> _Images:
                 f"from 0 to 9, got {content.size} bytes: it is truncated or damaged"
             )
         batches.append(content.reshape(-1, _BYTES))
-    rows, n_train = np.concatenate(batches), sum(map(len, batches[:-1]))
-    return _Images("cifar10", folder.name, rows[:, 1:], rows[:, 0], n_train)
+    rows, n_pool = np.concatenate(batches), sum(map(len, batches[:-1]))
+    return _Images("cifar10", folder.name, rows[:, 1:], rows[:, 0], n_pool)
 
 
 def _npz(path: Path, name: str, scaling: str, statistics: str) -> _Images:
@@ -585,7 +587,7 @@ def _inputs(
     images: _Images, train: Rows, test: Rows, pca: int | None, scaling: str, statistics: str
 ) -> tuple[FloatArray, FloatArray]:
     """Training and test inputs of some samples, with directions from all training images."""
-    most, n = images.rows.shape[1], images.n_train
+    most, n = images.rows.shape[1], images.n_pool
     if pca is not None and pca > most:
         raise ValueError(f"pca must be at most {most}, the columns of {images.name}, got {pca}")
     x, x_test = images.rows[:n], images.rows[n:]
@@ -671,7 +673,8 @@ def _statistics(images: Bytes, which: str) -> tuple[float, float]:
     mean = total / images.size
     variance = square / images.size - mean**2
     if not variance > 0:
-        raise ValueError(f"the {which} images must have pixels of different values")
+        value = float(images.flat[0])
+        raise ValueError(f"{which} images must have pixels that differ, got only {value:g}")
     return mean, float(np.sqrt(variance))
 
 

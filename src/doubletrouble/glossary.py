@@ -299,12 +299,13 @@ MAX_MEMBERS = Parameter(
 
 # --- print and plots ---
 
-_ALL = {
+_IN_WORDS = ("MEMORY", "PREDICTIONS", "SAMPLE_PRICE", "WORKERS")  # no formula has them
+_SYMBOLS = {
     name.lower(): spec.symbol
     for name, spec in list(globals().items())
-    if isinstance(spec, Parameter)
-} | {"noise_sd": NOISE.symbol}
-_PRINTED = (
+    if isinstance(spec, Parameter) and name not in _IN_WORDS
+} | {"noise_sd": NOISE.symbol, "times": TIME.symbol, "activation": "σ"}
+_HEADINGS = (
     "features_per_dim",
     "samples_per_dim",
     "n_features",
@@ -313,8 +314,7 @@ _PRINTED = (
     "ridge",
     "noise_sd",
 )
-SYMBOLS = {name: _ALL[name] for name in _PRINTED}
-"""Parameters where they are printed; others have their names."""
+"""Columns with a symbol as their heading; "noise", for one, is a part of the error, too."""
 _WORDS = {
     "features_per_dim": "features per dimension",
     "samples_per_dim": "samples per dimension",
@@ -339,8 +339,21 @@ _WORDS = {
 
 
 def symbol(name: str) -> str:
-    """The symbol of a parameter, or its name."""
-    return SYMBOLS.get(name, name.replace("_", " "))
+    """The symbol of a parameter; the words of another name.
+
+    >>> symbol("features_per_dim"), symbol("noise"), symbol("n_data")
+    ('P/D', 'τ', 'n data')
+    """
+    return _SYMBOLS.get(name, name.replace("_", " "))
+
+
+def heading(name: str) -> str:
+    """The heading of a column: a symbol, or words.
+
+    >>> heading("features_per_dim"), heading("noise"), heading("n_data")
+    ('P/D', 'noise', 'n data')
+    """
+    return symbol(name) if name in _HEADINGS else name.replace("_", " ")
 
 
 def axis_label(name: str) -> str:
@@ -349,4 +362,4 @@ def axis_label(name: str) -> str:
     >>> axis_label("features_per_dim"), axis_label("width")
     ('features per dimension P/D', 'width')
     """
-    return f"{_WORDS[name]} {_ALL[name]}" if name in _WORDS else name.replace("_", " ")
+    return f"{_WORDS[name]} {symbol(name)}" if name in _WORDS else name.replace("_", " ")

@@ -30,7 +30,7 @@ from doubletrouble._display import (
 from doubletrouble._numbers import CONFIDENCE, alone, level, percent, plain, whole
 from doubletrouble._plots import Axes, part_label, part_labels
 from doubletrouble.estimates import ConfidenceInterval, Estimate
-from doubletrouble.glossary import SYMBOLS, symbol
+from doubletrouble.glossary import symbol
 from doubletrouble.palette import EXACT, WITHHELD
 from doubletrouble.parameters import Value, by_name
 from doubletrouble.results import ErrorTerms
@@ -412,12 +412,12 @@ def _label(option: Option) -> str:
 
 def _legend(advice: Advice) -> list[str]:
     """What the symbols stand for, and which options are at the peak of double descent."""
-    known = {SYMBOLS.get(name, name) for name in advice.now.setting if name in SYMBOLS}
-    if not any(symbol.startswith("P") for symbol in known):
+    known = {symbol(name) for name in advice.now.setting}
+    if not any(text.startswith("P") for text in known):
         return []
     samples = "N: training samples" if advice.confidence is None else "N: rows"
     letters = ["P: features", samples, "D: input dimensions", "K: models", "λ: ridge"]
-    shown = [text for text in letters if any(text[0] in symbol for symbol in known)]
+    shown = [text for text in letters if any(text[0] in one for one in known)]
     peaks = [one.name for one in advice if one.is_at_peak and one.total > advice.now.total]
     lines = [f"Closer to the peak of double descent at P = N: {', '.join(peaks)}."] if peaks else []
     return [f"{'; '.join(shown)}.", *lines]

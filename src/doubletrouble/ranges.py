@@ -147,7 +147,7 @@ def listed(name: str, value: object) -> list[Any]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         return [value]
     if not (items := list(value)):
-        raise ValueError(f"{name} must not be empty")
+        raise ValueError(f"{name} must not be empty, got {value!r}")
     return items
 
 

@@ -80,9 +80,9 @@ def test_rows_are_those_of_lazy_curve(capsys: Capture) -> None:
 def test_csv_has_the_errors_of_one_run(capsys: Capture) -> None:
     (row,) = csv_rows(f"lazy {SMALL} --width 3 --n-members 2", capsys)
     run = dt.train_lazy(DIGITS, width=3, ensemble=2, max_steps=30, device="cpu")
-    assert float(row["single_error"]) == float(run.error(1, "zero_one").total)
-    assert float(row["ensemble_error"]) == float(run.error(2, "zero_one").total)
-    assert float(row["vote_error"]) == float(run.error(dt.Vote(2), "zero_one").total)
+    assert float(row["single_error"]) == float(run.error(1, measure="zero_one").total)
+    assert float(row["ensemble_error"]) == float(run.error(2, measure="zero_one").total)
+    assert float(row["vote_error"]) == float(run.error(dt.Vote(2), measure="zero_one").total)
     assert float(row["mean_distance"]) == run.distance.mean()
 
 

@@ -83,11 +83,11 @@ def test_stored_projections_are_read_by_their_path(name: str) -> None:
 
 
 def test_classes_of_the_published_sets_have_the_digests_of_openml() -> None:
-    for name, (_, n_train, digest) in _PUBLISHED.items():
+    for name, (_, n_pool, digest) in _PUBLISHED.items():
         arrays = stored(name.replace("-", "_"))
         classes = np.concatenate([arrays["y_train"], arrays["y_test"]]).astype(np.uint8)
         assert (len(arrays["y_train"]), sha256(classes.tobytes()).hexdigest()[:32]) == (
-            n_train,
+            n_pool,
             digest,
         )
 

@@ -372,7 +372,7 @@ def test_scikit_learn_downloads_a_set_once(monkeypatch: pytest.MonkeyPatch) -> N
         found = module._openml("mnist", None)
         np.testing.assert_array_equal(found.rows, PIXELS_OF_ALL)
         np.testing.assert_array_equal(found.classes, CLASSES_OF_ALL)
-        assert (len(server.requests), found.n_train) == (4, 40)
+        assert (len(server.requests), found.n_pool) == (4, 40)
 
 
 def test_failed_downloads_are_one_sentence(openml: dict[str, Any]) -> None:

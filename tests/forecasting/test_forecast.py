@@ -477,8 +477,8 @@ def test_heavy_tails_are_noted() -> None:
 def test_more_noise_than_the_rows_allow_is_noted() -> None:
     x, y = draw(150, np.random.default_rng(0))
     f = forecast_of(x, y, noise=2.0, check=False)
-    assert any("noise must be at most" in note for note in f.notes)
-    assert "noise must be at most" in str(f)
+    assert any(note.startswith("These rows bound the noise at") for note in f.notes)
+    assert "These rows bound the noise at" in str(f)
     error = f.error(n_features=100, ridge=1e-2)
     assert float(error.bayes) == pytest.approx(f.noise.estimate**2)
     assert float(error.bias) < 0

@@ -276,10 +276,10 @@ def test_rows_of_the_table_are_the_errors_of_the_runs() -> None:
     rows = result.to_frame().to_dict("records")
     for run, row in zip(result.runs, rows, strict=True):
         assert (row["laziness"], row["width"], row["n_members"]) == (run.laziness, run.width, 3)
-        assert row["single_error"] == float(run.error(1, "zero_one").total)
-        assert row["single_std"] == pytest.approx(run.by_group(1, "zero_one").std(ddof=1))
-        assert row["ensemble_error"] == float(run.error(3, "zero_one").total)
-        assert row["vote_error"] == float(run.error(dt.Vote(3), "zero_one").total)
+        assert row["single_error"] == float(run.error(1, measure="zero_one").total)
+        assert row["single_std"] == pytest.approx(run.by_group(1, measure="zero_one").std(ddof=1))
+        assert row["ensemble_error"] == float(run.error(3, measure="zero_one").total)
+        assert row["vote_error"] == float(run.error(dt.Vote(3), measure="zero_one").total)
         assert row["mean_distance"] == run.distance.mean()
         assert row["train_loss"] == run.train_loss.mean()
         counts = [row[name] for name in ("zero", "converged", "exact", "max_steps", "diverged")]
@@ -327,7 +327,7 @@ def test_diverged_members_are_counted_and_left_out(tmp_path: Path) -> None:
     row = table_row(mixed)
     assert (row["n_members"], row["diverged"], row["max_steps"]) == (3, 1, 2)
     left = mixed.without_diverged()
-    expected = [float(left.error(K, "zero_one").total) for K in (1, 2)]
+    expected = [float(left.error(K, measure="zero_one").total) for K in (1, 2)]
     assert [row["single_error"], row["ensemble_error"]] == expected
     assert row["mean_distance"] == left.distance.mean()
     assert row["median_steps"] == 60

@@ -55,14 +55,16 @@ def test_parts_sum_to_the_squared_error() -> None:
         (3, ensemble_error(scores, DATA.y_test)),
         (dt.Vote(3), vote_error(scores, DATA.y_test)),
     ):
-        terms = split.error(ensemble, "zero_one")
+        terms = split.error(ensemble, measure="zero_one")
         assert float(terms.total) == pytest.approx(np.mean(rates), rel=1e-13)
         assert terms.parts == {}
     rates = error_rate(scores, DATA.y_test).mean(axis=1)  # (data, init)
     each = {d: np.delete(rates, d, axis=0).mean() for d in range(4)}
     jackknife = math.sqrt(3 / 4 * sum((value - rates.mean()) ** 2 for value in each.values()))
-    assert split.error(1, "zero_one").total.standard_error >= jackknife * (1 - 1e-12)
-    whole = split.error(3, "zero_one").total - split.error(dt.Vote(3), "zero_one").total
+    assert split.error(1, measure="zero_one").total.standard_error >= jackknife * (1 - 1e-12)
+    whole = (
+        split.error(3, measure="zero_one").total - split.error(dt.Vote(3), measure="zero_one").total
+    )
     apart = ensemble_error(scores, DATA.y_test) - np.asarray(vote_error(scores, DATA.y_test))
     expected = apart.mean(axis=1).std(ddof=1) / 2  # over 4 data sets, paired
     assert whole.standard_error == pytest.approx(expected)
@@ -122,11 +124,11 @@ def test_measures_are_validated() -> None:
     split = lazy_split(DATA, **EXACT)
     measure: Any = "classification"
     with pytest.raises(ValueError, match=r"^measure must be one of squared, zero_one, got"):
-        split.error(1, measure)
+        split.error(1, measure=measure)
     with pytest.raises(ValueError, match=r"^measure must be zero_one for Vote\(3\), got 'sq"):
         split.error(dt.Vote(3))
     with pytest.raises(ValueError, match=r"^ensemble must be in \[1, 3\].* got 4"):
-        split.error(4, "zero_one")
+        split.error(4, measure="zero_one")
     assert split.error(4).total.value > 0  # extrapolated
 
 
@@ -143,7 +145,7 @@ def test_other_losses_have_a_note_on_squared_errors() -> None:
     hinge, squared = (lazy_split(DATA, loss=loss, **options) for loss in ("hinge", "squared"))
     assert "squared errors may be large" in " ".join(str(hinge).split())
     rates = json.loads(hinge.to_json())["error_rate"]
-    assert rates[0]["error"] == hinge.error(1, "zero_one").total.value
+    assert rates[0]["error"] == hinge.error(1, measure="zero_one").total.value
     assert "may be large" not in str(squared)
     assert hinge.settings["optimizer"] == "adam"
     assert hinge.settings["learning_rate"] == 0.1

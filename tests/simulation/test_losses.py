@@ -91,7 +91,7 @@ def test_parts_of_drawn_ensembles_agree_with_theory(problem: dt.Problem) -> None
         for name, part in found.parts.items():
             assert abs(part.z_score(exact.parts[name])) < 6, (ensemble, name)
     if problem.task == "classification":
-        found, exact = (run.error(3, "log"), dt.exact_error(run.problem, 3, "log"))
+        found, exact = (run.error(3, measure="log"), dt.exact_error(run.problem, 3, "log"))
         for name, part in found.parts.items():
             assert abs(part.z_score(exact.parts[name])) < 6, name
     symmetric, theory = run.anova(3), dt.anova(run.problem, 3)
@@ -132,7 +132,7 @@ def test_majorities_agree_with_theory() -> None:
     run: Any = simulated(problem, dim=100, n_data=20, n_init=5, seed=SEED)
     members = np.array([1, 2, 3, 5])
     for measure in ("zero_one", "zero_one_noisy"):
-        found = run.error(dt.Vote(members), measure).total
+        found = run.error(dt.Vote(members), measure=measure).total
         theory, mean = (
             dt.exact_error(run.problem, kind, measure).total
             for kind in (run.realized(dt.Vote(members)), members)
@@ -154,7 +154,7 @@ def test_parts_sum_to_the_rate_of_the_mean_score() -> None:
         assert run.error(members).total.value == pytest.approx(expected, abs=0.01)
         parts = run.error(members).parts
         assert parts["bias"].value == parts["bayes"].value == 0
-    noisy = run.error(1, "zero_one_noisy")
+    noisy = run.error(1, measure="zero_one_noisy")
     assert noisy.bayes.value == pytest.approx(0.1)
     expected = 0.1 + 0.8 * run.error().total.value
     assert noisy.total.value == pytest.approx(expected)
@@ -178,10 +178,11 @@ def test_arrays_of_labels_are_single_points_for_every_measure() -> None:
     run = simulated(problem, **options)
     alone = simulated(replace(problem, signal=2.0, flips=0.1), **options)
     for measure in MEASURES:
-        parts = run.error(2, measure).parts
-        for name, part in alone.error(2, measure).parts.items():
+        parts = run.error(2, measure=measure).parts
+        for name, part in alone.error(2, measure=measure).parts.items():
             assert np.asarray(parts[name].value)[1, 0] == pytest.approx(part.value, abs=1e-12)
-    votes, vote = (one.error(dt.Vote(2), VOTE_MEASURES[1]).total for one in (run, alone))
+    pair = [one.error(dt.Vote(2), measure=VOTE_MEASURES[1]).total for one in (run, alone)]
+    votes, vote = pair
     assert np.asarray(votes.value)[1, 0] == pytest.approx(vote.value)
     uninformative = simulated(replace(problem, flips=[0.1, 0.5]), **options).error()
     assert uninformative.shape == (2, 2)
@@ -264,13 +265,13 @@ def test_quantities_that_do_not_exist_raise() -> None:
     with pytest.raises(ValueError, match="shared_samples must be 0 or 1"):
         run.overlap(0.0, 0.5)
     with pytest.raises(ValueError, match="measure must be"):
-        run.error(1, "brier")
+        run.error(1, measure="brier")
     with pytest.raises(ValueError, match="ensemble must be 1 or n_init"):
         run.held_out(7)
     with pytest.raises(ValueError, match="n_members must be at most n_init = 2"):
         run.error(dt.Vote(3))
     with pytest.raises(ValueError, match="measure must be one of zero_one, zero_one_noisy"):
-        run.error(dt.Vote(2), "log")
+        run.error(dt.Vote(2), measure="log")
     not_identified(run.error(dt.Vote(2)), "noise", "parts of a vote")
     with pytest.raises(ValueError, match="ensemble must average"):
         simulated(VALUES).error(dt.Vote(2))

@@ -18,14 +18,8 @@ from doubletrouble._display import (
     records_of,
     settings_text,
 )
-from doubletrouble.cli._flags import SPECS
 from doubletrouble.cli._output import show, show_json
 from doubletrouble.errors import file_errors
-
-_SYMBOLS = {name: spec.symbol for name, spec in SPECS.items()} | {
-    "activation": "σ",
-    "time": glossary.TIME.symbol,
-}
 
 
 def at(parameters: Mapping[str, Any]) -> str:
@@ -35,7 +29,7 @@ def at(parameters: Mapping[str, Any]) -> str:
     'K = 2, σ = relu, n data = 4'
     """
     shown = {k: v for k, v in parameters.items() if not isinstance(v, list | None)}
-    return settings_text({_SYMBOLS.get(k, k.replace("_", " ")): v for k, v in shown.items()})
+    return settings_text({glossary.symbol(k): v for k, v in shown.items()})
 
 
 @dataclass(frozen=True)

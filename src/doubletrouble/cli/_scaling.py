@@ -84,7 +84,7 @@ class _LawFlags:
         _refuse(context, [name for name in _LAW_SPECS if name not in own], f"for law {self.law!r}")
         for name, value in self.numbers.items():
             if value is None:
-                raise ValueError(f"{name} must be given for law {self.law!r}")
+                raise ValueError(f"{name} must be given for law {self.law!r}, got None")
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -163,7 +163,7 @@ class Decomposition(Shown):
         if 1 < K < math.inf:
             name = f"{MEMBERS_OF}{K:g}"
             if (reason := design.lacks("total", ("target",))) is not None:
-                raise ValueError(reason)
+                raise ValueError(f"the design must identify the total, got none: {reason}")
             if name not in self.statistics:
                 raise ValueError(
                     f"ensemble must be inf or an integer up to {design.n_init}, the number of "
@@ -274,7 +274,7 @@ class Decomposition(Shown):
         """
         design, measure, confidence = self.design, self.measure, self.confidence
         if (missing := design.lacks("total", ("target",))) is not None:
-            raise ValueError(missing)
+            raise ValueError(f"the design must identify the total, got none: {missing}")
         now = self.error(ensemble)
         present = self._size(ensemble, "Decomposition.error")
         at_present = Option(
@@ -315,7 +315,7 @@ class Decomposition(Shown):
         """K; more than one member needs a second initialization."""
         K = number("ensemble", as_ensemble(ensemble, function).n_members, N_MEMBERS)
         if K > 1 and (reason := self.design.lacks("the error of an ensemble", ("init",))):
-            raise ValueError(reason)
+            raise ValueError(f"ensemble must be 1, got {K:g}: {reason}")
         return K
 
     def _estimates(

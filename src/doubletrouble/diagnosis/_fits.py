@@ -304,7 +304,10 @@ class WindowFits:
         (outside,) = np.nonzero(~self.design.in_window(fit))
         y = table.y[training]
         if table.classes is not None and len(np.unique(y)) < 2:
-            raise ValueError(f"a training set of {len(y)} rows has one class only, {y[0]!s}")
+            raise ValueError(
+                f"y must have two or more classes in each training set, got {y[0]!s} only in one "
+                f"of {len(y)} rows"
+            )
         try:
             with recorded_warnings() as messages:
                 predictions = self.learner.predictions(

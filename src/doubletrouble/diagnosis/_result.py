@@ -219,7 +219,9 @@ class Diagnosis(Shown):
             fewest, most = math.ceil(least * self.n_samples), _FARTHEST * self.n_samples
             raise ValueError(f"n_samples must be in [{fewest}, {most}], got {n_samples!r}")
         if self.withheld and np.any(shares > 1):
-            raise ValueError(f"n_samples beyond {self.n_samples} is withheld: {self.withheld}")
+            raise ValueError(
+                f"n_samples must be at most {self.n_samples}, got {n_samples!r}: {self.withheld}"
+            )
         return shares
 
     def _parts(self, x: float, K: float) -> dict[str, FloatArray]:
@@ -301,7 +303,10 @@ class Diagnosis(Shown):
     def _bagged(self, scheme: Bootstrap, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The error of a bag as a whole: its causes are not identified."""
         if np.any(sizes != 1.0):
-            raise ValueError("n_samples must be left out for a bag: it is measured at all rows")
+            got = (sizes * self.n_samples).tolist()
+            raise ValueError(
+                f"n_samples must be left out for a bag, which is measured at all rows, got {got}"
+            )
         return self._of_total(self._total_now * self._bag_ratio(K))
 
     def _of_total(self, draws: FloatArray) -> ErrorTerms[Estimate]:

@@ -290,7 +290,7 @@ def singular_modes(z: FloatArray, targets: FloatArray, longest: int) -> EigenMod
 
 def _check_finite(name: str, array: FloatArray) -> None:
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be scaled: sums of products with features overflow")
+        raise ValueError(f"{name} must be scaled, got values whose products with features overflow")
 
 
 class RidgeEquations(ABC):

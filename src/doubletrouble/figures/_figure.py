@@ -82,8 +82,10 @@ class FigureSpec(Generic[FigureData]):
         Finished simulations are stored in the folder and not repeated.
         """
         check_choice("preset", preset, PRESETS)
-        if STORE in (options or {}):
-            raise ValueError(f"options must not contain {STORE!r}, which is in the output folder")
+        if options and STORE in options:
+            raise ValueError(
+                f"{STORE} must be left out, as it is in the output folder, got {options[STORE]!r}"
+            )
         changes = {**self.presets.get(preset, {}), **(options or {})}
         out = writable(folder)
         store = {STORE: out / SIMULATIONS} if hasattr(self.settings, STORE) else {}
@@ -149,7 +151,9 @@ def writable(folder: str | Path) -> Path:
     except FileExistsError:
         raise ValueError(f"the output folder must be a folder, got the file {shown}") from None
     except OSError as error:
-        raise ValueError(f"cannot make the output folder {shown}: {error.strerror}") from error
+        raise ValueError(
+            f"the output folder must be one that can be made, got {shown}: {error.strerror}"
+        ) from error
     if not os.access(path, os.W_OK | os.X_OK):
         raise ValueError(f"the output folder must be writable, got {shown}")
     return path

@@ -238,8 +238,10 @@ def forecast(
         deviations = RowDeviations.of(loo, rows, np.random.default_rng((seed, 3)), _DRAWS)
         label_noise = _label_noise(loo, deviations, likely, given, outputs)
         if given is not None and given > label_noise.upper * (1 + _ROUNDING):
-            most = f"at most {plain(label_noise.upper)} by these rows"
-            notes.append(f"noise must be {most}, got {plain(given)}: the bound is used.")
+            notes.append(
+                f"These rows bound the noise at {plain(label_noise.upper)}, below the "
+                f"{plain(given)} given: the bound is used."
+            )
         floor = label_noise.estimate**2 * outputs * (_FLOOR if given is None else 1.0)
         population = Population.of(loo, rows.n_modes, floor)
         checks: list[ForecastCheck] = []

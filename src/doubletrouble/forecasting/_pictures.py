@@ -12,7 +12,7 @@ import numpy as np
 from doubletrouble import _plots
 from doubletrouble._numbers import plain, whole
 from doubletrouble.estimates import Estimate
-from doubletrouble.glossary import SYMBOLS, axis_label
+from doubletrouble.glossary import axis_label, symbol
 from doubletrouble.options import MANY
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray
@@ -66,7 +66,7 @@ def along(f: Forecast, settings: Mapping[str, Any]) -> _plots.Picture:
 def _fixed(f: Forecast, settings: Mapping[str, Any]) -> str:
     """The settings that are one number each, with their symbols."""
     return ", ".join(
-        f"{SYMBOLS[name]} = {whole(float(np.ravel(value)[0]))}"
+        f"{symbol(name)} = {whole(float(np.ravel(value)[0]))}"
         for name, value in f._settings(**settings).items()
         if np.size(value) == 1
     )

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 """Widths of the figure in the paper."""
 
-_SYMBOLS = {"width": glossary.WIDTH.symbol, "laziness": glossary.LAZINESS.symbol}
 _PRINTED = {  # the headings of columns
     "single_error": "one network",
     "single_std": "± sd",
@@ -131,7 +130,7 @@ class LazyCurve(Shown):
         colors = itertools.cycle(_plots.CYCLE)
         for level, color in zip(dict.fromkeys(row[other] for row in rows), colors, strict=False):
             at = {row[name]: row for row in rows if row[other] == level}
-            where = f", {_SYMBOLS[other]} = {whole(level)}" if len(at) < len(rows) else ""
+            where = f", {glossary.symbol(other)} = {whole(level)}" if len(at) < len(rows) else ""
             for column, label in (("single_error", "one network"), ("ensemble_error", "mean")):
                 y = np.array([at[value][column] if value in at else np.nan for value in x])
                 single = column == "single_error"
@@ -354,15 +353,15 @@ def table_row(run: LazyRun) -> dict[str, Any]:
     left = run.n_members - counts["diverged"]
     valid = run.without_diverged() if left else None
     nan = float("nan")
-    single = valid.by_group(1, "zero_one") if valid else np.array([nan])
+    single = valid.by_group(1, measure="zero_one") if valid else np.array([nan])
     return {
         "laziness": run.laziness,
         "width": run.width,
         "n_members": run.n_members,
         "single_error": float(single.mean()),
         "single_std": float(single.std(ddof=1)) if left > 1 else nan,
-        "ensemble_error": float(valid.error(left, "zero_one").total) if valid else nan,
-        "vote_error": float(valid.error(Vote(left), "zero_one").total) if valid else nan,
+        "ensemble_error": float(valid.error(left, measure="zero_one").total) if valid else nan,
+        "vote_error": float(valid.error(Vote(left), measure="zero_one").total) if valid else nan,
         "train_error": float(valid.train_error.mean()) if valid else nan,
         "train_loss": float(valid.train_loss.mean()) if valid else nan,
         "interpolating": int(run.interpolates.sum()),
@@ -374,17 +373,17 @@ def table_row(run: LazyRun) -> dict[str, Any]:
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """The rows as a table."""
+    varying = {name: [row[name] for row in rows] for name in ("laziness", "width")}
     columns: list[tuple[Column, Entries]] = [
         (
             Column(name=name, heading=_PRINTED.get(name), printed=name in _PRINTED),
             [row[name] for row in rows],
         )
         for name in rows[0]
-        if name not in _SYMBOLS
+        if name not in varying
     ]
     ends = [", ".join(f"{row[name]} {name}" for name in STATUSES if row[name]) for row in rows]
     columns.append((Column(name="stopped", form="words", exported=False), ends))
-    varying = {name: [row[name] for row in rows] for name in ("laziness", "width")}
     return point_table("runs", (len(rows),), varying, columns)
 
 

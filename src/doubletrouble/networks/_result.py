@@ -152,7 +152,7 @@ class LazyRun(Shown):
         )
 
     def by_group(
-        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "squared"
+        self, ensemble: EnsembleLike = 1, *, measure: NetworkMeasure = "squared"
     ) -> FloatArray:
         """Return the test error of every disjoint group of K members.
 
@@ -192,7 +192,7 @@ class LazyRun(Shown):
         return zero_one_error(groups, self.y_test, ensemble)
 
     def error(
-        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "squared"
+        self, ensemble: EnsembleLike = 1, *, measure: NetworkMeasure = "squared"
     ) -> ErrorTerms[Estimate]:
         """Return the test error of K members: the mean over disjoint groups of K.
 
@@ -223,7 +223,7 @@ class LazyRun(Shown):
         DivergenceError
             If members diverged.
         """
-        errors = self.by_group(ensemble, measure)
+        errors = self.by_group(ensemble, measure=measure)
         K = ensemble_size(ensemble, "LazyRun.error", measure)
         if measure == "zero_one":
             return zero_one_terms(Estimate.of(errors, key=self._key(K, "rate")))
@@ -275,10 +275,10 @@ class LazyRun(Shown):
             return content
         valid = self.without_diverged()
         fitted = int(valid.interpolates.sum())
-        rows: list[list[Any]] = [["one network", 1, valid.error(1, "zero_one").total]]
+        rows: list[list[Any]] = [["one network", 1, valid.error(1, measure="zero_one").total]]
         if left > 1:
-            rows += [["mean", left, valid.error(left, "zero_one").total]]
-            rows += [["vote", left, valid.error(Vote(left), "zero_one").total]]
+            rows += [["mean", left, valid.error(left, measure="zero_one").total]]
+            rows += [["vote", left, valid.error(Vote(left), measure="zero_one").total]]
         for row in rows:
             if not np.isfinite(row[2].standard_error):
                 row[2] = float(row[2])
@@ -302,7 +302,7 @@ class LazyRun(Shown):
         lines = [
             _plots.Curve(
                 label=label,
-                y=np.array([float(valid.error(kind(K), "zero_one").total) for K in sizes]),
+                y=np.array([float(valid.error(kind(K), measure="zero_one").total) for K in sizes]),
                 points=True,
                 joined=True,
             )

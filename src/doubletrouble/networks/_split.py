@@ -61,7 +61,7 @@ class LazySplit(Shown):
     settings: dict[str, Any] = field(default_factory=dict)
 
     def error(
-        self, ensemble: EnsembleLike = 1, measure: NetworkMeasure = "squared"
+        self, ensemble: EnsembleLike = 1, *, measure: NetworkMeasure = "squared"
     ) -> ErrorTerms[Estimate]:
         """Return the test error of K initializations, averaged over data sets and noise.
 
@@ -110,7 +110,7 @@ class LazySplit(Shown):
             )
         K = self.predictions.shape[2]
         schemes = {"one network": Ensemble(1), f"mean of {K}": Ensemble(K), f"vote of {K}": Vote(K)}
-        rows = [[name, self.error(one, "zero_one").total] for name, one in schemes.items()]
+        rows = [[name, self.error(one, measure="zero_one").total] for name, one in schemes.items()]
         rates = Table(
             name="error_rate",
             title="Error rate",
@@ -187,7 +187,8 @@ def lazy_split(
     progress : bool, default: True
         Whether progress is shown on stderr.
     loss : {"hinge", "squared_hinge", "squared", "logistic"}, default: "squared"
-        The training loss.
+        The training loss. "squared" is that of the theory of the error by cause, and the only one
+        for which `noise` is added to labels.
     **training : object
         Other options of `train_lazy`: optimizer, learning_rate, max_steps, patience, tolerance,
         batch_size.

@@ -101,7 +101,7 @@ def application(
         check_choice("action", action, ("start", "cancel", "status"))
         settings = given.get("settings")
         if not isinstance(settings, list) or len(settings) not in (1, 2):
-            raise ValueError("settings must be one or two settings")
+            raise ValueError(f"settings must be a list of one or two, got {settings!r:.60}")
         requests = [SimulationRequest.from_json(setting, given) for setting in settings]
         if action == "start":
             simulations.start(*requests)
@@ -166,7 +166,7 @@ def _body() -> Json:
     except RecursionError:
         abort(400, "JSON must not be nested this deep")
     if not isinstance(given, dict):
-        raise ValueError("the body must be an object in JSON")
+        raise ValueError(f"the body must be an object in JSON, got {given!r:.60}")
     return given
 
 

@@ -262,7 +262,10 @@ class Simulations:
             new = [key for key in named if (one := self._known.get(key)) is None or one.resumes]
             active = sum(not one.ended for one in self._known.values())
             if new and (active + len(new) > MOST_WAITING or self._closed):
-                raise ValueError(f"simulations must be at most {MOST_WAITING} at a time; wait")
+                raise ValueError(
+                    f"simulations must be at most {MOST_WAITING} at a time, got "
+                    f"{active + len(new)}: wait"
+                )
             for key, request in named.items():
                 self._known.setdefault(key, _Simulation(request=request))
                 self._known.move_to_end(key)

@@ -49,7 +49,8 @@ def check_executor(executor: Executor | None, workers: int | None, scheduler: An
     options = {"executor": executor, "workers": workers, "scheduler": scheduler}
     given = [name for name, value in options.items() if value is not None]
     if len(given) > 1:
-        raise ValueError(f"{given[-1]} must be left out when {given[0]} is given")
+        got = options[given[-1]]
+        raise ValueError(f"{given[-1]} must be left out when {given[0]} is given, got {got!r}")
     if workers is not None:
         whole_number("workers", workers, 1)
         if workers > 1:

@@ -35,6 +35,7 @@ from doubletrouble.ensembles import (
     combine,
 )
 from doubletrouble.estimates import Estimate
+from doubletrouble.glossary import symbol
 from doubletrouble.losses import MEASURES, VOTE_MEASURES, measure_name
 from doubletrouble.parameters import (
     FloatArray,
@@ -43,7 +44,6 @@ from doubletrouble.parameters import (
     Value,
     check_choice,
     common_shape,
-    declarations,
     refuse,
     shown,
 )
@@ -359,13 +359,12 @@ class Simulation(Shown):
 
     def _settings(self) -> str:
         """The sizes, and the parameters that are not the default ones."""
-        symbols = {name: spec.symbol for name, spec in declarations(Problem).items()}
         at: dict[str, Any] = {"D": self.dim}
         for name, value in self._parameters().items():
             if np.ndim(value):
-                at[symbols[name]] = f"{len(np.unique(value))} values"
+                at[symbol(name)] = f"{len(np.unique(value))} values"
             elif name in _ALWAYS or value != USUAL[name]:
-                at[symbols.get(name, name)] = value
+                at[symbol(name)] = value
         if self.times is not None:
             at["time"] = f"{self.times.size} values"
         return settings_text(at)
@@ -577,7 +576,9 @@ class ConvexSimulation(Simulation):
             draws = at.q_noise if shared_features else at.q_init
         return self.estimate(draws)
 
-    def error(self, ensemble: EnsembleLike = 1, measure: str | None = None) -> ErrorTerms[Estimate]:
+    def error(
+        self, ensemble: EnsembleLike = 1, *, measure: str | None = None
+    ) -> ErrorTerms[Estimate]:
         """The test error of an ensemble by cause.
 
         Standard errors of rates and of the cross-entropy are by the jackknife over draws.

@@ -683,7 +683,7 @@ def _read_toml(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
     try:
         content = tomllib.loads(text or Path(path).read_text(encoding="utf-8"))
     except ValueError as error:  # TOML or UTF-8
-        raise ValueError(f"{path} must be a TOML file: {error}") from error
+        raise ValueError(f"{path} must be a TOML file, got another: {error}") from error
     values: dict[str, Any] = {}
     tables = {name: content.pop(name, {}) for name in ("problem", "simulation")}
     for table, part in {**tables, "": content}.items():
@@ -691,13 +691,13 @@ def _read_toml(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"{table} must be a table, [{table}], in {path}, got {part!r}")
         for name, value in part.items():
             if name in values:
-                raise ValueError(f"{name} must be given once in {path}")
+                raise ValueError(f"{name} must be given once in {path}, got two values")
             if name not in known:
                 among = ", ".join(known)
                 raise ValueError(f"fields in {Path(path).name} must be among {among}, got {name!r}")
             values[name] = value
     if "dim" not in values:
-        raise ValueError(f"dim must be given in {path}")
+        raise ValueError(f"dim must be given in {path}, got none")
     return values
 
 

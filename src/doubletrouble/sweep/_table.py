@@ -27,9 +27,8 @@ from doubletrouble._plots import CYCLE, Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options
 from doubletrouble.errors import require
 from doubletrouble.estimates import Estimate
-from doubletrouble.glossary import axis_label
-from doubletrouble.parameters import Value, declarations
-from doubletrouble.problems import Problem
+from doubletrouble.glossary import axis_label, symbol
+from doubletrouble.parameters import Value
 from doubletrouble.results import ErrorTerms, PsiTerms
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
 from doubletrouble.simulation import Simulation
@@ -258,12 +257,6 @@ def least(table: Table) -> str:
     return f"The least total is {total}, at {settings_text(at)}."
 
 
-def _heading(name: str) -> str:
-    """The symbol of a parameter, or its name."""
-    specs = declarations(Problem)
-    return specs[name].symbol if name in specs else name.replace("_", " ")
-
-
 def curves(
     cells: Iterable[SweepRow],
     axes: Mapping[str, Sequence[Any]],
@@ -295,7 +288,7 @@ def curves(
     x = np.array(sorted(numbers[along]))
     lines = []
     for ((name, *values), found), look in zip(totals.items(), _looks(list(totals)), strict=True):
-        given = [f"{_heading(k)} = {_word(v)}" for k, v in zip(others, values, strict=True)]
+        given = [f"{symbol(k)} = {_word(v)}" for k, v in zip(others, values, strict=True)]
         known = [found.get(value) for value in x]
         y = np.array([math.nan if one is None else float(one) for one in known])
         error = np.array([0.0 if one is None else float(one.standard_error) for one in known])

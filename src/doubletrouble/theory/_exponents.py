@@ -57,7 +57,7 @@ from doubletrouble.ensembles import (
     combine,
     product_or_zero,
 )
-from doubletrouble.glossary import SYMBOLS, axis_label
+from doubletrouble.glossary import axis_label, symbol
 from doubletrouble.palette import BLUE, GREEN, VERMILION
 from doubletrouble.parameters import (
     FloatArray,
@@ -92,7 +92,7 @@ _POWER = Parameter(
 )
 _PARTS = ("noise", "initialization", "sampling", "bias")
 _NAMES = (*_PARTS, "total")
-_SIZES = {f"by_{name}": SYMBOLS[name] for name in ("n_samples", "n_features", "n_members")}
+_SIZES = {f"by_{name}": symbol(name) for name in ("n_samples", "n_features", "n_members")}
 _DIRECTIONS = tuple(_SIZES)
 _COLORS = (BLUE, VERMILION, GREEN)  # of N, P and K
 _HUGE = 1e30  # features per sample, or members, in place of infinitely many

@@ -103,7 +103,7 @@ class Filter:
             if given.ndim != 1 or given.dtype.kind not in "iufc":
                 raise TypeError(f"{name} must be a list of numbers, got {getattr(self, name)!r}")
             if not given.size:
-                raise ValueError(f"{name} must not be empty")
+                raise ValueError(f"{name} must not be empty, got {getattr(self, name)!r}")
             if not np.isfinite(given).all():
                 raise ValueError(f"{name} must be finite, got {given.tolist()!r}")
             object.__setattr__(self, name, given.astype(np.complex128))
