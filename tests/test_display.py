@@ -315,15 +315,17 @@ def numbers(column: Column, cell: Any, table: Table) -> list[tuple[float, float]
         return [(scale * value, tolerance)]
     error = float(cell.standard_error)
     if column.without_error:  # with the digits that the error leaves
-        spread = error
-        if table.confidence is not None:
-            low, high = cell.confidence_interval(table.confidence)
-            spread = (high - low) / 2
-        tolerance = max(tolerance, 0.051 * spread)
-        if not error or float(alone(cell, table.confidence).replace(",", "")):
+        tolerance = max(tolerance, 0.051 * error)
+        index = table.columns.index(column)
+        if not any(is_rounded_away(row[index]) for row in table.rows[:ROWS]):
             return [(value, tolerance)]
     rounding = 1e-15 * abs(value)  # is printed as no error
     return [(value, max(tolerance, 0.051 * error)), (error, max(0.051 * error, rounding))]
+
+
+def is_rounded_away(cell: Any) -> bool:
+    """Whether an uncertain number reads as 0 without its error."""
+    return bool(getattr(cell, "standard_error", 0.0)) and not float(alone(cell).replace(",", ""))
 
 
 def check_number(text: str, value: float, tolerance: float) -> None:
@@ -533,3 +535,25 @@ def test_parts_that_are_no_shares_have_no_bar_and_no_shares() -> None:
 def test_words_of_users_are_escaped() -> None:
     table = Table(name="t", columns=[Column(name="a", form="words")], rows=[["<script>"]])
     assert "<script>" not in as_html(Content(title="<b>", tables=[table], verdict="<i>"))
+
+
+def test_all_cells_of_a_column_have_their_errors_where_one_rounds_to_zero() -> None:
+    estimates = [dt.Estimate(value=v, standard_error=s, n_draws=9) for v, s in ((60, 4), (3, 130))]
+    column = Column(name="noise", without_error=True)
+    lines = _table_lines(Table(name="t", columns=[column], rows=[[one] for one in estimates]))
+    assert [line.split() for line in lines[1:]] == [["60.0", "±", "4.0"], ["0", "±", "130"]]
+
+
+def test_numbers_have_the_same_digits_with_an_interval_and_with_an_error() -> None:
+    e = dt.Estimate(value=3318.0, standard_error=83.0, n_draws=9)
+    terms = dt.ErrorTerms(bias=e, bayes=0.0)
+    texts = [as_text(Content(tables=[table_by_part(terms, level)])) for level in (None, 0.9)]
+    assert all("3,318" in text for text in texts)
+    assert "3,164 to 3,472" in texts[1]
+
+
+def test_a_worse_error_is_named_so_where_its_interval_excludes_the_mean() -> None:
+    for error, word in ((700.0, "Not better than"), (7.0, "Worse than")):
+        total = dt.Estimate(value=5710.0, standard_error=error, n_draws=99)
+        terms = dt.ErrorTerms(bias=total, bayes=0.0, baseline=5660.0)
+        assert str(terms).startswith(f"{word} predicting the mean: error ")

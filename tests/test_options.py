@@ -92,7 +92,7 @@ def test_an_estimated_choice_is_sure_of_one_per_cent() -> None:
 
 def test_verdict_of_estimates_has_the_interval() -> None:
     assert estimated(0.1, 0.3).verdict == (
-        "Best change: change 1, which reduces the squared error from 4,820 to 3,370 by 30% "
+        "Best change: change 1, which reduces the squared error from 4,820 to 3,374 by 30% "
         "(90% interval 25% to 35%, measured, paired), for 2 times the fits."
     )
 

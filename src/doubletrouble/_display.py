@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from doubletrouble import _plots
 from doubletrouble._numbers import (
+    CONFIDENCE,
     Cell,
     Uncertain,
     alone,
@@ -35,6 +36,7 @@ from doubletrouble._numbers import (
     number_in,
     percent,
     percents,
+    percents_between,
     plain,
     power,
     range_of,
@@ -244,7 +246,7 @@ def against_mean(
     *,
     name: str = MEAN,
     where: str = "",
-    confidence: float | None = None,
+    confidence: float = CONFIDENCE,
 ) -> tuple[str, str]:
     """A warning if an error is not less than that of predicting the mean, and a line with both.
 
@@ -256,16 +258,16 @@ def against_mean(
     >>> against_mean(3084.0, 5930.0, where="there")
     ('', 'Predicting the mean: 5,930 (R² 0.48 there).')
     """
-    total, shown, lead, interval = float(error), alone(error, confidence), "", ""
+    total, lead, interval = float(error), "", ""
     least = total
-    if isinstance(error, Uncertain) and confidence is not None:
+    if isinstance(error, Uncertain):
         least, high = map(float, error.confidence_interval(confidence))
         if baseline > 0:
             ends = (skill_text(1 - end / baseline) for end in (high, least))
             interval = f", {level(confidence)} interval {' to '.join(ends)}"
     if total > baseline:
         word = "Worse" if least > baseline else "Not better"
-        lead = f"{word} than predicting {name}: error {shown} against {plain(baseline)}."
+        lead = f"{word} than predicting {name}: error {alone(error)} against {plain(baseline)}."
     if not baseline > 0 or not math.isfinite(total):
         return lead, f"Predicting {name}: {plain(baseline)}."
     skill = f"{skill_name(name)} {skill_text(1 - total / baseline)} {where}".strip()
@@ -758,22 +760,26 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
     split = uncertain and column.interval and confidence is not None
     bare = split or column.without_error
     texts = ["" if cell is None else _text(cell, form, confidence, bare=bare) for cell in cells]
-    if uncertain and form == "number" and column.without_error:
-        texts = [_not_zero(text, cell) for text, cell in zip(texts, cells, strict=True)]
+    if column.without_error and form == "number" and any(map(_is_rounded_away, texts, cells)):
+        texts = [
+            "" if cell is None else _text(cell, form, confidence, bare=False) for cell in cells
+        ]
     printed = [_Printed(column.title, decimal_aligned(texts), True)]
     if split:
         ends = [_ends(cell, confidence) for cell in cells]
-        texts = [_interval(low, high, form) if low < high else "" for low, high in ends]
+        texts = [
+            _interval(cell, low, high, form) if low < high else ""
+            for cell, (low, high) in zip(cells, ends, strict=True)
+        ]
         heading = f"{level(confidence or 0.0)} interval"
         printed.append(_Printed(heading, decimal_aligned(texts), True))
     return printed
 
 
-def _not_zero(text: str, cell: Any) -> str:
-    """A number, with its standard error where it would read as an exact 0 and is none."""
-    if not isinstance(cell, Uncertain) or not cell.standard_error or not _ZERO.fullmatch(text):
-        return text
-    return with_error(_number(cell), float(cell.standard_error))
+def _is_rounded_away(text: str, cell: Any) -> bool:
+    """Whether an uncertain number would read as an exact 0."""
+    uncertain = isinstance(cell, Uncertain) and bool(cell.standard_error)
+    return uncertain and _ZERO.fullmatch(text) is not None
 
 
 def _text(cell: Any, form: Form, confidence: float | None, *, bare: bool) -> str:
@@ -782,7 +788,8 @@ def _text(cell: Any, form: Form, confidence: float | None, *, bare: bool) -> str
     if form == "share":
         return percent(value)
     if form == "gain":
-        return percent(value, "+")
+        low, high = _ends(cell, confidence)
+        return percents_between(low, high, value=value, sign="+")[2]
     if form == "count":
         return whole(value)
     if form == "exponent":
@@ -791,13 +798,14 @@ def _text(cell: Any, form: Form, confidence: float | None, *, bare: bool) -> str
         return skill_text(value)
     if isinstance(cell, Uncertain) and not bare:
         return with_error(value, float(cell.standard_error))
-    return alone(cell, confidence)
+    return alone(cell)
 
 
-def _interval(low: float, high: float, form: Form) -> str:
-    if form == "gain":
-        return f"{percent(low, '+')} to {percent(high, '+')}"
-    return f"{percent(low)} to {percent(high)}" if form == "share" else between(low, high)
+def _interval(cell: Uncertain, low: float, high: float, form: Form) -> str:
+    if form not in ("gain", "share"):
+        return between(low, high, float(cell.standard_error))
+    ends = percents_between(low, high, sign="+" if form == "gain" else "")
+    return f"{ends[0]} to {ends[1]}"
 
 
 _ZERO = re.compile(r"-?[0.]+(e.*)?")

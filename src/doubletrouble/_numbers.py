@@ -137,67 +137,46 @@ def with_error(value: float, error: float, digits: int = 0) -> str:
     return " ± ".join(_at_place((value, error), place))
 
 
-def between(low: float, high: float) -> str:
-    """An interval, rounded to two digits of its half width.
+def between(low: float, high: float, error: float = 0.0) -> str:
+    """An interval, rounded as its number is beside its error; else to two digits of its half width.
 
     >>> between(38.7, 741.2), between(3123.0, 3871.0), between(-0.0312, 0.4)
     ('40 to 740', '3,120 to 3,870', '-0.03 to 0.40')
-    >>> between(1.0, 1.0), between(0.5, math.inf)
-    ('1.00 to 1.00', '0.500 to ∞')
+    >>> between(38.7, 741.2, 96.0), between(1.0, 1.0), between(0.5, math.inf)
+    ('39 to 741', '1.00 to 1.00', '0.500 to ∞')
     """
-    place = _place_of(low, high)
-    if place is None:
+    largest = max(abs(low), abs(high))
+    spread = error if 0 < error < math.inf else (high - low) / 2
+    if not spread > largest * _EXACT or not 1e-300 < largest < math.inf:
         return f"{plain(low)} to {plain(high)}"
+    place = _first_place(float(f"{spread:.1e}")) - 1  # of the second digit
     return " to ".join(_at_place((low, high), place))
 
 
-def within(value: float, low: float, high: float) -> str:
-    """A value with the digits of its interval.
-
-    >>> within(283.1, 38.7, 741.2), within(0.99776, 0.99714, 0.99838), within(2.0, 2.0, 2.0)
-    ('280', '0.99776', '2.00')
-    """
-    place = _place_of(low, high)
-    if place is None or not math.isfinite(value):
-        return plain(value)
-    largest = max(abs(low), abs(high))
-    return _at_place((value, largest), place)[0]
-
-
-def alone(number: Any, confidence: float | None = None) -> str:
+def alone(number: Any) -> str:
     """A number as it stands without its error: with the digits that its error leaves it.
-
-    Those of its interval with `confidence`, of its standard error without; three of a plain number.
 
     >>> alone(283.1)
     '283'
     """
     if not isinstance(number, Uncertain):
         return plain(float(number))
-    value = float(number.value)
-    if confidence is None:
-        return with_error(value, float(number.standard_error)).partition(" ± ")[0]
-    return within(value, *map(float, number.confidence_interval(confidence)))
+    return with_error(float(number.value), float(number.standard_error)).partition(" ± ")[0]
 
 
-def _place_of(low: float, high: float) -> int | None:
-    """The decimal place of the second digit of the half width; None where there is none."""
-    half, largest = (high - low) / 2, max(abs(low), abs(high))
-    if not half > largest * _EXACT or not 1e-300 < largest < math.inf:
-        return None
-    return _first_place(float(f"{half:.1e}")) - 1
-
-
-def percent(share: float, sign: str = "") -> str:
-    """A share in percent; below 1% with one decimal.
+def percent(share: float, sign: str = "", decimals: int | None = None) -> str:
+    """A share in percent; below 1% with one decimal, unless a number of decimals is given.
 
     >>> percent(0.478), percent(0.004), percent(0.0001), percent(0.0), percent(-24.2, "+")
     ('48%', '0.4%', '<0.1%', '0%', '-2,420%')
-    >>> percent(0.2, "+"), percent(0.0, "+"), percent(0.9999)
-    ('+20%', '0%', '100%')
+    >>> percent(0.2, "+"), percent(0.0, "+"), percent(0.9999), percent(-0.001, "+", 0)
+    ('+20%', '0%', '100%', '0%')
     """
     if not math.isfinite(share):
         return "–" if math.isnan(share) else f"{plain(share)}%"
+    if decimals is not None and abs(share) < 10:
+        text = f"{100 * share:{sign}.{decimals}f}%"
+        return text if text.strip("+-0.%") else f"{0:.{decimals}f}%"
     if share == 0:
         return "0%"
     if abs(share) < _SMALL_SHARE:
@@ -208,6 +187,22 @@ def percent(share: float, sign: str = "") -> str:
         return f"{'+' if sign and share > 0 else ''}{plain(100 * share)}%"
     near = float(f"{100 * share:.2e}") if abs(share) >= 10 else 100 * share
     return f"{near:{sign},.0f}%"
+
+
+def percents_between(
+    low: float, high: float, *, value: float = math.nan, sign: str = ""
+) -> tuple[str, str, str]:
+    """The ends of an interval in percent, and a value in it, with one number of decimals.
+
+    >>> percents_between(0.008, 0.012, value=0.01, sign="+")
+    ('+0.8%', '+1.2%', '+1.0%')
+    >>> percents_between(-0.001, 0.08, value=0.04), percents_between(0.0, 0.0, value=0.0)
+    (('0%', '8%', '4%'), ('0%', '0%', '0%'))
+    """
+    narrow = high - low < 0.02 and max(abs(low), abs(high)) < 0.0995
+    decimals = int(narrow) if low < high else None
+    shown = [percent(share, sign, decimals) for share in (low, high, value)]
+    return shown[0], shown[1], shown[2]
 
 
 def percents(shares: Any) -> str:

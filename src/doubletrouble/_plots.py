@@ -33,11 +33,12 @@ import numpy.typing as npt
 from doubletrouble._numbers import (
     Cell,
     Uncertain,
+    alone,
     interval_of,
     level,
     number_in,
     percent,
-    plain,
+    percents_between,
     whole,
 )
 from doubletrouble.errors import require
@@ -285,10 +286,10 @@ class Waterfall:
     """From one error to another, by cause."""
 
     start_label: str
-    start: float
-    steps: Sequence[tuple[str, str, float]]  # label, name of the part, signed change
+    start: Cell
+    steps: Sequence[tuple[str, str, Cell]]  # label, name of the part, signed change
     end_label: str
-    end: float
+    end: Cell
     xlabel: str
     gain: float | None = None  # the share of the first error that is removed
 
@@ -576,17 +577,17 @@ def _unbroken(text: str) -> str:
 # --- values --------------------------------------------------------------------------------------
 
 
-def _shown(value: float) -> str:
-    """A number with a minus sign as on axes."""
-    return plain(value).replace("-", "−")
+def _shown(cell: Cell) -> str:
+    """A number, with the digits that its error leaves it, and a minus sign as on axes."""
+    return alone(cell).replace("-", "−")
 
 
 def _gain(share: float) -> str:
     return percent(share, "+").replace("-", "−")
 
 
-def _signed(value: float) -> str:
-    return f"+{plain(value)}" if value > 0 else _shown(value)
+def _signed(cell: Cell) -> str:
+    return f"+{alone(cell)}" if float(_number(cell)) > 0 else _shown(cell)
 
 
 def _number(cell: Cell) -> FloatArray:
@@ -764,7 +765,7 @@ def _draw_bars(picture: Bars, ax: Axes) -> None:
         ax.barh(y, value, height=0.68, **_area(ax, colors, row.part))
         interval = _interval(row.value, picture.confidence, picture.signed)
         end = max(value, 0.0)
-        text = _signed(value) if picture.signed else _shown(value)
+        text = _signed(row.value) if picture.signed else _shown(row.value)
         if isinstance(row.value, int):
             text = whole(value)
         if interval is not None and np.isfinite(interval[0]):
@@ -839,7 +840,7 @@ def _draw_stack(picture: Stack, ax: Axes) -> None:
             whiskers = True
             low, high = map(float, interval)
             end = max(end, _whisker(ax, total, y, low, high, x_max))
-        right = max(right, _beside(ax, end, y, _shown(total)))
+        right = max(right, _beside(ax, end, y, _shown(row.total)))
     ax.set_ylabel(picture.ylabel)
     if ax.dataLim.x0 < 0:
         ax.axvline(0.0, color=_ink(ax), linewidth=0.8)
@@ -924,10 +925,10 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
             low, high = (start + float(one) for one in interval)
             end, whiskers = max(end, _whisker(ax, start + value, y, low, high, x_max)), True
         if name == "total":
-            right = max(right, _beside(ax, end, y, _shown(value)))
+            right = max(right, _beside(ax, end, y, _shown(cell)))
             continue
         share = f"  ({percent(value / now)})" if 0 < now < math.inf else ""
-        right = max(right, _beside(ax, end, y, _shown(value) + share, color=_ink(ax, _SOFT)))
+        right = max(right, _beside(ax, end, y, _shown(cell) + share, color=_ink(ax, _SOFT)))
         at += value
         _connect(ax, at, y, y + 1)
     if picture.changes:
@@ -1005,11 +1006,14 @@ def _draw_change(
     look: Style = {"color": _BETTER if after <= now else _WORSE, "alpha": pale, "linewidth": 0.0}
     ax.barh(y, after - start, left=start, height=0.66, **look)
     end, ends = max(start, after), _interval(change.after, confidence)
-    text = _shown(after)
+    text = _shown(change.after)
     if change.gain is not None and 0 < now < math.inf:
-        text += f", gain {_gain(change.gain)}"
-        if change.low is not None and change.high is not None:
-            text += f"  [{_gain(change.low)}, {_gain(change.high)}]"
+        if change.low is None or change.high is None:
+            text += f", gain {_gain(change.gain)}"
+        else:
+            shown = percents_between(change.low, change.high, value=change.gain, sign="+")
+            least, most, gained = (one.replace("-", "−") for one in shown)
+            text += f", gain {gained}  [{least}, {most}]"
             low, high = max(now * (1 - change.high), 0.0), now * (1 - change.low)
             ends = np.asarray(low), np.asarray(high)
     if ends is not None and np.isfinite(ends[0]):
@@ -1019,17 +1023,17 @@ def _draw_change(
 
 def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
     colors = _colors(ax, (part for _, part, _ in picture.steps))
-    steps, at = _waterfall_steps(picture), picture.start
-    labels = _waterfall_labels(picture)
+    steps, labels = _waterfall_steps(picture), _waterfall_labels(picture)
+    start_at = at = float(_number(picture.start))
     _begin_rows(ax, labels)
     right, arrows = 0.0, []
     bars = [("total", picture.start), *((part, change) for _, part, change in steps)]
-    for y, (part, value) in enumerate([*bars, ("total", picture.end)]):
-        is_step = 0 < y <= len(steps)
+    for y, (part, cell) in enumerate([*bars, ("total", picture.end)]):
+        is_step, value = 0 < y <= len(steps), float(_number(cell))
         start = at if is_step else 0.0
         ax.barh(y, value, left=start, height=0.68, **_area(ax, colors, part))
         if not is_step:
-            text = _shown(value)
+            text = _shown(cell)
             if y and picture.gain is not None:
                 text += f", gain {_gain(picture.gain)}"
             right = max(right, _beside(ax, value, y, text))
@@ -1037,7 +1041,7 @@ def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
         at += value
         arrows.append((at, y, "<" if value < 0 else ">"))
         right = max(right, start, at)
-    for y, x in enumerate([picture.start, *(x for x, *_ in arrows)]):
+    for y, x in enumerate([start_at, *(x for x, *_ in arrows)]):
         _connect(ax, x, y, y + 1)
     for x, y, marker in arrows:
         look: Style = {"color": _ink(ax), "markeredgecolor": _paper(ax), "markeredgewidth": 0.8}
@@ -1048,10 +1052,10 @@ def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
     _label_x(ax, picture.xlabel, notes, labels)
 
 
-def _waterfall_steps(picture: Waterfall) -> list[tuple[str, str, float]]:
+def _waterfall_steps(picture: Waterfall) -> list[tuple[str, str, Cell]]:
     """The steps that are not too small to be seen."""
-    least = _SMALL_STEP * max(picture.start, picture.end)
-    return [step for step in picture.steps if abs(step[2]) >= least]
+    least = _SMALL_STEP * max(float(_number(end)) for end in (picture.start, picture.end))
+    return [step for step in picture.steps if abs(float(_number(step[2]))) >= least]
 
 
 def _waterfall_labels(picture: Waterfall) -> list[str]:

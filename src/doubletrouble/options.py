@@ -27,7 +27,7 @@ from doubletrouble._display import (
     settings_text,
     table_by_part,
 )
-from doubletrouble._numbers import CONFIDENCE, alone, level, percent, plain, whole
+from doubletrouble._numbers import CONFIDENCE, alone, level, percent, percents_between, plain, whole
 from doubletrouble._plots import Axes, part_label, part_labels
 from doubletrouble.estimates import ConfidenceInterval, Estimate
 from doubletrouble.glossary import symbol
@@ -132,14 +132,14 @@ class Option(Shown):
         if self.error is None:
             return f"{self.name}: withheld, because {self.reason}."
         setting = f" at {_in_words(self.setting)}" if self.setting else ""
-        text = f"{self.name}: error {alone(self.error.total, self.confidence)}{setting}"
+        text = f"{self.name}: error {alone(self.error.total)}{setting}"
         known = "" if self.status == EXACT else f", {self.status}"
         if self.gain is None:
             return f"{text}{known}."
-        text = f"{text}, {less(float(self.gain))} than now"
+        text = f"{text}, {less(float(self.gain), self.interval)} than now"
         if self.interval is None or self.confidence is None:
             return f"{text}{known}."
-        low, high = (percent(float(end)) for end in self.interval)
+        low, high, _ = percents_between(*map(float, self.interval))
         return f"{text} ({level(self.confidence)} interval {low} to {high}, {self.status})."
 
     def _picture(self) -> _plots.Stack:
@@ -299,7 +299,7 @@ class Advice(Shown):
 
     def _in_digits(self, option: Option) -> str:
         """The total of an option, as the table has it."""
-        return alone(math.nan if option.error is None else option.error.total, self.confidence)
+        return alone(math.nan if option.error is None else option.error.total)
 
     def waterfall(self, name: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw the way from the present error to the error after a change, by cause.
@@ -333,22 +333,22 @@ class Advice(Shown):
             why = option.reason or f"from {plain(self.now.total)} to {plain(option.total)}"
             wanted = "name must be of a change between finite errors"
             raise ValueError(f"{wanted}, got {option.name!r}: {why}")
-        steps: list[tuple[str, str, float]] = []
+        steps: list[tuple[str, str, Any]] = []
         if before.parts.keys() == after.parts.keys() and before.includes == after.includes:
             for part, value in before.parts.items():
-                change = float(after.parts[part]) - float(value)
-                if change:
+                change = after.parts[part] - value
+                if float(change):
                     steps.append((part_label(before, part), part, change))
         # a total may be estimated apart from its parts
-        rest = option.total - self.now.total - sum(change for *_, change in steps)
+        rest = option.total - self.now.total - sum(float(change) for *_, change in steps)
         if abs(rest) > _EQUAL * self.now.total:
             steps.append(("not by cause" if steps else "all causes", "total", rest))
         picture = _plots.Waterfall(
             start_label=self.now.name,
-            start=self.now.total,
+            start=before.total,
             steps=steps,
             end_label=option._described(self.now),
-            end=option.total,
+            end=after.total,
             gain=None if option.gain is None else float(option.gain),
             xlabel=self.label,
         )
@@ -363,7 +363,7 @@ class Advice(Shown):
             title = f"{title}; now {_in_words(self.now.setting)}"
         if self.now.setting.get("scheme") == "divide":
             title = f"{title}, of divided data"
-        facts: dict[str, Any] = {"error": self.label, "choice": self.choice.name}
+        facts: dict[str, Any] = {"measure": self.label, "choice": self.choice.name}
         if self.confidence is not None:
             facts["confidence"] = self.confidence
         lead, line, now = "", "", self.now.error
@@ -376,7 +376,7 @@ class Advice(Shown):
                 now.baseline,
                 name=now.baseline_name,
                 where="now",
-                confidence=self.confidence,
+                confidence=self.confidence or CONFIDENCE,
             )
         return Content(
             title=title,
@@ -508,21 +508,22 @@ def _in_words(setting: Mapping[str, Any]) -> str:
     return settings_text(shown).replace(UNBROKEN, " ")
 
 
-def less(gain: float) -> str:
-    """A gain in words.
+def less(gain: float, interval: tuple[Value, Value] | None = None) -> str:
+    """A gain in words, with the decimals of its interval.
 
     >>> less(0.784), less(-1.09)
     ('78% less', '109% more')
     """
-    return f"{percent(abs(gain))} {'less' if gain >= 0 else 'more'}"
+    ends = (math.nan, math.nan) if interval is None else interval
+    text = percents_between(*map(float, ends), value=abs(gain))[2]
+    return f"{text} {'less' if gain >= 0 else 'more'}"
 
 
 def _gain(option: Option, confidence: float | None) -> str:
     """The gain with its interval."""
     if option.gain is None:
         return ""
-    text = f" by {percent(float(option.gain))}"
     if option.interval is None or confidence is None:
-        return text
-    low, high = (percent(float(end)) for end in option.interval)
-    return f"{text} ({level(confidence)} interval {low} to {high}, {option.status})"
+        return f" by {percent(float(option.gain))}"
+    low, high, gain = percents_between(*map(float, option.interval), value=float(option.gain))
+    return f" by {gain} ({level(confidence)} interval {low} to {high}, {option.status})"

@@ -136,11 +136,12 @@ class LearnerComparison(Shown):
         difference = self.difference(second, best).total
         low, high = map(float, difference.confidence_interval(first.confidence))
         word = "significant" if low > 0 else "not significant"
-        least, excess = (alone(one, first.confidence) for one in (totals[best], difference))
+        interval = between(low, high, float(difference.standard_error))
+        least, excess = (alone(one) for one in (totals[best], difference))
         return (
             f"Least error: {best}, {least}. {_report.diagnosed(self[best])} "
             f"The error of the next one, {second}, is larger by {excess} "
-            f"({level(first.confidence)} interval {between(low, high)}): {word}."
+            f"({level(first.confidence)} interval {interval}): {word}."
         )
 
     def _learner_table(self) -> Table:

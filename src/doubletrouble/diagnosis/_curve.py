@@ -40,9 +40,10 @@ class LearningCurve(Shown):
         if self.doubled.interval is None or self.doubled.gain is None:
             return f"The error on {rows} is withheld: {self.doubled.reason}."
         total = math.nan if self.doubled.error is None else self.doubled.error.total
-        gain, *ends = (less(float(one)) for one in (self.doubled.gain, *self.doubled.interval))
+        interval = self.doubled.interval
+        gain, *ends = (less(float(one), interval) for one in (self.doubled.gain, *interval))
         return (
-            f"With {rows} the error is {alone(total, self.confidence)}, {gain} "
+            f"With {rows} the error is {alone(total)}, {gain} "
             f"({level(self.confidence)} interval {' to '.join(ends)}, {self.doubled.status})."
         )
 

@@ -697,7 +697,7 @@ def _verdict(error: ErrorTerms[Estimate], ridge: float, confidence: float) -> st
     """The least error, and its causes."""
     parts = {name: float(part) for name, part in error.parts.items()}
     total, floor = sum(parts.values()), parts["bias"] + parts["bayes"]
-    least = alone(error.total, confidence)
+    least = alone(error.total)
     text = f"At best {least}, with infinitely many features and λ = {whole(ridge)}"
     if not total > 0:
         return f"{text}."
