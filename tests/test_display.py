@@ -27,6 +27,8 @@ from doubletrouble._display import (
     as_html,
     as_text,
     decimal_aligned,
+    fit_verdict,
+    table_by_part,
 )
 from doubletrouble._numbers import alone, between, percent, plain, whole, with_error
 from doubletrouble.networks import LazyCurve, LazyRun
@@ -547,7 +549,8 @@ def test_all_cells_of_a_column_have_their_errors_where_one_rounds_to_zero() -> N
 def test_numbers_have_the_same_digits_with_an_interval_and_with_an_error() -> None:
     e = dt.Estimate(value=3318.0, standard_error=83.0, n_draws=9)
     terms = dt.ErrorTerms(bias=e, bayes=0.0)
-    texts = [as_text(Content(tables=[table_by_part(terms, level)])) for level in (None, 0.9)]
+    tables = [table_by_part(terms, level) for level in (None, 0.9)]
+    texts = [as_text(Content(tables=[table])) for table in tables]
     assert all("3,318" in text for text in texts)
     assert "3,164 to 3,472" in texts[1]
 
@@ -557,3 +560,18 @@ def test_a_worse_error_is_named_so_where_its_interval_excludes_the_mean() -> Non
         total = dt.Estimate(value=5710.0, standard_error=error, n_draws=99)
         terms = dt.ErrorTerms(bias=total, bayes=0.0, baseline=5660.0)
         assert str(terms).startswith(f"{word} predicting the mean: error ")
+
+
+@pytest.mark.parametrize("variance", [0.39, 0.45, 0.55, 0.61])
+def test_causes_of_similar_shares_are_both_named(variance: float) -> None:
+    terms = dt.ErrorTerms(
+        initialization=0.0,
+        sampling=variance,
+        bias=1 - variance,
+        includes={"bias": "noise floor"},
+    )
+    verdict, _ = fit_verdict(terms)
+    assert ("Overfitting" in verdict) == (variance > 0.4)
+    assert ("nderfitting or label noise" in verdict) == (variance < 0.6)
+    shares = [int(word[:-1]) for word in verdict.split() if word.endswith("%")]
+    assert sum(shares) == (100 if 0.4 < variance < 0.6 else 61)

@@ -70,6 +70,7 @@ _LONGEST = 30  # columns of a word that is not broken
 _NARROWEST = 14  # columns of wrapped words
 _GAP = "  "
 _SIGNIFICANT = 2.0  # standard errors
+_NAMED_SHARE = 0.4  # of an error, from which its causes are named in a verdict
 UNBROKEN = "\N{NO-BREAK SPACE}"
 
 if TYPE_CHECKING:
@@ -449,9 +450,43 @@ def error_verdict(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
         above = " and ".join(part_label(error, name) for name in excessive)
         below = " and ".join(part_label(error, name) for name, part in parts.items() if part < 0)
         return f"The parts are not shares of the error: {above} is above it, {below} below 0."
+    if "total" in error.status:  # of a learner on data, whose error is measured or forecast
+        return fit_verdict(error)[0]
     largest = max(parts, key=parts.__getitem__)
     cause = part_label(error, largest) if largest in error.includes else in_sentences(largest)
     return f"{percent(min(parts[largest] / number, 1.0))} of the error is {cause}."
+
+
+def fit_verdict(error: ByCause, what: str = "the error") -> tuple[str, tuple[str, ...]]:
+    """Overfitting, underfitting or label noise, with their shares; and the named fixed parts.
+
+    Each that makes up 40% of the error is named, or the largest. Bias and a noise floor that is
+    estimated are one part: what one has too much, the other has too little.
+    """
+    share = {n: float(number_in(p)) / float(number_in(error.total)) for n, p in error.parts.items()}
+    seeds, floor = share.get("initialization", 0.0), error.parts.get("bayes")
+    variance = sum(x for name, x in share.items() if name not in ("bias", "bayes"))
+    if seeds:
+        rows = percent(variance - seeds)
+        spread = f"variance ({percent(seeds)} by seeds, {rows} by training rows)"
+    else:
+        spread = "variance over training rows"
+    apart = floor is not None and not (isinstance(floor, Uncertain) and floor.standard_error)
+    lacking, kind = share["bias"], "underfitting" if apart else "underfitting or label noise"
+    label = part_label(error, "bias")
+    if floor is not None and not apart:
+        lacking, label = lacking + share["bayes"], "bias + noise floor"
+    causes = [("overfitting", variance, spread, ()), (kind, lacking, label, ("bias",))]
+    if apart:
+        causes.append(("label noise", share["bayes"], part_label(error, "bayes"), ("bayes",)))
+    named = [cause for cause in causes if cause[1] >= _NAMED_SHARE]
+    named = named or [max(causes, key=lambda cause: cause[1])]
+    words = " and ".join(cause[0] for cause in named)
+    shown = [f"{percent(min(cause[1], 1.0))} of {what} is {cause[2]}" for cause in named[:1]]
+    shown += [f"{percent(min(cause[1], 1.0))} is {cause[2]}" for cause in named[1:]]
+    parts = tuple(name for cause in named for name in cause[3])
+    text = f"{words[:1].upper()}{words[1:]}: {', and '.join(shown)}."
+    return text, parts
 
 
 def _difference_verdict(error: ByCause) -> str:

@@ -511,11 +511,13 @@ def _in_words(setting: Mapping[str, Any]) -> str:
 def less(gain: float, interval: tuple[Value, Value] | None = None) -> str:
     """A gain in words, with the decimals of its interval.
 
-    >>> less(0.784), less(-1.09)
-    ('78% less', '109% more')
+    >>> less(0.784), less(-1.09), less(-0.001, (-0.001, 0.08))
+    ('78% less', '109% more', '0%')
     """
     ends = (math.nan, math.nan) if interval is None else interval
     text = percents_between(*map(float, ends), value=abs(gain))[2]
+    if not text.strip("0.%"):
+        return text
     return f"{text} {'less' if gain >= 0 else 'more'}"
 
 

@@ -593,10 +593,11 @@ def test_a_model_worse_than_the_mean_is_reported_first() -> None:
 def test_verdict_names_overfitting_and_underfitting_with_their_part() -> None:
     X, y = rows(200, noise=0.1)
     over = dt.diagnose(Counted(3.0), X, y, **quiet).verdict
-    assert over.startswith("Overfitting: ")
+    assert over.startswith("Overfitting and underfitting or label noise: ")
     assert "by seeds" in over
     under = dt.diagnose(stump(), X, y, **quiet).verdict
     assert under.startswith("Underfitting or label noise: ")
+    assert under.startswith(str(dt.diagnose(stump(), X, y, **quiet).error()).split("\n")[-1])
     assert "bias + noise floor" in under
     known = dt.diagnose(stump(), X, y, noise=0.1, **quiet).verdict
     assert known.startswith("Underfitting: ")
@@ -604,7 +605,7 @@ def test_verdict_names_overfitting_and_underfitting_with_their_part() -> None:
     assert floor.startswith("Label noise: ")
     data = dt.diagnose(KNeighborsRegressor(3), X[:, :2], X[:, 0], noise=0, **quiet)
     assert data.advise().choice.name == "4x data"
-    assert "of the error is bias. With 4x data it is " in data.verdict
+    assert "is bias. With 4x data it is " in data.verdict
     deterministic = dt.diagnose(KNeighborsRegressor(1), *rows(200, noise=0.5), noise=0.1, **quiet)
     assert "variance over training rows" in deterministic.verdict
 

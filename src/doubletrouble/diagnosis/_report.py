@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from doubletrouble import _plots
-from doubletrouble._display import Content, content_of, records_of, table_by_part
-from doubletrouble._numbers import level, percent, plain
+from doubletrouble._display import Content, content_of, fit_verdict, records_of, table_by_part
+from doubletrouble._numbers import level, plain
 from doubletrouble._plots import part_label
 from doubletrouble.options import DATA, MORE_DATA, Advice, Option, less, removed
 from doubletrouble.palette import EXTRAPOLATED
@@ -33,24 +33,16 @@ def diagnosed(d: Diagnosis, change: Option | None = None) -> str:
         return "The measured error is 0."
     if d.excess_noise:
         return "The given noise is more than the error allows: the causes are not separated."
-    share = {name: float(part) / float(error.total) for name, part in error.parts.items()}
-    variance = share["initialization"] + share["sampling"]
-    floor = share.get("bayes", 0.0)
-    if variance > max(share["bias"], floor):
-        causes = "over training rows"
-        if d.design.seeded:
-            seeds, rows = percent(share["initialization"]), percent(share["sampling"])
-            causes = f"({seeds} by seeds, {rows} by training rows)"
-        return f"Overfitting: {percent(variance)} of {what} is variance {causes}."
-    kind = "Underfitting" if d.floor is not None else "Underfitting or label noise"
-    name, kind = ("bayes", "Label noise") if floor > share["bias"] else ("bias", kind)
-    part, rest = share[name], 1 - share[name]
-    text = f"{kind}: {percent(min(part, 1.0))} of {what} is {part_label(error, name)}."
+    text, names = fit_verdict(error, what)
     if change is None or change.error is None or change.name not in (DATA, MORE_DATA):
         return text
-    if d.measure != "squared" or not rest > 0:
+    if len(names) != 1 or d.measure != "squared":
         return text
-    total, later = float(error.total), change.error.parts
+    name, total, later = names[0], float(error.total), change.error.parts
+    part = float(error.parts[name]) / total
+    rest = 1 - part
+    if not rest > 0:
+        return text
     after = float(later[name]) / total
     others = sum(float(one) for key, one in later.items() if key != name) / total
     effects = f"it is {less(removed(after, part))}, and the rest {less(removed(others, rest))}"

@@ -12,8 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import _plots, glossary, options
-from doubletrouble._display import Content, Shown, against_mean, table_by_part, tables_of
-from doubletrouble._numbers import alone, percent, whole
+from doubletrouble._display import (
+    Content,
+    Shown,
+    against_mean,
+    fit_verdict,
+    table_by_part,
+    tables_of,
+)
+from doubletrouble._numbers import alone, whole
 from doubletrouble._plots import Axes
 from doubletrouble.costs import COSTS, CostName, check_cost, cost_of, most_features, relative_cost
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
@@ -668,7 +675,7 @@ class Forecast(Shown):
             ],
             lines=[self.checks.verdict, self.noise.verdict, line],
             notes=self.notes,
-            verdict=_verdict(error, ridge, self.confidence),
+            verdict=_verdict(error, ridge),
             facts={
                 "activation": self.activation,
                 "scale": self.scale,
@@ -693,18 +700,11 @@ class Forecast(Shown):
         return f"inputs {scaled}, {constant}"
 
 
-def _verdict(error: ErrorTerms[Estimate], ridge: float, confidence: float) -> str:
+def _verdict(error: ErrorTerms[Estimate], ridge: float) -> str:
     """The least error, and its causes."""
-    parts = {name: float(part) for name, part in error.parts.items()}
-    total, floor = sum(parts.values()), parts["bias"] + parts["bayes"]
     least = alone(error.total)
     text = f"At best {least}, with infinitely many features and λ = {whole(ridge)}"
-    if not total > 0:
-        return f"{text}."
-    return (
-        f"{text}: {percent(floor / total)} is label noise or underfitting (noise floor, bias), "
-        f"{percent(1 - floor / total)} overfitting (variance over the rows)."
-    )
+    return f"{text}. {fit_verdict(error)[0]}" if float(error.total) > 0 else f"{text}."
 
 
 _PARTS = ("noise", "initialization", "sampling", "bias", "bayes")
