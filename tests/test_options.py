@@ -284,8 +284,19 @@ def test_waterfall_leads_from_the_present_error_to_that_of_an_option() -> None:
         advice(features_per_dim=1.0, ridge=0.0).waterfall()
     with pytest.raises(ValueError, match="few rows"):
         estimated(0.1).waterfall(DATA)
-    with pytest.raises(ValueError, match="no change is recommended"):
-        estimated(0.001).waterfall()
+
+
+def test_waterfall_is_of_the_least_error_where_no_change_is_recommended() -> None:
+    axes: Any = estimated(-0.5, 0.001).waterfall()
+    assert axes.get_yticklabels()[-1].get_text() == "change 1"
+    assert any("no change is recommended" in text.get_text() for text in axes.texts)
+
+
+def test_plots_state_the_present_settings() -> None:
+    result = advice(ridge=1e-5)
+    for axes in (result.plot(), result.waterfall(DATA)):
+        notes = [text.get_text() for text in axes.texts]
+        assert any(note.startswith("now P/D = ") for note in notes)
 
 
 def test_waterfall_without_common_parts_has_one_step() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import doubletrouble as dt
 from doubletrouble import _plots
 from doubletrouble.palette import CAUSES, EFFECTS, HATCHES, PAPER, STRIPES
 from doubletrouble.results import Estimate, SweepStatus
@@ -655,3 +656,31 @@ def test_texts_and_lines_are_readable_on_a_dark_background(name: str) -> None:
     assert inks
     to_hex = matplotlib.colors.to_hex
     assert min(contrast(to_hex(ink), "black") for ink in inks) > 2.0
+
+
+def test_baselines_of_curves_are_drawn_within_or_near_the_axis_else_in_a_note() -> None:
+    for at, is_drawn in ((1.5, True), (1e6, False)):
+        axes = drawn_axes(curves(baseline=at))
+        in_legend = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert any(label.startswith("predicting the mean") for label in in_legend) == is_drawn
+        assert any(list(line.get_ydata()) == [at, at] for line in axes.lines) == is_drawn
+        beyond = any("predicting the mean" in text for text in texts(axes))
+        assert beyond == (not is_drawn)
+    bottom, top = drawn_axes(curves(baseline=11.0)).get_ylim()
+    assert bottom < 11.0 < top
+
+
+def test_errors_state_their_settings_and_mark_the_peak() -> None:
+    problem = dt.Problem(features_per_dim=[0.5, 2.0], samples_per_dim=1.5, ridge=0.1, noise=0.5)
+    run = dt.simulate(problem, dim=20, n_data=3, n_init=2)
+    for error, stated in ((dt.exact_error(problem), ""), (run.error(), "D = 20, ")):
+        axes: Any = error.plot()
+        assert any(
+            text.startswith(f"{stated}λ = 0.1, K = 1, N/D = 1.5, τ = 0.5") for text in texts(axes)
+        )
+        assert "P = N" in texts(axes)
+    assert (dt.exact_error(problem) - dt.exact_error(problem, 2)).settings.keys() == {
+        "ridge",
+        "samples_per_dim",
+        "noise",
+    }

@@ -42,13 +42,15 @@ from doubletrouble._numbers import (
     whole,
 )
 from doubletrouble.errors import require
-from doubletrouble.glossary import axis_label, heading
+from doubletrouble.glossary import axis_label, heading, symbol
 from doubletrouble.palette import (
     BLACK,
     BLUE,
     CAUSES,
     DARKER,
     EFFECTS,
+    EXTRAPOLATED,
+    FORECAST,
     GREEN,
     HATCHES,
     ORANGE,
@@ -158,6 +160,7 @@ class Stack:
     labels: Mapping[str, str] = field(default_factory=dict)  # of parts, if not those of the palette
     baseline: float | None = None
     baseline_label: str = "predicting the mean"
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -231,6 +234,8 @@ class _Along:
     confidence: float | None = None
     logx: bool | None = None
     logy: bool | None = None
+    baseline: float | None = None  # drawn where it is within the axis, or near
+    baseline_label: str = "predicting the mean"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -292,7 +297,11 @@ class Waterfall:
     end: Cell
     xlabel: str
     gain: float | None = None  # the share of the first error that is removed
+    note: str = ""
 
+
+OfPoints: TypeAlias = Bars | Curves | CurveFamily
+"""Pictures of quantities at one point, along one axis, or along two."""
 
 Picture: TypeAlias = Bars | Stack | Breakdown | Curves | CurveFamily | Map | Waterfall
 
@@ -325,13 +334,13 @@ def varying_parameters(
     return {renamed.get(name, name): value for name, value in given.items()}
 
 
-def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) -> Picture:
+def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) -> OfPoints:
     """The picture of an error: bars at one point, curves along one axis, totals along two.
 
     The parameters along the axes are those of the error unless `coordinates` are given.
     """
     columns = identified(error)
-    return _picture_of(
+    picture = _picture_of(
         {part_label(error, name): part for name, part in columns.items()},
         error.shape,
         varying_parameters(error, coordinates),
@@ -341,6 +350,45 @@ def error_picture(error: ByCause, coordinates: Mapping[str, Any] | None = None) 
         of_two_axes=(f"total {error.label}", error.total),
         extrapolated=error.extrapolated,
     )
+    picture = replace(picture, note=settings_note(error.settings))
+    if isinstance(picture, Bars):
+        return picture
+    label = f"predicting {error.baseline_name}"
+    marks = _peaks(varying_parameters(error, coordinates), error.settings, picture.x)
+    picture = replace(picture, marks=marks, baseline=error.baseline, baseline_label=label)
+    if isinstance(picture, CurveFamily) or not is_forecast(error):
+        return picture
+    lines = [replace(one, points=False, band=one.part == "total") for one in picture.lines]
+    return replace(picture, lines=lines)
+
+
+def settings_note(settings: Mapping[str, float]) -> str:
+    """The settings with their symbols."""
+    return ", ".join(f"{symbol(name)} = {whole(value)}" for name, value in settings.items())
+
+
+def is_forecast(error: ByCause) -> bool:
+    """Whether the totals are forecasts, as a function of the settings, and no measurements."""
+    known = error.status.get("total", "")
+    return ({known} if isinstance(known, str) else set(known)) <= {FORECAST, EXTRAPOLATED}
+
+
+_SIZES = (("n_features", "n_samples"), ("features_per_dim", "samples_per_dim"))
+
+
+def _peaks(
+    coordinates: Mapping[str, Any], settings: Mapping[str, float], x: npt.ArrayLike
+) -> list[Mark]:
+    """The mark P = N on an axis of features or rows, where the other is one number."""
+    marks = []
+    for pair in _SIZES:
+        for name, other in (pair, pair[::-1]):
+            along = np.ravel(coordinates.get(name, ()))
+            if other in settings and set(along) == set(np.ravel(x)):
+                value = settings[other]
+                label = f"P = N = {whole(value)}" if name.startswith("n_") else "P = N"
+                marks.append(Mark(label=label, x=value if math.isfinite(value) else None))
+    return marks
 
 
 def quantity_picture(
@@ -349,7 +397,7 @@ def quantity_picture(
     coordinates: Mapping[str, Any] | None = None,
     parts: Mapping[str, str] | None = None,
     signed: bool = False,
-) -> Picture:
+) -> OfPoints:
     """The picture of quantities by label: bars, curves along one axis, the first one along two.
 
     `coordinates` are the parameters along the axes, and `parts` those with the colour of a part.
@@ -376,7 +424,7 @@ def _picture_of(
     signed: bool,
     of_two_axes: tuple[str, Any],
     extrapolated: Any = None,
-) -> Picture:
+) -> OfPoints:
     """Bars, curves along one axis, or the curves of one quantity, with its label, along two."""
     if len(shape) > 2:
         raise ValueError(f"plot must be of at most two axes, got shape {shape}")
@@ -844,7 +892,11 @@ def _draw_stack(picture: Stack, ax: Axes) -> None:
     ax.set_ylabel(picture.ylabel)
     if ax.dataLim.x0 < 0:
         ax.axvline(0.0, color=_ink(ax), linewidth=0.8)
-    notes = [_meaning(confidence) if whiskers else "", "bars with a gap are cut" if cut else ""]
+    notes = [
+        picture.note,
+        _meaning(confidence) if whiskers else "",
+        "bars with a gap are cut" if cut else "",
+    ]
     if picture.baseline is not None:
         baseline = f"{picture.baseline_label}, {_shown(picture.baseline)}"
         if picture.baseline < 1.6 * right:
@@ -1048,7 +1100,8 @@ def _draw_waterfall(picture: Waterfall, ax: Axes) -> None:
         ax.plot(x, y, marker, markersize=8, clip_on=False, **look)
     _begin_at_zero(ax, right)
     small = [label for label, *_ in picture.steps if label not in {label for label, *_ in steps}]
-    notes = [f"not shown: {_listed(small)}, less than {percent(_SMALL_STEP)}"] if small else []
+    notes = [picture.note]
+    notes += [f"not shown: {_listed(small)}, less than {percent(_SMALL_STEP)}"] * bool(small)
     _label_x(ax, picture.xlabel, notes, labels)
 
 
@@ -1171,6 +1224,11 @@ def _draw_curves(picture: Curves, ax: Axes, by_end: bool = True) -> None:
         notes.append("triangles: infinite")
     height = _draw_marks(ax, picture.marks)
     missing = "" if known.all() else " (∞ not shown)"
+    level = None
+    if picture.baseline is not None and shown:
+        level = _draw_level(ax, picture.baseline, logy)
+        if level is None:
+            notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, beyond the axis")
     ranges = {"whiskers" if one.line.points else "bands" for one in shown if one.low is not None}
     if ranges:
         notes.append(_meaning(picture.confidence, " and ".join(sorted(ranges, reverse=True))))
@@ -1180,18 +1238,35 @@ def _draw_curves(picture: Curves, ax: Axes, by_end: bool = True) -> None:
         how = ["dashed"] * any((one.dashed & ~one.alone).any() for one in drawn)
         how += ["open"] * any(one.line.points or (one.dashed & one.alone).any() for one in later)
         notes.append(f"{' or '.join(how)}: extrapolated")
-    _label_x(ax, picture.xlabel + missing, notes)
-    ax.set_ylabel(picture.ylabel)
     named = [one for one in shown if one.line.label]
-    if len(named) > 1 or (named and named[0].line.part != "total"):
-        if by_end:
-            named.sort(key=_last, reverse=True)
-        entries = [handles[id(one)] for one in named], [one.line.label for one in named]
+    if by_end:
+        named.sort(key=_last, reverse=True)
+    entries = [handles[id(one)] for one in named], [one.line.label for one in named]
+    if level is not None:
+        entries[0].append(level)
+        entries[1].append(f"{picture.baseline_label}:\n{_shown(float(level.get_ydata()[0]))}")
+    has_legend = len(named) > 1 or level is not None or (named and named[0].line.part != "total")
+    beside = [line for label in entries[1] for line in label.splitlines()]
+    _label_x(
+        ax, picture.xlabel + missing, notes, beside if has_legend and _width(ax) >= _NARROW else []
+    )
+    ax.set_ylabel(picture.ylabel)
+    if has_legend:
         if _width(ax) < _NARROW:
             _legend_above(ax, *entries, points=height)
         else:
             place: Style = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
             ax.legend(*entries, **place, fontsize="small", labelcolor=_ink(ax))
+
+
+def _draw_level(ax: Axes, at: float, log: bool) -> Any:
+    """A horizontal line at an error within the axis, or near; None if it is beyond."""
+    low, high = ax.get_ylim()
+    if not low <= at <= (3.0 if log else 1.3) * high:
+        return None
+    ax.set_ylim(top=max(high, at * (1.1 if log else 1.02)))
+    look: Style = {"color": _ink(ax, _SOFT), "linewidth": 0.9, "linestyle": _GUIDE}
+    return ax.axhline(at, **look, zorder=0.5)
 
 
 def _last(one: _Visible) -> float:

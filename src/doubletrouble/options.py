@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from doubletrouble import _plots
@@ -229,6 +229,7 @@ class Advice(Shown):
     allocations: tuple[Option, ...] = ()  # the best sizes under a budget
     confidence: float | None = None  # of intervals; None for exact errors
     notes: tuple[str, ...] = ()
+    reference: str = ""  # the learner whose error is the present one
     facts: Mapping[str, Any] = field(default_factory=dict)  # further numbers, for programs
 
     @property
@@ -307,7 +308,8 @@ class Advice(Shown):
         Parameters
         ----------
         name : str or None, default: None
-            The option; None for the best change.
+            The option; None for the best change, or the one of least error, with a note, where none
+            is recommended.
         ax : matplotlib.axes.Axes or None, default: None
             The axes to draw on; those of a new figure unless given.
 
@@ -321,13 +323,17 @@ class Advice(Shown):
         KeyError
             If there is no option of this name.
         ValueError
-            If the error after the change is withheld or infinite, or no change is recommended.
+            If the error after the change is withheld or infinite, or no change has a finite one.
         MissingExtraError
             If matplotlib is not installed.
         """
-        option = self.choice if name is None else self[name]
+        option, note = self.choice if name is None else self[name], ""
         if name is None and option is self.now:
-            raise ValueError("name must be given where no change is recommended, got None")
+            known = [one for one in self.changes if math.isfinite(one.total)]
+            option = min(known, key=lambda one: one.total, default=option)
+            note = "the change of least error; no change is recommended"
+        if option is self.now and name is None:
+            raise ValueError("advice must have a change to a finite error, got none")
         before, after = self.now.error, option.error
         if before is None or after is None or not math.isfinite(self.now.total + option.total):
             why = option.reason or f"from {plain(self.now.total)} to {plain(option.total)}"
@@ -344,13 +350,14 @@ class Advice(Shown):
         if abs(rest) > _EQUAL * self.now.total:
             steps.append(("not by cause" if steps else "all causes", "total", rest))
         picture = _plots.Waterfall(
-            start_label=self.now.name,
+            start_label=self._present,
             start=before.total,
             steps=steps,
             end_label=option._described(self.now),
             end=after.total,
             gain=None if option.gain is None else float(option.gain),
             xlabel=self.label,
+            note="; ".join(filter(None, (self._settings, note))),
         )
         return _plots.draw(picture, ax)
 
@@ -388,8 +395,19 @@ class Advice(Shown):
             facts={**facts, **self.facts},
         )
 
+    @property
+    def _present(self) -> str:
+        """The label of the present error in plots."""
+        return f"{self.now.name}: {self.reference}" if self.reference else self.now.name
+
+    @property
+    def _settings(self) -> str:
+        """The present sizes and ridge, as a note of plots."""
+        return f"now {_in_words(self.now.setting)}" if self.now.setting else ""
+
     def _picture(self) -> _plots.Stack:
         rows = [_bar(option) for option in self.options]
+        rows[0] = replace(rows[0], label=self._present)
         for first in {1, 1 + len(self.changes)}:
             if first < len(rows):
                 rows[first] = _bar(self.options[first], new_group=True)
@@ -400,6 +418,7 @@ class Advice(Shown):
             xlabel=self.label,
             confidence=self.confidence,
             labels=labels,
+            note=self._settings,
             baseline=self.baseline or None,
             baseline_label=f"predicting {error.baseline_name if error else ''}",
         )

@@ -95,6 +95,7 @@ class ByCause(ByValue, Shown, Generic[Term]):
     """
 
     coordinates: Mapping[str, Value] = _about()  # the parameters that vary along the axes
+    settings: Mapping[str, float] = _about()  # sizes, ridge and noise that are one number each
     includes: Mapping[str, str] = _about()  # further causes that a part contains
     status: Mapping[str, str | tuple[str, ...]] = _about()  # how total and parts are known
     reasons: Mapping[str, str] = _about()  # why a part, or the total, is not identified
@@ -179,6 +180,7 @@ class ByCause(ByValue, Shown, Generic[Term]):
             **{"separate_total": None, **dict.fromkeys(self.names()), **parts},
             reasons=reasons,
             coordinates=coordinates,
+            settings=dict(self.settings.items() & other.settings.items()),
             includes={name: self.includes[name] for name in self.includes if name in parts},
             status=_together(self.status, other.status),
             is_difference=True,
@@ -238,6 +240,25 @@ class ByCause(ByValue, Shown, Generic[Term]):
 
     def _picture(self) -> _plots.Picture:
         return _plots.error_picture(self)
+
+
+_SETTINGS = (
+    "dim",
+    "n_features",
+    "features_per_dim",
+    "gram_ridge",
+    "ridge",
+    "n_members",
+    "n_samples",
+    "samples_per_dim",
+    "noise",
+)
+
+
+def fixed(values: Mapping[str, Any]) -> dict[str, float]:
+    """The sizes, the ridge and the noise among some parameters that are one number each."""
+    known = {name: values[name] for name in _SETTINGS if values.get(name) is not None}
+    return {name: float(np.ravel(v)[0]) for name, v in known.items() if np.size(v) == 1}
 
 
 def _length(values: Value, axis: int) -> int:

@@ -170,7 +170,9 @@ def test_plot_is_along_any_axis_with_the_peak(settings: dict[str, Any], mark: fl
 def test_plots_of_two_axes_are_families_and_maps() -> None:
     f, ridges = forecast(), np.array([1e-3, 1e-2, 1e-1])
     family = f.plot(n_features=WIDTHS, ridge=1e-6, n_samples=[[120], [600]])
-    assert list(curves(family)) == ["N = 120", "N = 600"]
+    *rows, baseline = curves(family)
+    assert rows == ["N = 120", "N = 600"]
+    assert baseline.startswith("predicting the mean")
     infinite = f.plot(n_features=[50, 500, np.inf], ridge=ridges[:, None])
     assert infinite.get_xlabel().endswith("(∞ not shown)")
     for settings in (

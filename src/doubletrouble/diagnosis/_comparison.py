@@ -123,6 +123,7 @@ class LearnerComparison(Shown):
             changes=tuple(changes),
             confidence=first.confidence,
             notes=(f"Now: {self.reference}.", *averaged),
+            reference=self.reference,
         )
 
     @property

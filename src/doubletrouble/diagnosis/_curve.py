@@ -108,4 +108,6 @@ class LearningCurve(Shown):
             confidence=self.confidence,
             logx=True,
             logy=False,
+            baseline=error.baseline,
+            baseline_label=f"predicting {error.baseline_name}",
         )

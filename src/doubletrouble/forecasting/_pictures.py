@@ -12,7 +12,7 @@ import numpy as np
 from doubletrouble import _plots
 from doubletrouble._numbers import plain, whole
 from doubletrouble.estimates import Estimate
-from doubletrouble.glossary import axis_label, symbol
+from doubletrouble.glossary import axis_label
 from doubletrouble.options import MANY
 from doubletrouble.palette import BLACK
 from doubletrouble.parameters import FloatArray
@@ -35,41 +35,24 @@ def along(f: Forecast, settings: Mapping[str, Any]) -> _plots.Picture:
     settings = settings or {"ridge": f.best_ridge()}
     if not any(np.ndim(value) for value in settings.values()):
         settings = {"n_features": _features(f, _COUNT), **settings}
-    terms, note = f.error(**settings), _fixed(f, settings)
+    terms = f.error(**settings)
     varying = {name: np.broadcast_to(v, terms.shape) for name, v in terms.coordinates.items()}
     if _is_map(varying):
-        return replace(_map(terms, note), marks=_marks(f, "n_features", settings))
-    picture = _plots.error_picture(terms)
+        peak = [_peak(terms.settings["n_samples"])]
+        return replace(_map(terms, _plots.settings_note(terms.settings)), marks=peak)
+    picture = replace(_plots.error_picture(terms), confidence=f.confidence)
     if isinstance(picture, _plots.Bars):
-        return replace(picture, confidence=f.confidence, note=note)
+        return picture
     last = len(terms.shape) - 1
     name = next((name for name, value in varying.items() if _varies(value, last)), min(varying))
-    xlabel = "rows N" if name == "n_samples" else axis_label(name)
-    marks = _marks(f, name, settings)
-    if isinstance(picture, _plots.CurveFamily):
-        family = replace(picture, xlabel=xlabel, marks=marks)
-        return replace(family, note=note, confidence=f.confidence)
+    picture = replace(picture, xlabel="rows N" if name == "n_samples" else axis_label(name))
     if not isinstance(picture, _plots.Curves):
         return picture
-    columns = {**terms.parts, "total": terms.total}  # the total alone has a band
-    lines = [
-        replace(line, points=False, y=one, band=line.part == "total")
-        for line, one in zip(picture.lines, columns.values(), strict=True)
-    ]
+    lines = [*picture.lines]
     if "ensemble" not in settings and np.isfinite(settings.get("n_features", math.inf)).any():
         many = f._total(**settings, ensemble=math.inf)
         lines.append(_plots.Curve(label=f"total, {MANY}", y=many, color=BLACK, dotted=True))
-    curves = replace(picture, xlabel=xlabel, lines=lines, marks=marks)
-    return replace(curves, note=note, confidence=f.confidence)
-
-
-def _fixed(f: Forecast, settings: Mapping[str, Any]) -> str:
-    """The settings that are one number each, with their symbols."""
-    return ", ".join(
-        f"{symbol(name)} = {whole(float(np.ravel(value)[0]))}"
-        for name, value in f._settings(**settings).items()
-        if np.size(value) == 1
-    )
+    return replace(picture, lines=lines)
 
 
 def map_around(f: Forecast, P: float, lam: float, K: float, N: float) -> _plots.Map:
@@ -115,17 +98,6 @@ def _features(f: Forecast, count: int, *others: float) -> FloatArray:
 
 def _peak(x: float) -> _plots.Mark:
     return _plots.Mark(label=f"P = N = {whole(x)}", x=x)
-
-
-def _marks(f: Forecast, name: str, settings: Mapping[str, Any]) -> list[_plots.Mark]:
-    """The mark P = N on an axis of features or rows, where the other is one number."""
-    N = settings.get("n_samples")
-    sizes = {
-        "n_features": f.n_samples if N is None else N,
-        "n_samples": settings.get("n_features", math.inf),
-    }
-    x = sizes.get(name, math.inf)
-    return [_peak(float(x))] if np.ndim(x) == 0 and math.isfinite(x) else []
 
 
 def _varies(value: FloatArray, axis: int) -> bool:

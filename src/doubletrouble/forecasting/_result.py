@@ -44,7 +44,7 @@ from doubletrouble.forecasting._uncertainty import LabelNoise, RowDeviations
 from doubletrouble.options import Advice, Option, option_after
 from doubletrouble.palette import EXTRAPOLATED, FORECAST
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, common_shape, number
-from doubletrouble.results import ErrorTerms
+from doubletrouble.results import ErrorTerms, fixed
 
 GIVEN_KERNEL = "given kernel"  # in place of the name of an activation
 DEFAULT_RIDGE = 1e-3
@@ -207,6 +207,7 @@ class Forecast(Shown):
         return ErrorTerms(
             **estimates,
             coordinates={name: value for name, value in settings.items() if np.ndim(value)},
+            settings=fixed(settings),
             status={"total": words if shape else words[0]},
             baseline=self.baseline,
         )

@@ -53,6 +53,7 @@ from doubletrouble.results import (
     ErrorTerms,
     PsiTerms,
     common_coordinates,
+    fixed,
     unsplit_error,
 )
 from doubletrouble.simulation._ensembles import (
@@ -177,7 +178,11 @@ class Simulation(Shown):
         ((2,), True)
         """
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
-        return ErrorTerms(**self._parts(scheme), coordinates=self._coordinates(scheme))
+        return ErrorTerms(
+            **self._parts(scheme),
+            coordinates=self._coordinates(scheme),
+            settings=self._fixed(scheme),
+        )
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
         """The symmetric split of the test error: main effects and interactions.
@@ -382,6 +387,10 @@ class Simulation(Shown):
         values |= self.realized(scheme).options
         return {name: value for name, value in values.items() if np.ndim(value)}
 
+    def _fixed(self, scheme: Scheme) -> dict[str, float]:
+        """The parameters that are one number each."""
+        return fixed({**self._parameters(), "dim": self.dim, "n_members": scheme.n_members})
+
     def _drawn(self, scheme: Scheme) -> DrawnEnsemble:
         for one in self.drawn:
             if one._covers(scheme):
@@ -440,11 +449,11 @@ def _against(error: ErrorTerms[Estimate], theory: object) -> _plots.Picture:
     if isinstance(picture, _plots.CurveFamily):
         total = theory.total
         lines = np.asarray(total.value if isinstance(total, Estimate) else total)
-        return replace(picture, lines=lines, note=_SIMULATED)
+        return replace(picture, lines=lines, note=f"{picture.note}; {_SIMULATED}")
     if isinstance(picture, _plots.Curves) and isinstance(other, _plots.Curves):
         points = [replace(line, points=True) for line in picture.lines]
         exact = [replace(line, label="") for line in other.lines]
-        return replace(picture, lines=[*exact, *points], note=_SIMULATED)
+        return replace(picture, lines=[*exact, *points], note=f"{picture.note}; {_SIMULATED}")
     assert isinstance(picture, _plots.Bars)
     assert isinstance(other, _plots.Bars)
     bars = {bar.part: replace(bar, label="theory") for bar in other.rows}

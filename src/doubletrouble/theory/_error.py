@@ -52,7 +52,7 @@ from doubletrouble.parameters import (
     common_shape,
 )
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
-from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms
+from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms, fixed
 from doubletrouble.theory._bootstrap import bootstrap
 from doubletrouble.theory._cross_terms import member_terms
 from doubletrouble.theory._fixed_point import (
@@ -150,6 +150,7 @@ def exact_error(
     return ErrorTerms(
         **parts,
         coordinates=coordinates(problem, scheme) if varying else {},
+        settings=fixed(_parameters(problem, scheme)),
         label=measure_name(name),
     )
 
@@ -540,13 +541,18 @@ def _not_a_number(values: Mapping[str, Numbers | float]) -> None:
 
 def coordinates(problem: AnyProblem, scheme: Scheme, **others: Value) -> dict[str, Value]:
     """The fields and options that vary from point to point, by name."""
+    values = {**_parameters(problem, scheme), **others}
+    return {name: value for name, value in values.items() if np.ndim(value)}
+
+
+def _parameters(problem: AnyProblem, scheme: Scheme) -> dict[str, Value]:
+    """The fields and options by name."""
     values: dict[str, Value] = {
         f.name: getattr(problem, f.name)
         for f in fields(problem)
         if not f.metadata.get("vector", False)
     }
-    values |= {"n_members": scheme.n_members, **scheme.options, **others}
-    return {name: value for name, value in values.items() if np.ndim(value)}
+    return {**values, "n_members": scheme.n_members, **scheme.options}
 
 
 # --- functions of a block of points --------------------------------------------------------------
