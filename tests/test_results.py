@@ -492,3 +492,12 @@ def test_arrays_are_represented_by_their_range_on_one_line(make: Any) -> None:
     estimate = dt.Estimate(value=total, standard_error=np.ones(total.shape), n_draws=4)
     expected = f"Estimate(shape=(3, 2), value={ends}, standard_error=1.00, n_draws=4)"
     assert repr(estimate) == expected
+
+
+def test_an_error_of_another_measure_says_its_name() -> None:
+    for problem in (
+        dt.Problem(task="classification", loss="hinge", ridge=0.1),
+        dt.Problem(task="classification", loss="hinge", ridge=[0.1, 1.0]),
+    ):
+        assert str(dt.exact_error(problem)).startswith("Error rate\n")
+        assert str(dt.exact_error(problem, measure="squared")).split()[0] != "Error"

@@ -232,6 +232,9 @@ class Content:
 
 # --- errors by cause -----------------------------------------------------------------------------
 
+SQUARED = "squared error"
+"""The name of an error, if it is of no other measure."""
+
 MEAN = "the mean"
 """What the baseline of an error predicts, if not the frequencies of classes."""
 
@@ -375,16 +378,22 @@ def error_content(error: ByCause) -> Content:
     """An error by part, or by point, and its largest part, or least total."""
     table = table_by_point(error) if error.shape else table_by_part(error)
     if error.baseline is None:
-        return Content(tables=[table], verdict=error_verdict(error))
+        return Content(title=_title(error), tables=[table], verdict=error_verdict(error))
     where = "at best" if error.shape else ""
     lead, line = against_mean(_least(error), error.baseline, name=error.baseline_name, where=where)
     return Content(
+        title=_title(error),
         lead=lead,
         tables=[table],
         lines=[line],
         verdict=error_verdict(error),
         facts={"baseline": error.baseline},
     )
+
+
+def _title(error: ByCause) -> str:
+    """The name of an error that is not the squared one."""
+    return "" if error.label == SQUARED else error.label.capitalize()
 
 
 def solved_content(
@@ -404,7 +413,8 @@ def solved_content(
         best = Column(name=name, printed=False)
         rows = [[*row, value] for row in table.rows]
         table = replace(table, columns=[*table.columns, best], rows=rows)
-        return Content(tables=[table], verdict=verdict, facts={name: value, **others})
+        facts = {name: value, **others}
+        return Content(title=_title(error), tables=[table], verdict=verdict, facts=facts)
     at = {name: value, **error.coordinates}
     table = table_by_point(error, coordinates=at)
     headings = {k: f"total at {k.removesuffix('_total').replace('_', ' ')}" for k in others}
@@ -412,7 +422,7 @@ def solved_content(
     cells = [np.broadcast_to(each, error.shape).ravel().tolist() for each in others.values()]
     rows = [[*row, *more] for row, *more in zip(table.rows, *cells, strict=True)]
     table = replace(table, columns=[*table.columns, *columns], rows=rows)
-    return Content(tables=[table], verdict=error_verdict(error, at))
+    return Content(title=_title(error), tables=[table], verdict=error_verdict(error, at))
 
 
 def row_content(error: ByCause, index: Sequence[Any]) -> Content:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from doubletrouble import _plots
 from doubletrouble._display import (
     MEAN,
+    SQUARED,
     Content,
     Quantity,
     Shown,
@@ -103,7 +104,7 @@ class ByCause(ByValue, Shown, Generic[Term]):
         default=None, repr=False, compare=False
     )
     is_difference: bool = field(default=False, repr=False, compare=False)  # of two errors
-    label: str = field(default="squared error", repr=False, compare=False)  # the name of the error
+    label: str = field(default=SQUARED, repr=False, compare=False)  # the name of the error
     baseline: float | None = field(default=None, repr=False, compare=False)  # that of the mean
     baseline_name: str = field(default=MEAN, repr=False, compare=False)  # what it predicts
 
