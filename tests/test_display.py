@@ -23,6 +23,7 @@ from doubletrouble._display import (
     Content,
     Shown,
     Table,
+    _cause_bars,
     _table_lines,
     as_html,
     as_text,
@@ -575,3 +576,15 @@ def test_causes_of_similar_shares_are_both_named(variance: float) -> None:
     assert ("nderfitting or label noise" in verdict) == (variance < 0.6)
     shares = [int(word[:-1]) for word in verdict.split() if word.endswith("%")]
     assert sum(shares) == (100 if 0.4 < variance < 0.6 else 61)
+
+
+def test_a_column_with_large_numbers_has_one_notation() -> None:
+    column = Column(name="budget", form="count")
+    lines = _table_lines(Table(name="t", columns=[column], rows=[[0.0], [1e6], [2.15e7], [np.inf]]))
+    assert [line.strip() for line in lines[1:]] == ["0", "1.00e+06", "2.15e+07", "∞"]
+
+
+def test_a_bar_that_is_cut_has_a_gap() -> None:
+    totals = [{"bias": 1.0}, {"bias": 1.2}, {"bias": 90.0}]
+    gaps = [bar.count("width:6.0%;") for bar in _cause_bars(totals, {})]
+    assert gaps == [0, 0, 2]

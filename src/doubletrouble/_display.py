@@ -809,6 +809,8 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
         texts = [
             "" if cell is None else _text(cell, form, confidence, bare=False) for cell in cells
         ]
+    if not uncertain and form in ("count", "number"):
+        texts = _in_one_notation(texts, cells)
     printed = [_Printed(column.title, decimal_aligned(texts), True)]
     if split:
         ends = [_ends(cell, confidence) for cell in cells]
@@ -819,6 +821,17 @@ def _printed(column: Column, cells: Sequence[Any], confidence: float | None) -> 
         heading = f"{level(confidence or 0.0)} interval"
         printed.append(_Printed(heading, decimal_aligned(texts), True))
     return printed
+
+
+def _in_one_notation(texts: list[str], cells: Sequence[Any]) -> list[str]:
+    """Numbers as powers of ten, if one of them is too large for another notation."""
+    large = ["e+" in text for text in texts]
+    if not any(large) or all(large):
+        return texts
+    return [
+        f"{_number(cell):.2e}" if re.search("[1-9]", text) else text
+        for text, cell in zip(texts, cells, strict=True)
+    ]
 
 
 def _is_rounded_away(text: str, cell: Any) -> bool:
@@ -1051,6 +1064,7 @@ def _panel_lines(columns: Sequence[_Printed]) -> list[str]:
 
 _RULE = "1px solid color-mix(in srgb, currentColor 25%, transparent)"
 _SOFT = "opacity:.75"
+_BREAK = 12  # percent of a bar that is cut: a gap, and as much behind it
 _HEADING = "font-weight:600;font-size:1.08em;margin:0 0 .3em 0"
 _NUMBERS = "text-align:right;font-variant-numeric:tabular-nums;white-space:pre"
 
@@ -1176,7 +1190,7 @@ def _cause_bars(
     width: str = "6em",
     height: str = "1em",
 ) -> list[str]:
-    """Errors as bars of their causes in their colours, on one scale; long ones are cut."""
+    """Errors as bars of their causes in their colours, on one scale; long ones have a gap."""
     values = [{part: max(_number(v), 0.0) for part, v in each.items()} for each in causes]
     totals = [sum(each.values()) for each in values]
     limit = bar_limit([total for total in totals if total > 0])
@@ -1185,7 +1199,8 @@ def _cause_bars(
         if not 0 < total < math.inf:
             bars.append("")
             continue
-        scale = 100 / limit * min(1.0, limit / total)
+        cut = total > limit * (1 + ROUNDING)
+        scale = (100 - _BREAK) / total if cut else 100 / limit
         words = {
             part: f"{labels.get(part, printed_name(part))} {percent(value / total)}"
             for part, value in each.items()
@@ -1197,6 +1212,12 @@ def _cause_bars(
             for part, value in each.items()
             if value > 0
         )
+        if cut:  # a gap, and the end of the last part
+            last = [part for part, value in each.items() if value > 0][-1]
+            pieces += "".join(
+                f'<span style="display:inline-block;height:100%;width:{_BREAK / 2}%;{look}"></span>'
+                for look in ("", _filling(last))
+            )
         style = f"height:{height};width:{width};max-width:100%;white-space:nowrap;overflow:hidden"
         label = ", ".join(words.values())
         bars.append(f'<div role="img" aria-label="{escape(label)}" style="{style}">{pieces}</div>')
