@@ -811,3 +811,8 @@ def combine(
     if resamples is not None:
         parts["resampling"] = resampling
     return parts
+
+
+def scheme_words(scheme: Scheme) -> str:
+    """A scheme in words: "∞ models", with what else is not that of `Ensemble`."""
+    return str(scheme).removesuffix(", own features, all data")

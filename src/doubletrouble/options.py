@@ -479,7 +479,7 @@ def _table(
             one._described(now).replace(" = ", f"{UNBROKEN}={UNBROKEN}"),
             None if one.error is None else one.error.total,
             _gain_cell(one),
-            None if one is now else one.cost,
+            None if one is now or (now is None and one.gain is None) else one.cost,
             one.status,
             one.reason,
             one.setting,

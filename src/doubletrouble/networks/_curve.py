@@ -108,13 +108,21 @@ class LazyCurve(Shown):
 
     def _content(self) -> Content:
         rows = [table_row(run) for run in self.runs]
-        best = min(rows, key=lambda row: np.nan_to_num(row["ensemble_error"], nan=np.inf))
+        known = [
+            (row[name], name, row)
+            for row in rows
+            for name in ("single_error", "ensemble_error", "vote_error")
+            if not np.isnan(row[name])
+        ]
         verdict = "All networks diverged."
-        if not np.isnan(best["ensemble_error"]):
+        if known:
+            least, name, best = min(known, key=lambda one: one[0])
+            count = best["n_members"] - best["diverged"]
+            averaged = {"ensemble_error": "The mean", "vote_error": "The vote"}
+            of = f"{averaged[name]} of {count} networks" if name in averaged else "A single network"
             verdict = (
-                f"The mean of {best['n_members']} networks has the least error, "
-                f"{plain(best['ensemble_error'])}, at width {best['width']} and "
-                f"α = {whole(best['laziness'])}."
+                f"{of} has the least error, {plain(least)}, "
+                f"at width {best['width']} and α = {whole(best['laziness'])}."
             )
         title = "Error rate"
         return Content(title=title, tables=[_table(rows)], verdict=verdict)

@@ -33,6 +33,7 @@ from doubletrouble.ensembles import (
     as_ensemble,
     checked_weights,
     combine,
+    scheme_words,
 )
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import symbol
@@ -346,7 +347,7 @@ class Simulation(Shown):
         if self.drawn and not error.shape:
             schemes = [as_ensemble(1, "Simulation.error"), *self.ensembles]
             columns = [Column(name="ensemble", form="words"), Column(name="error")]
-            rows = [[repr(scheme), self.error(scheme).total] for scheme in schemes]
+            rows = [[scheme_words(scheme), self.error(scheme).total] for scheme in schemes]
             table = Table(name="ensembles", title="Ensembles drawn", columns=columns, rows=rows)
             tables.append(table)
         names = ("dim", "model", "seed", "n_data", "n_init", "test", "center", "dtype")

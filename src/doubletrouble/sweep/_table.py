@@ -24,7 +24,7 @@ import numpy as np
 from doubletrouble._display import Column, Table, settings_text, strict_json
 from doubletrouble._numbers import whole
 from doubletrouble._plots import CYCLE, Curve, Curves
-from doubletrouble.ensembles import Scheme, scheme_options
+from doubletrouble.ensembles import Scheme, scheme_options, scheme_words
 from doubletrouble.errors import require
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import axis_label, symbol
@@ -230,7 +230,7 @@ def totals(
             total = cell.simulation.error(scheme).total
             for k, time in enumerate([None] if times is None else times):
                 rows.append(
-                    [*start, _named(scheme), time, total if time is None else total[k], None]
+                    [*start, scheme_words(scheme), time, total if time is None else total[k], None]
                 )
     words = (*_NAMES, "model")
     columns = [Column(name=name, form="words" if name in words else "count") for name in axes]
@@ -241,11 +241,6 @@ def totals(
         Column(name="message", form="words"),
     ]
     return Table(name="rows", columns=columns, rows=rows, omitted="rows")
-
-
-def _named(scheme: Scheme) -> str:
-    """A scheme in words: "∞ models", with what else is not that of `Ensemble`."""
-    return str(scheme).removesuffix(", own features, all data")
 
 
 def least(table: Table) -> str:
@@ -278,7 +273,7 @@ def curves(
             total = cell.simulation.error(scheme).total
             for k, time in enumerate([math.inf] if times is None else times):
                 at = {**cell.parameters, "time": time}
-                key = (_named(scheme), *(at[name] for name in others))
+                key = (scheme_words(scheme), *(at[name] for name in others))
                 totals.setdefault(key, {})[at[along]] = total if times is None else total[k]
     if len(totals) > _MOST_CURVES:
         raise ValueError(
