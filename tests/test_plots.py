@@ -684,3 +684,14 @@ def test_errors_state_their_settings_and_mark_the_peak() -> None:
         "samples_per_dim",
         "noise",
     }
+
+
+def test_baselines_have_gaps_at_the_texts_beside_bars() -> None:
+    total = sum(PARTS.values())
+    near, apart = (
+        next(one for one in drawn_axes(breakdown(at)).lines if set(one.get_xdata()) == {at})
+        for at in (1.2 * total, 0.05 * total)
+    )
+    rows = range(len(PARTS) + 2)
+    assert {row for row in rows if row - 0.5 in near.get_ydata()} < set(rows)
+    assert {row for row in rows if row - 0.5 in apart.get_ydata()} == set(rows)

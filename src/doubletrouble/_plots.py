@@ -729,11 +729,31 @@ def _beside(ax: Axes, x: float, row: float, text: str, **style: Any) -> float:
     style["bbox"] = _box(ax)
     offset: Style = {"xytext": (4, 0), "textcoords": "offset points"}
     ax.annotate(text, (x, row), **offset, **style, annotation_clip=False)
+    left, share = min(ax.dataLim.x0, 0.0), _text_share(ax, text)
+    return float((max(x, 0.0) - share * left) / (1 - share))
+
+
+def _text_share(ax: Axes, text: str) -> float:
+    """The share of the axes beside the labels of rows that a small text takes."""
     lines = [len(line) for label in _row_labels(ax) for line in label.splitlines()]
     beside = 0.3 + 0.6 * _POINTS["medium"] / 72 * max(lines, default=0)
-    share = _LETTER * min(len(text) + 1, 40) / max(_width(ax) - beside, 1.0)
-    left, share = min(ax.dataLim.x0, 0.0), min(share, 0.7)
-    return float((max(x, 0.0) - share * left) / (1 - share))
+    longest = max(map(len, text.splitlines()), default=0)
+    return min(_LETTER * min(longest + 1, 40) / max(_width(ax) - beside, 1.0), 0.7)
+
+
+def _draw_vertical(ax: Axes, at: float, rows: Iterable[int], right: float) -> None:
+    """A dashed line over some rows, with a gap where the text beside a bar is."""
+    width = right - min(ax.dataLim.x0, 0.0)
+    taken = {
+        round(text.xy[1])
+        for text in ax.texts
+        if hasattr(text, "xy")
+        and text.xy[0] <= at <= text.xy[0] + width * _text_share(ax, text.get_text())
+    }
+    ends = [[row - 0.5, row + 0.5, math.nan] for row in rows if row not in taken]
+    look: Style = {"color": _ink(ax, _SOFT), "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
+    y = np.ravel(ends)
+    ax.plot(np.full(y.size, at), y, **look)
 
 
 def _aside(ax: Axes, row: float, note: str) -> None:
@@ -901,9 +921,7 @@ def _draw_stack(picture: Stack, ax: Axes) -> None:
         baseline = f"{picture.baseline_label}, {_shown(picture.baseline)}"
         if picture.baseline < 1.6 * right:
             right, baseline = max(right, 1.02 * picture.baseline), f"dashed: {baseline}"
-            ax.axvline(
-                picture.baseline, color=_ink(ax, _SOFT), linewidth=0.9, linestyle=_GUIDE, zorder=0.5
-            )
+            _draw_vertical(ax, picture.baseline, range(len(rows)), right)
         notes.append(baseline)
     _begin_at_zero(ax, right)
     if not np.isfinite(known).any():
@@ -1004,8 +1022,7 @@ def _draw_breakdown(picture: Breakdown, ax: Axes) -> None:
         notes.append(f"{picture.baseline_label}: {_shown(picture.baseline)}, beyond the axis")
     elif picture.baseline is not None:
         right = max(right, 1.02 * picture.baseline)
-        row = len(causes) + 0.5  # above the changes, whose texts are long
-        _draw_baseline(ax, picture.baseline, picture.baseline_label, right, row)
+        _draw_baseline(ax, picture.baseline, picture.baseline_label, right, len(causes))
     for y, text in headings.items():
         box = _box(ax) | {"pad": 0.0}  # beside the axis
         look = {"fontsize": "small", "fontweight": "bold", "va": "center", "bbox": box}
@@ -1025,12 +1042,11 @@ def _breakdown_labels(picture: Breakdown) -> list[str]:
     return labels
 
 
-def _draw_baseline(ax: Axes, at: float, label: str, right: float, row: float) -> None:
+def _draw_baseline(ax: Axes, at: float, label: str, right: float, row: int) -> None:
     """A vertical line down to a row, with a label above the axes, inside of their ends."""
-    look: Style = {"color": _ink(ax, _SOFT), "linewidth": 0.9, "linestyle": _GUIDE, "zorder": 0.5}
-    ax.plot([at, at], [ax.get_ylim()[1], row], **look)
+    _draw_vertical(ax, at, range(row + 1), right)
     side = "left" if at < 0.25 * right else "right" if at > 0.75 * right else "center"
-    look = {"fontsize": "small", "color": _ink(ax, _SOFT), "ha": side, "va": "bottom"}
+    look: Style = {"fontsize": "small", "color": _ink(ax, _SOFT), "ha": side, "va": "bottom"}
     ax.text(at, 1.0, f"{label}: {_shown(at)}", transform=ax.get_xaxis_transform(), **look)
 
 

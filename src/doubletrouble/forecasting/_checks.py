@@ -152,7 +152,11 @@ def _picture(checks: Sequence[ForecastCheck]) -> _plots.Picture:
         _plots.Bar(label=f"{check.name}: {check.verdict}", value=check.value / check.limit)
         for check in checks
     ]
-    return _plots.Bars(rows=bars, xlabel="deviation, in multiples of the limit", confidence=None)
+    return _plots.Bars(
+        rows=bars,
+        xlabel="deviation, in multiples of the limit",
+        marks=[_plots.Mark(label="limit", x=1.0)],
+    )
 
 
 def least_resolution(loo: LeaveOneOut, whole: Population) -> float:

@@ -266,11 +266,13 @@ def curves(
     along = max(numbers, key=lambda name: len(numbers[name]))
     others = [name for name in levels if name != along]
     totals: dict[tuple[Any, ...], dict[float, Estimate]] = {}
+    ylabel = "squared error"
     for cell in cells:
         if cell.simulation is None:
             continue
         for scheme in ensembles:
-            total = cell.simulation.error(scheme).total
+            terms = cell.simulation.error(scheme)
+            total, ylabel = terms.total, terms.label
             for k, time in enumerate([math.inf] if times is None else times):
                 at = {**cell.parameters, "time": time}
                 key = (scheme_words(scheme), *(at[name] for name in others))
@@ -290,7 +292,7 @@ def curves(
         label = ", ".join([*([name] if len(ensembles) > 1 else []), *given])
         total = Estimate(value=y, standard_error=error, n_draws=2)
         lines.append(Curve(label=label, y=total, points=True, joined=True, **look))
-    return Curves(x=x, xlabel=axis_label(along), lines=lines, ylabel="test error")
+    return Curves(x=x, xlabel=axis_label(along), lines=lines, ylabel=ylabel)
 
 
 def _looks(curves: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
