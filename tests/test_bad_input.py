@@ -342,3 +342,29 @@ def test_dim_of_a_spectrum_must_be_one_whole_number() -> None:
     for dim in ([1, 2], "a", None):
         message = message_of(dt.SpectralProblem.from_problem, PROBLEM, dim=dim)
         assert message.startswith("dim must be one whole number, got")
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("progress", lambda: dt.simulate(dt.Problem(), dim=10, progress="no")),  # type: ignore[call-overload]
+        ("mean_loss", lambda: dt.training_error(dt.Problem(), mean_loss="no")),  # type: ignore[arg-type]
+        ("center", lambda: dt.kernel("relu", np.eye(2), center="no")),  # type: ignore[arg-type]
+        (
+            "deterministic",
+            lambda: dt.decompose_predictions(
+                np.zeros((3, 1, 2, 4)),
+                truth=np.zeros(4),
+                deterministic="no",  # type: ignore[arg-type]
+            ),
+        ),
+    ],
+)
+def test_flags_are_true_or_false(name: str, call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match=f"^{name} must be True or False, got 'no'"):
+        call()
+
+
+def test_advice_names_the_call_that_has_a_budget() -> None:
+    with pytest.raises(TypeError, match="budget is not an argument of advise: best_allocation"):
+        dt.advise(dt.Problem(), budget=10)  # type: ignore[call-arg]

@@ -55,7 +55,15 @@ from doubletrouble._plots import (
 )
 from doubletrouble.errors import require
 from doubletrouble.glossary import heading
-from doubletrouble.palette import CAUSES, EFFECTS, FORECAST, STRIPES, in_sentences, printed_name
+from doubletrouble.palette import (
+    CAUSES,
+    EFFECTS,
+    FORECAST,
+    OTHER_CAUSES,
+    STRIPES,
+    in_sentences,
+    printed_name,
+)
 from doubletrouble.parameters import ROUNDING, FloatArray
 
 WIDTH = 80
@@ -378,7 +386,11 @@ def error_content(error: ByCause) -> Content:
     """An error by part, or by point, and its largest part, or least total."""
     table = table_by_point(error) if error.shape else table_by_part(error)
     if error.baseline is None:
-        return Content(title=_title(error), tables=[table], verdict=error_verdict(error))
+        others = [one for one in error.reasons.values() if one.endswith(OTHER_CAUSES)]
+        notes = [f"{one[:1].upper()}{one[1:]}." for one in others]
+        return Content(
+            title=_title(error), tables=[table], verdict=error_verdict(error), notes=notes
+        )
     where = "at best" if error.shape else ""
     lead, line = against_mean(_least(error), error.baseline, name=error.baseline_name, where=where)
     return Content(

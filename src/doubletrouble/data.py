@@ -36,6 +36,7 @@ from doubletrouble.parameters import (
     FloatArray,
     Parameter,
     check_choice,
+    check_flag,
     checked,
     refuse,
     whole_number,
@@ -338,8 +339,7 @@ def load_data(
     for option, count in (("n_samples", n_samples), ("n_test", n_test)):
         if count is not None:
             whole_number(option, count, 1)
-    if not isinstance(download, bool):
-        raise TypeError(f"download must be True or False, got {download!r}")
+    check_flag("download", download)
     images = _find(name, folder, download, scaling, test_statistics)
     what = images.name
     if pair is not None:

@@ -35,7 +35,7 @@ from array_api_compat import array_namespace
 
 from doubletrouble.activations import Activation, Function, activation_values, is_named
 from doubletrouble.activations import activation as known_activation
-from doubletrouble.parameters import Array, FloatArray
+from doubletrouble.parameters import Array, FloatArray, check_flag
 
 _REACH, _SPACING = 12.0, 0.005  # of the nodes in z: the density outside is below rounding
 _ORDERS = 1024  # the largest number of Hermite polynomials
@@ -88,6 +88,7 @@ def kernel(
            [0.1592, 0.5   ]])
     """
     sigma = known_activation(activation)
+    check_flag("center", center)
     x = _inputs("X", X)
     other = x if X2 is None else _inputs("X2", X2)
     if x.shape[1] != other.shape[1]:

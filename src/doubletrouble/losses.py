@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble import glossary
-from doubletrouble.parameters import FloatArray, check_choice, number
+from doubletrouble.parameters import FloatArray, check_choice, check_flag, number
 
 Task: TypeAlias = Literal["regression", "classification"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -219,8 +219,7 @@ class Quantile(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", number("level", self.level, glossary.QUANTILE_LEVEL))
-        if not isinstance(self.intercept, bool):
-            raise TypeError(f"intercept must be True or False, got {self.intercept!r}")
+        check_flag("intercept", self.intercept)
 
     @property
     def slopes(self) -> tuple[float, float]:

@@ -168,6 +168,10 @@ EXTRAPOLATED = "extrapolated"  # beyond what was measured
 """How an error, or a part of one, is known: its `status`."""
 
 
+OTHER_CAUSES = "contains other causes in one error than in the other"
+"""Why a part of two errors has no difference."""
+
+
 def printed_name(part: str) -> str:
     """The name of a part in tables.
 

@@ -225,6 +225,17 @@ def check_choice(name: str, value: object, known: Iterable[str], case: str = "")
     raise ValueError(f"{name} must be {wanted}{case and f' for {case}'}, got {shown(value)}")
 
 
+def check_flag(name: str, value: object) -> bool:
+    """Return True or False; raise TypeError for anything else.
+
+    >>> check_flag("center", np.True_)
+    True
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
 def refuse(name: str, value: Value, bad: npt.ArrayLike, domain: str) -> None:
     """Raise ValueError with the first bad element and its index, if there is one."""
     if not np.any(bad):

@@ -33,7 +33,7 @@ from doubletrouble.errors import import_name, is_available
 from doubletrouble.estimates import ByValue, same_value
 from doubletrouble.estimates import ConfidenceInterval as ConfidenceInterval
 from doubletrouble.estimates import Estimate as Estimate
-from doubletrouble.palette import EXTRAPOLATED
+from doubletrouble.palette import EXTRAPOLATED, OTHER_CAUSES, printed_name
 from doubletrouble.parameters import FloatArray, Value, common_shape, shown  # noqa: F401
 
 _OWN = ("AnovaTerms", "ConfidenceInterval", "ErrorTerms", "Estimate", "PsiTerms", "RowErrors")
@@ -172,7 +172,7 @@ class ByCause(ByValue, Shown, Generic[Term]):
                 if self.includes.get(name) == other.includes.get(name):
                     parts[name] = mine - theirs
                 else:
-                    reasons[name] = f"{name} contains other causes in one error than in the other"
+                    reasons[name] = f"{printed_name(name)} {OTHER_CAUSES}"
             separate = any(terms.separate_total is not None for terms in (self, other))
             if separate or not parts.keys() >= {*self.parts, *other.parts}:
                 parts["separate_total"] = total - other.total

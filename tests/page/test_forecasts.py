@@ -176,7 +176,7 @@ def test_python_shell_and_page_have_the_same_numbers(
     frame = pytest.importorskip("sklearn.datasets").load_diabetes(as_frame=True).frame
     frame.insert(0, "unit", 1.0)  # constant: left out by all
     frame.to_csv(tmp_path / "diabetes.csv", index=False)
-    f = dt.forecast(frame.drop(columns="target"), frame["target"])
+    f = dt.forecast(frame.drop(columns="target"), frame["target"], progress=False)
     expected = f.error(n_features=100, ridge=0.1)
     shell = json_result(
         f"forecast {tmp_path}/diabetes.csv --target target --n-features 100 --ridge 0.1 --quiet",

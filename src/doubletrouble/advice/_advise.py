@@ -39,7 +39,7 @@ from doubletrouble.options import (
     Advice,
     Option,
 )
-from doubletrouble.parameters import check_choice, number
+from doubletrouble.parameters import check_choice, hinted, number
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, optimal_ridge
 
@@ -49,6 +49,13 @@ Source: TypeAlias = AnyProblem | Forecast | Diagnosis | LearnerComparison | Deco
 AtRidge: TypeAlias = Literal["best", "fixed"]
 
 
+@hinted(
+    budget="best_allocation(problem, budget) has it, and the method advise of a forecast",
+    cost="best_allocation(problem, budget, cost=...) has it, and the method advise of a forecast",
+    n_features="the method advise of a forecast has it",
+    ridge="the method advise of a forecast has it",
+    n_samples="the method advise of a forecast has it",
+)
 def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | None = None) -> Advice:
     """Compute the error now, after every single change, and at its best at the present cost.
 

@@ -33,6 +33,7 @@ from doubletrouble.parameters import (
     Parameter,
     Value,
     as_value,
+    check_flag,
     checked,
 )
 from doubletrouble.problems import Mixture, Problem
@@ -138,8 +139,7 @@ class OrderParameters(Shown):
         """
         f1 = checked("shared_features", shared_features, _FRACTION)
         f2 = checked("shared_samples", shared_samples, _FRACTION)
-        if not isinstance(shared_noise, bool):
-            raise TypeError(f"shared_noise must be True or False, got {shared_noise!r}")
+        check_flag("shared_noise", shared_noise)
         result = self.q_d + self._excess(f1, f2, shared_noise=shared_noise)
         return as_value(result)
 

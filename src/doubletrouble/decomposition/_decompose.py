@@ -51,6 +51,7 @@ from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
     check_choice,
+    check_flag,
     check_level,
     shown,
     whole_number,
@@ -217,6 +218,8 @@ def decompose(
     """
     started = time.perf_counter()
     check_executor(executor, workers, scheduler)
+    check_flag("include_test", include_test)
+    check_flag("progress", progress)
     check_level("confidence", confidence)
     check_choice("task", task, get_args(TaskName))
     check_choice("errors", errors, get_args(ErrorsName))

@@ -33,6 +33,7 @@ from doubletrouble.parameters import (
     FloatArray,
     Parameter,
     check_choice,
+    check_flag,
     check_level,
     checked,
     number,
@@ -140,6 +141,10 @@ def decompose_predictions(
     """
     check_level("confidence", confidence)
     check_choice("measure", measure, get_args(LearnerMeasure))
+    flags = {"crossed": crossed, "deterministic": deterministic, "noiseless": noiseless}
+    flags |= {"hidden_noise": hidden_noise, "include_test": include_test}
+    for name, flag in flags.items():
+        check_flag(name, flag)
     array = _as_predictions(predictions)
     *draws, n_test = array.shape[:4]
     n_data, n_noise, n_init = draws
@@ -170,11 +175,11 @@ def decompose_predictions(
         n_noise=n_noise,
         n_init=n_init,
         n_test=n_test,
-        crossed=bool(crossed),
+        crossed=crossed,
         targets=tuple(targets),
-        deterministic=bool(deterministic),
-        noiseless=bool(noiseless),
-        hidden_noise=bool(hidden_noise),
+        deterministic=deterministic,
+        noiseless=noiseless,
+        hidden_noise=hidden_noise,
         injected=None if injected is None else number("injected", injected, _RATIO),
     )
     own: tuple[str, ...] = ()

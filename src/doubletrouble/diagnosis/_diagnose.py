@@ -48,6 +48,7 @@ from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
     check_choice,
+    check_flag,
     check_level,
     number,
     whole_number,
@@ -319,6 +320,7 @@ def _options(
 ) -> dict[str, Any]:
     """The options of `WindowFits.run`."""
     check_executor(executor, workers, scheduler)
+    check_flag("progress", progress)
     if not (name is None or (isinstance(name, str) and name)):
         raise ValueError(f"name must be a string that is not empty, got {name!r}")
     return {

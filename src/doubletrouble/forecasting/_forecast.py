@@ -41,6 +41,7 @@ from doubletrouble.kernels import kernel as activation_kernel
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
+    check_flag,
     check_level,
     number,
     refuse,
@@ -168,8 +169,7 @@ def forecast(
     flags = {"scale": scale, "fit_intercept": fit_intercept, "center": center, "check": check}
     flags |= {"progress": progress}
     for name, flag in flags.items():
-        if not isinstance(flag, bool | np.bool_):
-            raise TypeError(f"{name} must be True or False, got {flag!r}")
+        check_flag(name, flag)
     if not isinstance(device, str):
         raise TypeError(f"device must be a string such as 'cpu' or 'cuda', got {device!r}")
     if device == "auto":

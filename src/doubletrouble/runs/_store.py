@@ -75,7 +75,7 @@ class Store:
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open a store for writing; a new one is made if there is no such file."""
-        path = Path(path)
+        path = _file(path)
         if not path.exists():
             _create(path)
         _check_file(path)
@@ -86,7 +86,7 @@ class Store:
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Open a store for reading."""
-        path = Path(path)
+        path = _file(path)
         _check_file(path)
         if _writable(path):
             return cls(path, _opened(path, "mode=rw"))
@@ -292,9 +292,11 @@ def _checksum(*row: str | bytes | float) -> bytes:
 
 def store_path(store: str | Path | None) -> Path | None:
     """The path of a store, or TypeError; None for none."""
-    if store is None or isinstance(store, Path):
-        return store
-    if not (isinstance(store, str) and store):
+    return None if store is None else _file(store)
+
+
+def _file(store: str | Path) -> Path:
+    if not (isinstance(store, str | Path) and str(store)):
         raise TypeError(f"store must be the path of a file, got {store!r}")
     return Path(store)
 

@@ -23,6 +23,7 @@ from doubletrouble.parameters import (
     IntArray,
     Numeric,
     check_choice,
+    check_flag,
     checked,
     declarations,
     number,
@@ -159,8 +160,7 @@ def plan(
     whole_number("n_data", n_data, 2)
     whole_number("n_init", n_init, 2)
     whole_number("seed", seed, 0, MOST_SEEDS)
-    if not isinstance(center, bool | np.bool_):
-        raise TypeError(f"center must be true or false, got {center!r}")
+    check_flag("center", center)
     stops = _checked_times(times)
     if stops is not None and model == "kernel":
         raise ValueError(

@@ -44,6 +44,7 @@ from doubletrouble.parameters import (
     Numeric,
     Value,
     check_choice,
+    check_flag,
     common_shape,
     refuse,
     shown,
@@ -574,8 +575,7 @@ class ConvexSimulation(Simulation):
         ):
             if share not in (0, 1):
                 raise ValueError(f"{name} must be 0 or 1 in a simulation, got {share!r}")
-        if not isinstance(shared_noise, bool):
-            raise TypeError(f"shared_noise must be True or False, got {shared_noise!r}")
+        check_flag("shared_noise", shared_noise)
         at = self.draws
         if not shared_samples:
             assert at.q_features is not None  # of members with all of the data

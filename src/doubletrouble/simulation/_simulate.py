@@ -17,7 +17,7 @@ import numpy as np
 from doubletrouble.ensembles import Divide, Scheme, Sharing
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import MaxMargin
-from doubletrouble.parameters import check_choice
+from doubletrouble.parameters import check_choice, check_flag
 from doubletrouble.problems import Member, Problem
 from doubletrouble.simulation._committee import simulate_members
 from doubletrouble.simulation._devices import ArrayDevice, Dtype
@@ -230,6 +230,7 @@ def simulate(
     >>> run.pair_errors.value.shape, float(run.shared_samples[0, 1])
     ((2, 2), 0.8)
     """
+    check_flag("progress", progress)
     if not isinstance(problem, Problem):
         wanted = "problem must be a Problem or a list of Members, got "
         if isinstance(problem, str | Member) or not isinstance(problem, Sequence):

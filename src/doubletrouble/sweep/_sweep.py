@@ -22,7 +22,7 @@ from doubletrouble._display import ROWS, Column, Content, DataFrame, Shown, Tabl
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import StoreError, require
 from doubletrouble.losses import TASKS, LossLike, Task
-from doubletrouble.parameters import declarations, parameter, whole_number
+from doubletrouble.parameters import check_flag, declarations, parameter, whole_number
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import Axis, choice_axis, number_axis, seed_axis, whole_axis
 from doubletrouble.runs import (
@@ -204,8 +204,7 @@ class Sweep:
             self._set("times", number_axis("times", self.times, glossary.TIME))
         for name in ("n_data", "n_init"):
             self._set(name, whole_number(name, getattr(self, name), 2))
-        if not isinstance(self.center, bool):
-            raise TypeError(f"center must be true or false, got {self.center!r}")
+        check_flag("center", self.center)
         if not is_device(self.device):
             raise ValueError(
                 f"device must be 'auto', 'cpu', 'torch' or of torch, got {self.device!r}"

@@ -49,6 +49,7 @@ from doubletrouble.parameters import (
     Parts,
     Value,
     check_choice,
+    check_flag,
     common_shape,
 )
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
@@ -254,6 +255,7 @@ def training_error(
     0.0
     """
     scheme = as_ensemble(ensemble, "training_error")
+    check_flag("mean_loss", mean_loss)
     if has_any_loss(problem):
         from doubletrouble.theory._any_loss import training_parts
 

@@ -5,6 +5,7 @@
  * has this module. Nothing of the data is in the address.
  */
 
+import { plain } from "./advice.js";
 import { numberControl } from "./controls.js";
 import { button, codeLines, html, panel, setText, table } from "./elements.js";
 import { download } from "./exports.js";
@@ -38,7 +39,17 @@ const signed = (share) => {
   return size === "0.0%" ? size : `${share < 0 ? "−" : "+"}${size}`;
 };
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
-const withError = ([value, error]) => `${shownNumber(value, 3)} ± ${shownNumber(error, 2)}`;
+/** A value and its error, rounded to the same decimal place: two digits of the error. */
+const withError = ([value, error]) => {
+  const place = Math.floor(Math.log10(Number(error.toPrecision(2)))) - 1; // of the last digit
+  const largest = Math.max(Math.abs(value), error);
+  if (!(error > 0 && largest < 1e7 && place >= -8)) return `${plain(value)} ± ${shownNumber(error, 2)}`;
+  const shown = (number) => {
+    const near = place > 0 ? Math.round(number / 10 ** place) * 10 ** place : number;
+    return near.toLocaleString("en", { minimumFractionDigits: Math.max(0, -place), maximumFractionDigits: Math.max(0, -place) });
+  };
+  return `${shown(value)} ± ${shown(error)}`;
+};
 
 /** Build the view in a container. */
 export async function render(container) {
@@ -329,7 +340,7 @@ function forecastView(forecast) {
   const bench = html("div", { class: "workbench" }, box, controlBox);
   const [split, changes] = [splitPanel(), advicePanel(controls)];
   const away = takeAway(forecast, () => ({ setting, answer }));
-  const below = html("div", { class: "below" }, split.element, changes.element, trustPanel(forecast), away);
+  const below = html("div", { class: "below" }, split.element, changes.element, checksPanel(forecast), away);
   let answer = null; // the curve that is shown
   let bestRidge = RIDGE; // of the last advice
   let busy = false;
@@ -561,7 +572,7 @@ function advicePanel(controls) {
 }
 
 /** The checks, the label noise and the notes. */
-function trustPanel({ summary: { checks, noise, notes }, notes: own }) {
+function checksPanel({ summary: { checks, noise, notes }, notes: own }) {
   const isFailed = ({ result }) => result === "FAILED"; // others concern other estimates than the forecast
   const items = checks.map((check) => {
     const title = `${CHECKS[check.check] ?? check.check.replaceAll("_", " ")}: ${check.result.toLowerCase()}`;
