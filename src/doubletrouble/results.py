@@ -257,9 +257,10 @@ _SETTINGS = (
 
 
 def fixed(values: Mapping[str, Any]) -> dict[str, float]:
-    """The sizes, the ridge and the noise among some parameters that are one number each."""
+    """The numbers among some parameters that are one each: sizes, ridge, noise; no mixtures."""
     known = {name: values[name] for name in _SETTINGS if values.get(name) is not None}
-    return {name: float(np.ravel(v)[0]) for name, v in known.items() if np.size(v) == 1}
+    single = {name: np.ravel(np.asarray(value)) for name, value in known.items()}
+    return {k: float(v[0]) for k, v in single.items() if v.size == 1 and v.dtype.kind in "iuf"}
 
 
 def _length(values: Value, axis: int) -> int:
