@@ -133,7 +133,7 @@ def test_rows_do_not_depend_on_the_number_of_workers(
 ) -> None:
     dt.Sweep.from_toml(grid).run(tmp_path / "s", workers=1)
     assert rows(tmp_path / "s") == undisturbed
-    assert re.fullmatch(r"(\d+/720 draws \(\d+ %\), .*left\n)*", capsys.readouterr().err)
+    assert re.fullmatch(r"(\d+/720 draws \(\d+%\), .*left\n)*", capsys.readouterr().err)
 
 
 @pytest.mark.full
@@ -149,5 +149,6 @@ def test_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     done = subprocess.run(
         words, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=120
     )
-    assert done.stdout == "begin\n4 of 4 cells done, 0 failed, in s.sqlite\n"
+    assert done.stdout.startswith("begin\n4 of 4 cells done, 0 failed, in s.sqlite\n")
+    assert done.stdout.count("begin") == 1
     assert done.stderr == ""
