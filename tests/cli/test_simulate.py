@@ -226,7 +226,7 @@ def test_a_finished_sweep_has_a_status_a_table_and_checksums(grid: Path, capsys:
     verified = lines("sweep verify grid.sqlite", capsys)
     assert verified == ["2 rows of grid.sqlite are undamaged"]
     content = Path("grid.sqlite").read_bytes()
-    position = content.index(b"record.json")
+    position = content.index(b'"record":')
     Path("grid.sqlite").write_bytes(content[:position] + b"R" + content[position + 1 :])
     assert "row" in error_message(["sweep", "verify", "grid.sqlite"], capsys)
 

@@ -139,7 +139,7 @@ def test_more_data_is_withheld_at_an_interpolation_peak(seed: int) -> None:
     labels = [label.get_text() for label in d.plot().get_yticklabels()]
     assert labels[-2:] == ["2x data", "4x data"]
     assert "peak is near" in d.learning_curve().verdict
-    assert "withheld" in message_of(d.error, n_samples=400)
+    assert "interpolation peak is near" in message_of(d.error, n_samples=400)
     assert np.isfinite(d.error(n_samples=100).total.value)
 
 

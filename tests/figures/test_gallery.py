@@ -162,7 +162,7 @@ def test_options_replace_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("figure", {"figure": "unknown"}),
         ("preset", {"preset": "huge"}),
         ("options of decomposition", {"options": {"colour": 1}}),
-        ("options", {"options": {"store": "x"}}),
+        ("store", {"options": {"store": "x"}}),
     ],
 )
 def test_invalid_arguments_are_named(tmp_path: Path, name: str, call: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def test_total_is_the_weighted_sum_of_pair_errors() -> None:
     assert ["total", *str(run.error().total).split()] in lines
     assert ["2", "0.333", *str(errors[1, 1]).split()] in lines
     content = json.loads(run.to_json())
-    assert content["settings"] == [str(A), str(B), str(A)]
+    assert content["settings"] == [asdict(one) for one in (A, B, A)]
     first, second, *_ = content["members"]
     assert second["error_with_1"] == first["error_with_2"] == np.asarray(errors.value)[0, 1]
     labels = [tick.get_text() for tick in run.plot().get_yticklabels()]

@@ -254,9 +254,9 @@ def scaling_frontier(
     >>> frontier = dt.scaling_frontier(problem, compute=[1e12, 1e24])
     >>> print(frontier)
     The best features P, samples N and models K for each budget of operations
-    compute       P              N      K  gram ridge     error  one model  gain
-      1e+12     353  99,075            81           0  3.22e-05   8.52e-05  +62%
-      1e+24  29,356       2.95e+11  3,937           0  8.72e-10   7.69e-09  +89%
+    compute       P         N      K  gram ridge     error  one model  gain
+      1e+12     353  9.91e+04     81           0  3.22e-05   8.52e-05  +62%
+      1e+24  29,356  2.95e+11  3,937           0  8.72e-10   7.69e-09  +89%
     The error is 8.72e-10 at the most operations, with K = 3,937. For large budgets
     C: error ~ C^-0.381, P ~ C^0.159, N ~ C^0.540, K ~ C^0.143.
     """

@@ -95,9 +95,9 @@ class Forecast(Shown):
     noise floor     0.086   ± 0.036      79%
     total           0.108   ± 0.019
     <BLANKLINE>
-    Predicting the mean: 0.486 (R² 0.78).
+    Predicting the mean: 0.486 (R² 0.78, 90% interval 0.71 to 0.84).
     <BLANKLINE>
-    79% of the error is the noise floor of test labels.
+    Underfitting or label noise: 91% of the error is bias + noise floor.
     """
 
     dim: float  # D in λ N/D, the ridge on the Gram matrix
