@@ -1,5 +1,6 @@
 """Simulations for the page: in their own processes, bounded, cancelled and continued."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -198,3 +199,14 @@ def test_process_ends_when_its_input_is_closed() -> None:
     worker.send(asdict(LONG))
     assert next(worker.answers())  # it computes
     assert worker.close() == "the process ended with exit code 0"
+
+
+def test_process_whose_answers_nobody_reads_ends() -> None:
+    code = (
+        "from doubletrouble.page import _processes\n"
+        "def main(given):\n"
+        "    raise BrokenPipeError\n"
+        "_processes.run(main)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")

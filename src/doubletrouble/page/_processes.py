@@ -75,6 +75,8 @@ def run(main: Callable[[IO[bytes]], None]) -> None:
     try:
         main(sys.stdin.buffer)
         code = 0
+    except BrokenPipeError:  # the pipes are closed: nobody reads the answers
+        os._exit(0)
     finally:
         if code:
             sys.excepthook(*sys.exc_info())
