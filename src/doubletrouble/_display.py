@@ -370,12 +370,12 @@ def table_by_point(
         )
         for name, part in identified(error).items()
     ]
-    heading = "how it is known" if len(error.status) == 1 else "the total is"
+    how_known = "how it is known" if len(error.status) == 1 else "the total is"
     for name, how in error.status.items():
         column = Column(name=f"{name}_status", form="words", printed=False)
         if name == "total":
             printed = _tells_status(error)
-            column = Column(name="status", heading=heading, form="words", printed=printed)
+            column = Column(name="status", heading=how_known, form="words", printed=printed)
         known = np.array(how, dtype=object)
         columns.append((column, known.reshape(shape) if known.shape else known))
     at = varying_parameters(error, coordinates)

@@ -156,7 +156,7 @@ def label_positions(data: RidgeMap) -> list[tuple[float, float | None, float | N
 
 def percent(value: float) -> str:
     """A relative difference, for contour labels."""
-    return f"{value:+.0%}".replace("-", "−").replace("%", " %")
+    return f"{value:+.0%}".replace("-", "−")
 
 
 def _title(data: RidgeMap) -> str:

@@ -88,7 +88,7 @@ def plot(panels: Sequence[Panel]) -> "drawing.Figure":
         drawing.figure_legend(
             figure,
             title=rf"{constants},$\quad$$\tau={usual:g}$; {share:.0%} outliers: "
-            rf"$\tau={outlier:g}$".replace("%", " %"),
+            rf"$\tau={outlier:g}$",
         )
     return figure
 
