@@ -15,8 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from doubletrouble.decomposition import decompose_predictions
 from doubletrouble.estimates import Estimate
+from doubletrouble.learners import decompose_predictions
 from doubletrouble.parameters import FloatArray
 
 PARTS = ("noise", "initialization", "sampling", "bias", "total")

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.decomposition import DataSource
 from doubletrouble.estimates import Estimate
+from doubletrouble.learners import DataSource
 from doubletrouble.parameters import FloatArray, Value
 from doubletrouble.results import ErrorTerms
 

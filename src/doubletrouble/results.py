@@ -42,10 +42,10 @@ _OWN = ("AnovaTerms", "ConfidenceInterval", "ErrorTerms", "Estimate", "PsiTerms"
 _RESULTS = {
     "advice": "FrontierExponents MarginalValue ScalingFrontier",
     "convex": "OrderParameters",
-    "decomposition": "Decomposition Design LearnerDecomposition RepeatPlan",
-    "diagnosis": "Diagnosis LearnerComparison LearningCurve",
     "estimators": "RidgePath",
     "forecasting": "Forecast ForecastCheck ForecastChecks LabelNoise",
+    "learners": "Decomposition Design Diagnosis LearnerComparison LearnerDecomposition "
+    "LearningCurve RepeatPlan",
     "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
     "options": "Advice Option",
     "runs": "Cell",

@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from doubletrouble.decomposition import decompose_predictions
+from doubletrouble.learners import decompose_predictions
 from doubletrouble.parameters import FloatArray
 from tests.cli.results import Capture, check_errors, csv_rows, error_message, json_result, lines
-from tests.decomposition.random_effects import Effects
+from tests.learners.random_effects import Effects
 
 
 def predictions() -> FloatArray:

@@ -67,7 +67,7 @@ def test_every_form_has_the_numbers_of_the_library(
 def test_options_are_forwarded(
     table: pd.DataFrame, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("doubletrouble.diagnosis.diagnose", stop)
+    monkeypatch.setattr("doubletrouble.learners.diagnose", stop)
     table.assign(site=np.arange(60) // 3).to_parquet(file.with_suffix(".parquet"))
     words = [
         *["diagnose", str(file.with_suffix(".parquet")), "--target", "y", "--model", TREE],
@@ -129,7 +129,7 @@ def test_missing_values_need_a_model_that_accepts_them(
         ],
         capsys,
     )
-    monkeypatch.setattr("doubletrouble.diagnosis.diagnose", stop)
+    monkeypatch.setattr("doubletrouble.learners.diagnose", stop)
     with pytest.raises(CalledError) as called:
         main(tree.split())
     X = called.value.args[1]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.decomposition import ensemble_error, error_rate, vote_error
 from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.networks import LazySplit, lazy_split, train_lazy
+from doubletrouble.networks._misclassification import ensemble_error, error_rate, vote_error
 from tests.networks.literal import small_data
 
 DATA = small_data(12, 30, pool=4)

@@ -25,11 +25,10 @@ from doubletrouble.advice._settings import (
     single_changes,
 )
 from doubletrouble.costs import COSTS, CostName, check_cost
-from doubletrouble.decomposition import Decomposition
-from doubletrouble.diagnosis import Diagnosis, LearnerComparison
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.forecasting import Forecast
 from doubletrouble.glossary import BUDGET, DIM, N_MEMBERS
+from doubletrouble.learners import Decomposition, Diagnosis, LearnerComparison
 from doubletrouble.losses import Logistic, MaxMargin, Measure
 from doubletrouble.options import (
     FRONTIER,

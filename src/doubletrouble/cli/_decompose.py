@@ -13,7 +13,7 @@ from doubletrouble._display import content_of, document_of, records_of
 from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.cli._flags import AxisValues, declared, grouped, option
 from doubletrouble.cli._report import Display, Form
-from doubletrouble.decomposition import Decomposition
+from doubletrouble.learners import Decomposition
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import check_level
 
@@ -69,7 +69,7 @@ def decompose(
     one, or another --measure for a classifier.
     """
     check_level("confidence", confidence)
-    from doubletrouble.decomposition import decompose_predictions
+    from doubletrouble.learners import decompose_predictions
 
     arrays = _arrays(file)
     for name, path in (("truth", truth), ("y_test", y_test)):

@@ -81,7 +81,7 @@ def diagnose(
     accepted = all(_accepts_missing(one) for one in (learner, *others.values()))
     rows = data.rows(missing_inputs=accepted, text_targets=is_classifier)
 
-    from doubletrouble.diagnosis import diagnose as run_diagnosis
+    from doubletrouble.learners import diagnose as run_diagnosis
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # warnings of fits are in the notes

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import percent, whole
-from doubletrouble.decomposition import Statistic, digest, ensemble_error, grouped, vote_error
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
 from doubletrouble.estimates import Estimate, estimate_of
+from doubletrouble.learners import Statistic, digest
 from doubletrouble.losses import NETWORK_MEASURES, NetworkMeasure, measure_name
+from doubletrouble.networks._misclassification import ensemble_error, grouped, vote_error
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import FloatArray, check_choice, whole_number

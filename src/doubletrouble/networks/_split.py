@@ -15,18 +15,13 @@ import numpy as np
 from doubletrouble import _plots, glossary
 from doubletrouble._display import Column, Content, Shown, Table, content_of
 from doubletrouble.data import Data, as_data
-from doubletrouble.decomposition import (
-    Decomposition,
-    Statistic,
-    decompose_predictions,
-    digest,
-    grouped,
-)
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
 from doubletrouble.estimates import Estimate, estimate_of
+from doubletrouble.learners import Decomposition, Statistic, decompose_predictions, digest
 from doubletrouble.losses import ClassifierLoss, NetworkMeasure
 from doubletrouble.networks._device import TorchDevice
+from doubletrouble.networks._misclassification import grouped
 from doubletrouble.networks._network import NetworkMember
 from doubletrouble.networks._result import (
     ensemble_size,

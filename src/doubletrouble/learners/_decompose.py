@@ -1,0 +1,465 @@
+"""The error of any learner by cause, from fits of it on training sets of a pool or a source.
+
+Every fit is a cell of its own: one that kills its worker takes no other with it, and with a store
+each is stored when it is done.
+"""
+
+from __future__ import annotations  # help() then shows names, not their definitions
+
+import hashlib
+import json
+import math
+import pickle
+import time
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from doubletrouble._numbers import CONFIDENCE
+from doubletrouble.errors import FitError
+from doubletrouble.learners._components import digest
+from doubletrouble.learners._decomposition import LearnerDecomposition
+from doubletrouble.learners._fitting import (
+    Failure,
+    FitIndex,
+    Fits,
+    FitWarning,
+    Learner,
+    TaskName,
+    forget_training,
+    listed_failures,
+    summarized_warnings,
+)
+from doubletrouble.learners._losses import least_draws
+from doubletrouble.learners._predictions import decompose_predictions
+from doubletrouble.learners._running import content_hash, data_hash, run_fits
+from doubletrouble.learners._sources import (
+    DataSource,
+    GeneratorSource,
+    Inputs,
+    PoolSource,
+    held_out,
+    init_seed,
+)
+from doubletrouble.losses import LearnerMeasure
+from doubletrouble.parameters import (
+    MOST_SEEDS,
+    FloatArray,
+    check_choice,
+    check_flag,
+    check_level,
+    shown,
+    whole_number,
+)
+from doubletrouble.runs import (
+    Cell,
+    Executor,
+    check_executor,
+    store_path,
+)
+
+ErrorsName: TypeAlias = Literal["raise", "collect"]
+
+REVISION = 1  # of the definition of the numbers; count up when draws or definitions change
+
+_FIRST = 3  # fits that stop a run if all of them fail
+
+
+def decompose(
+    model: Any,
+    X: Inputs,
+    y: npt.ArrayLike | None = None,
+    *,
+    n_samples: int | None = None,
+    noise: float | None = None,
+    groups: npt.ArrayLike | None = None,
+    n_test: int | None = None,
+    n_data: int | None = None,
+    n_init: int = 5,
+    n_noise: int | None = None,
+    seed: int = 0,
+    measure: LearnerMeasure = "squared",
+    executor: Executor | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    store: str | Path | None = None,
+    name: str | None = None,
+    confidence: float = CONFIDENCE,
+    task: TaskName = "auto",
+    include_test: bool = True,
+    errors: ErrorsName = "raise",
+    progress: bool = True,
+) -> LearnerDecomposition:
+    """Split the test error of a learner into noise, initialization, sampling and bias.
+
+    Training sets are drawn from a pool of rows, `decompose(model, X, y, n_samples=200)`, or from a
+    source, `decompose(model, source)`. On every training set and draw of label noise, the learner
+    is fitted from the same initializations. Estimates of two learners with the same data, `seed`
+    and numbers of draws are paired: `a.error() - b.error()` is the difference on the same data.
+
+    Fits run one after the other with one thread of linear algebra, or in parallel with one of
+    `executor`, `workers` and `scheduler`. Warnings of all fits are summarized in one warning, and
+    in a note of the result.
+
+    Parameters
+    ----------
+    model : estimator or callable
+        A scikit-learn estimator or pipeline, which is cloned for every fit, all its `random_state`s
+        set from the seed of the initialization; or a function `fit(X, y, seed)` that returns a
+        function `predict(X)`.
+    X : array_like, DataFrame or sparse matrix of shape (n, ...), or GeneratorSource or PoolSource
+        Inputs of a pool of rows, which are cut into one test set and training sets; or a source of
+        both, and of the draws of label noise, in place of `X` and `y`.
+    y : array_like of shape (n,) or (n, outputs), default: None
+        The labels of the pool: numbers, or classes. To be left out with a source.
+    n_samples : int or None, default: None
+        The rows of each training set of the pool, at most nine tenths of all; required, and to be
+        left out with a source, as the three arguments that follow. Further options of a pool are
+        those of `PoolSource`.
+    noise : float or None, default: None
+        The standard deviation of the noise in `y`, where it is known; 0 for labels without noise.
+    groups : array_like of shape (n,) or None, default: None
+        The group of each row: rows of a group that is in the test set are in no training set.
+    n_test : int or None, default: None
+        The number of test rows; None for a quarter of the pool, or for a tenth where training needs
+        the rows; at most 1000.
+    n_data : int or None, default: None
+        The number of training sets, at least 1; None for 20, or for all that a pool has without a
+        common row. Where those are less than three, 20 random subsets of the pool are drawn, with a
+        warning and a note on what follows for sampling.
+    n_init : int, default: 5
+        The number of initializations, at least 1; a learner without a seed is fitted once.
+    n_noise : int or None, default: None
+        The draws of label noise on each training set, at least 1; None for 2 (3 with
+        `measure="zero_one"`) where noise can be drawn.
+    seed : int, default: 0
+        The seed of all draws, in [0, 2³²).
+    measure : {"squared", "log", "zero_one"}, default: "squared"
+        The error of a classifier: the squared distance of its predicted probabilities to the
+        one-hot labels (Brier score); the cross-entropy, whose central predictor is the normalized
+        geometric mean of probabilities; or the error rate, whose parts are the effects of voting. A
+        regression has the squared error.
+    executor : object or None, default: None
+        Any object with a method `submit`, on which fits run.
+    workers : int or None, default: None
+        The number of worker processes, at least 1.
+    scheduler : str or None, default: None
+        The address of a Dask scheduler, such as "tcp://host:8786".
+    store : str or path or None, default: None
+        A file in which every fit is stored when it is done: a later call with the same arguments,
+        or with more draws or another measure, computes only what is missing. Stored fits are
+        identified by the content of the estimator and of the source (of functions: their module and
+        name), by the test set and the first training set, and by `name`.
+    name : str or None, default: None
+        The name of the learner and source in the store, required for those that cannot be hashed,
+        such as a lambda or a function of a notebook; change it whenever the learner changes.
+    confidence : float, default: 0.9
+        The level of intervals in tables and plots, in (0, 1).
+    task : {"auto", "regression", "classification"}, default: "auto"
+        "auto" is that of the estimator, and regression for a function. With "classification" a
+        function predicts a probability for each class, in sorted order.
+    include_test : bool, default: True
+        Whether standard errors include the draw of the test points.
+    errors : {"raise", "collect"}, default: "raise"
+        Whether `FitError` is raised at once if the first three fits fail, or all fits are tried.
+    progress : bool, default: True
+        Whether progress is shown on stderr.
+
+    Returns
+    -------
+    LearnerDecomposition
+        Every part with its standard error, and all predictions: `error()`, `anova()`,
+        `advise()`, `by_row()`, `plot()`.
+
+    Raises
+    ------
+    ValueError
+        If an option is not one of those listed, a number is out of range, the pool has too few
+        rows, `n_samples` or `y` is missing, an argument of a pool is given with a source, or fits
+        without a `name` cannot be identified in a store.
+    TypeError
+        If `model`, `X` or the labels are not of the types above.
+    FitError
+        If fits raise an error, or predict something that is not a finite number; it has the result
+        of the data sets without a failure.
+    StoreError
+        If `store` is not a valid store, or cannot be used.
+    DoubleTroubleError
+        If the executor breaks, or the scheduler cannot be reached.
+    MissingExtraError
+        If the packages of a store, of worker processes or of Dask are not installed.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> def sample(rng, n):
+    ...     X = rng.standard_normal((n, 2))
+    ...     return X, X[:, 0]
+    >>> def fit(X, y, seed):
+    ...     features = np.random.default_rng(seed).standard_normal((2, 10))
+    ...     weights = np.linalg.lstsq(np.tanh(X @ features), y, rcond=None)[0]
+    ...     return lambda X: np.tanh(X @ features) @ weights
+    >>> source = dt.GeneratorSource(sample, n_samples=30, noise=0.5, n_test=100)
+    >>> error = dt.decompose(fit, source, n_data=8, n_init=4).error()
+    >>> bool(error.noise.value > 0.05 > error.bias.value)
+    True
+
+    Of a pool of rows, whose noise is not known:
+
+    >>> X, y = sample(np.random.default_rng(0), 400)
+    >>> result = dt.decompose(fit, X, y, n_samples=30, n_data=8, n_init=4)
+    >>> sorted(result.error().includes)
+    ['bias', 'initialization', 'sampling']
+    """
+    started = time.perf_counter()
+    check_executor(executor, workers, scheduler)
+    check_flag("include_test", include_test)
+    check_flag("progress", progress)
+    check_level("confidence", confidence)
+    check_choice("task", task, get_args(TaskName))
+    check_choice("errors", errors, get_args(ErrorsName))
+    check_choice("measure", measure, get_args(LearnerMeasure))
+    seed = whole_number("seed", seed, 0, MOST_SEEDS)
+    Learner.of(model)  # a wrong model is named before wrong rows
+    source = _source(X, y, n_samples=n_samples, noise=noise, groups=groups, n_test=n_test)
+    if n_data is None:
+        source, n_data = source._with_default_sets(seed)
+    n_data = whole_number("n_data", n_data, 1)
+    fits = Fits.of(
+        model,
+        source,
+        task,
+        seed=seed,
+        n_data=n_data,
+        n_init=n_init,
+        n_noise=n_noise,
+        default_noise=least_draws(measure),
+    )
+    if measure != "squared" and fits.classes is None:
+        raise ValueError(f"measure must be squared for regression, got {measure!r}")
+    predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
+    failures: list[Failure] = []
+    warned: list[list[FitWarning]] = []
+    first = set(fits.indices[:_FIRST])
+    identity = "" if store is None else _identity(fits, name)
+    finished = run_fits(
+        fits,
+        fits.indices,
+        lambda index: _cell(fits, index, identity),
+        store=store_path(store),
+        executor=executor,
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+    )
+    try:
+        for index, result, messages in finished:
+            warned.append(messages)
+            if not isinstance(result, str):
+                predictions[index] = result
+                continue
+            failures.append(Failure(index, init_seed(fits.seed, index.init), result))
+            if errors == "raise" and first <= {failure.fit for failure in failures}:
+                finished.close()
+                message = f"the first {len(first)} fits failed, {_listed(failures)}"
+                raise FitError(f"{message}; errors='collect' tries all fits", failures=failures)
+    finally:
+        forget_training()
+    warning = summarized_warnings(warned)
+    if warning:
+        warnings.warn(warning, UserWarning, stacklevel=2)
+
+    def result_of(sets: Sequence[int]) -> LearnerDecomposition:
+        return _result(
+            fits,
+            predictions if len(sets) == fits.n_data else predictions[list(sets)],
+            sets,
+            notes=[f"{warning}."] if warning else [],
+            confidence=confidence,
+            include_test=include_test,
+            started=started,
+            measure=measure,
+        )
+
+    if not failures:
+        return result_of(range(fits.n_data))
+    lost = {failure.fit.data for failure in failures}
+    complete = [d for d in range(fits.n_data) if d not in lost]
+    left = len(fits.indices) - len(failures)
+    where = "in the `predictions` of this error"
+    if store is not None:
+        where = f"in {store}: the same call computes only the failed ones again"
+    raise FitError(
+        f"{len(failures)} of {len(fits.indices)} fits failed, {_listed(sorted(failures))}"
+        + (f" (the other {left} are {where})" if left else ""),
+        failures=sorted(failures),
+        predictions=predictions,
+        partial=result_of(complete) if len(complete) > 1 else None,
+    )
+
+
+def _listed(failures: Sequence[Failure]) -> str:
+    return listed_failures((one.place, one.message) for one in failures)
+
+
+def _source(X: Inputs, y: npt.ArrayLike | None, **options: Any) -> DataSource:
+    """The source in place of `X` and `y`, or a pool of these rows with its options."""
+    if isinstance(X, GeneratorSource | PoolSource):
+        for name, value in {"y": y, **options}.items():
+            if value is not None:
+                raise ValueError(f"{name} must be left out with a source, got {shown(value)}")
+        return X
+    if isinstance(X, type):
+        raise TypeError(f"X must be rows or a source, got the class {X.__name__}")
+    if callable(X):
+        given = getattr(X, "__name__", type(X).__name__)
+        raise TypeError(
+            f"X must be rows or a source, got {given}; a function that draws data is the argument "
+            "of one, dt.GeneratorSource(sample, n_samples=...)"
+        )
+    if y is None:
+        got = "a pair as X" if isinstance(X, tuple) and len(X) == 2 else "None"
+        raise ValueError(
+            "y must be given with the rows X, as in decompose(model, X, y, n_samples=...), unless "
+            f"X is a GeneratorSource or a PoolSource, got {got}"
+        )
+    if options["n_samples"] is not None:
+        return PoolSource(X, y, **options)
+    count = PoolSource(X, y, **options | {"n_samples": 1}).X.shape[0]
+    most = count - (options["n_test"] or held_out(count))
+    raise ValueError(
+        f"n_samples must be given, at most {most} of the {count} rows, got None; "
+        "dt.diagnose(model, X, y) is for the learner trained on all rows"
+    )
+
+
+# --- cells ---
+
+
+def _cell(fits: Fits, index: FitIndex, identity: str) -> Cell:
+    """The cell of a fit; its key does not depend on the number of others."""
+    parameters = {
+        "identity": identity,
+        "seed": fits.seed,
+        "noisy": fits.n_noise > 1,
+        "shape": list(fits.target.shape),
+        "classification": fits.classes is not None,
+        **index._asdict(),
+    }
+    return Cell.of("fits", REVISION, parameters)
+
+
+# --- the result ---
+
+
+def _result(
+    fits: Fits,
+    predictions: FloatArray,
+    sets: Sequence[int],
+    *,
+    notes: Sequence[str],
+    confidence: float,
+    include_test: bool,
+    started: float,
+    measure: LearnerMeasure,
+) -> LearnerDecomposition:
+    """The decomposition of the predictions of all fits on some data sets."""
+    source, n_noise = fits.source, predictions.shape[1]
+    targets: dict[str, Any] = {"truth": fits.target}
+    if fits.hidden_noise or not fits.test.is_truth:
+        known = fits.test.noise if fits.classes is None else None
+        targets = {"y_test": fits.target, "label_noise": known}
+    split = decompose_predictions(
+        predictions,
+        **targets,
+        confidence=confidence,
+        include_test=include_test,
+        deterministic=fits.learner.is_deterministic,
+        noiseless=source.is_noiseless and not fits.hidden_noise,
+        hidden_noise=fits.hidden_noise,
+        injected=source.injected if n_noise > 1 else None,
+        measure=measure,
+    )
+    key: tuple[Hashable, ...] = (
+        ("source", _fingerprint(fits, predictions)),
+        ("seed", fits.seed),
+        ("n_data", tuple(sets)),
+        ("n_init", fits.requested_init),
+        ("n_noise", n_noise),
+        ("task", "regression" if fits.classes is None else "classification"),
+        ("include_test", include_test),
+    )
+    if measure != "squared":
+        key = (*key, ("measure", measure))
+    return LearnerDecomposition(
+        design=split.design,
+        notes=(*split.notes, *_notes(fits, predictions), *notes),
+        confidence=confidence,
+        measure=measure,
+        statistics={name: replace(s, key=key) for name, s in split.statistics.items()},
+        predictions=predictions,
+        y_test=fits.target,
+        classes=fits.classes,
+        index=range(len(fits.target)) if fits.test.index is None else fits.test.index.tolist(),
+        n_fits=math.prod(predictions.shape[:3]),
+        most_data=source.most_data,
+        seconds=time.perf_counter() - started,
+        label_noise=targets.get("label_noise"),
+    )
+
+
+def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
+    """Notes on the source and on the learner."""
+    learner, source, n_noise = fits.learner, fits.source, predictions.shape[1]
+    notes = [
+        *source._notes(n_noise, n_data=fits.n_data, seed=fits.seed, hidden=fits.hidden_noise),
+        *learner.notes,
+    ]
+    if fits.requested_noise > n_noise and not source.is_noiseless:
+        notes.append(
+            f"n_noise = {fits.requested_noise} draws of label noise were requested, and {n_noise} "
+            "are available from this source."
+        )
+    return notes
+
+
+def _fingerprint(fits: Fits, predictions: FloatArray) -> str:
+    """Equal for the same draws of a source: a digest of its test set and of a training set."""
+    hashed = hashlib.blake2b()
+    try:
+        data = fits.training(0)
+        for value in (fits.test.X, fits.test.y, data.X, *data.y):
+            array = value.to_numpy() if hasattr(value, "to_numpy") else value
+            if isinstance(array, np.ndarray) and array.dtype.kind != "O":
+                hashed.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
+            else:
+                hashed.update(pickle.dumps(value))
+    except Exception:  # noqa: BLE001 (inputs are of any class, and the fits are done)
+        return digest(predictions)
+    return hashed.hexdigest()
+
+
+# --- identity of stored fits ---
+
+
+def _identity(fits: Fits, name: str | None) -> str:
+    """The learner, the source and the name in the key of a stored fit.
+
+    The learner and the source are identified by their content, where they have one that can be
+    hashed, and need a name otherwise. The test set and the first training set are always hashed.
+    """
+    parts = [
+        content_hash(fits.learner.model, name),
+        content_hash(fits.source, name),
+        *map(data_hash, (fits.test.X, fits.test.y)),
+    ]
+    try:
+        data = fits.training(0)
+    except Exception:  # noqa: BLE001 (a fit with an error in `sample` fails)
+        return json.dumps([name, *parts])
+    return json.dumps([name, *parts, *map(data_hash, (data.X, *data.y[:2]))])

@@ -1,0 +1,510 @@
+"""The decomposition of an error: every part with its standard error."""
+
+from __future__ import annotations  # help() then shows names, not their definitions
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from doubletrouble import _plots
+from doubletrouble._display import Column, Content, Shown, Table, error_verdict, table_by_part
+from doubletrouble._numbers import percent, whole
+from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble.estimates import Estimate, estimate_of
+from doubletrouble.glossary import N_MEMBERS
+from doubletrouble.learners._components import (
+    ANOVA,
+    SEQUENTIAL,
+    ProductWeights,
+    Statistic,
+    Target,
+    anova,
+    digest,
+    mean_squares,
+    products_by_row,
+    sequential,
+    weighted_sum,
+)
+from doubletrouble.learners._design import Design
+from doubletrouble.learners._losses import (
+    MEMBERS_OF,
+    SINGLE,
+    absorbed_causes,
+    losses_by_row,
+    missing_parts,
+    parts_of_losses,
+)
+from doubletrouble.losses import LearnerMeasure, measure_name
+from doubletrouble.options import (
+    DATA,
+    MANY,
+    N_MODELS,
+    NOW,
+    TEN,
+    WORTHWHILE,
+    Advice,
+    Option,
+    option_after,
+    removed,
+)
+from doubletrouble.palette import MEASURED, printed_name
+from doubletrouble.parameters import FloatArray, Labels, Value, number, without_rounding
+from doubletrouble.results import AnovaTerms, ErrorTerms, RowErrors, unsplit_error
+
+_FEW_MEMBERS = 5
+_ONE_SIZE = (
+    "a decomposition has one size of training sets, which does not determine the error at "
+    "another; dt.diagnose(model, X, y) extrapolates it"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Decomposition(Shown):
+    """The error of a learner by cause, from predictions: `error()`, `anova()`.
+
+    The error is the squared one (for probabilities of classes, the Brier score), or with another
+    `measure` the cross-entropy or the error rate of a classifier.
+
+    All estimates of one decomposition are of the same draws: their sums and differences have the
+    standard errors of paired draws, as has the difference `a.error() - b.error()` of two
+    decompositions of the same data, seed and numbers of draws; others are independent.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> f = 1 + rng.normal(size=(20, 1, 1, 50)) + rng.normal(size=(20, 1, 3, 50))
+    >>> result = dt.decompose_predictions(f, truth=np.zeros(50), noiseless=True)
+    >>> print(result)
+    Squared error ± standard error
+    20 training sets, 3 seeds, 50 test points
+    <BLANKLINE>
+    part             error ± s.e.  share
+    noise           0     ± 0         0%
+    initialization  0.996 ± 0.032    35%
+    sampling        0.957 ± 0.065    34%
+    bias            0.895 ± 0.077    31%
+    total           2.85  ± 0.11
+    <BLANKLINE>
+    Averaged over K seeds
+    K        error
+    5  2.05 ± 0.10
+    ∞  1.85 ± 0.10
+    <BLANKLINE>
+    35% of the error is variance over initializations. Averaging over infinitely
+    many seeds removes 35% of the error.
+    >>> round(result.anova().sampling.value, 2)
+    0.96
+    """
+
+    design: Design
+    notes: tuple[str, ...]  # on what each part contains, and on standard errors
+    confidence: float  # of the intervals in tables and plots
+    statistics: Mapping[str, Statistic]  # mean products, with keys of pairs (name, value)
+    measure: LearnerMeasure = "squared"
+
+    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
+        """The error of K averaged re-initializations on the same data, in the sequential order.
+
+        Initialization falls as 1/K, and so does the part of noise that depends on it. Measures
+        other than the squared error do not fall as 1/K. For `measure="log"`, K = inf is the limit
+        of geometric means of probabilities; for `measure="zero_one"`, the vote of all
+        initializations. For other K, up to their number, the total alone is given: that of K
+        averaged probabilities, or of K votes.
+
+        Parameters
+        ----------
+        ensemble : float or Ensemble, default: 1
+            K, a whole number of at least 1 or inf, or `Ensemble(K)`.
+
+        Returns
+        -------
+        ErrorTerms of Estimate
+            Every part and the total. A part that the design does not identify is None: `reasons`
+            has the reason, and `notes` name the part that contains it.
+
+        Raises
+        ------
+        ValueError
+            If `ensemble` is another scheme, is above 1 with a single initialization, or is not
+            available for the measure.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt, numpy as np
+        >>> f = np.random.default_rng(0).normal(size=(8, 2, 3, 50))
+        >>> result = dt.decompose_predictions(f, truth=np.zeros(50))
+        >>> round(result.error().total.value, 2), round(result.error(10).total.value, 2)
+        (1.0, 0.09)
+        """
+        design, K = self.design, self._size(ensemble, "Decomposition.error")
+        if self.measure != "squared":
+            return self._other_measure(1.0 if design.deterministic else K)
+        parts = self._estimates(sequential(design, K), mean_squares(design, K))
+        total = parts.pop("total", None)
+        missing = self._missing(SEQUENTIAL)
+        includes = {name: cause for name, cause in design.absorbed.items() if name in parts}
+        return ErrorTerms(
+            **parts,
+            reasons=missing,
+            includes=includes,
+            separate_total=total,
+            label=self._label,
+        )
+
+    def _other_measure(self, K: float) -> ErrorTerms[Estimate]:
+        """The cross-entropy or the error rate by cause."""
+        design, measure = self.design, self.measure
+        if 1 < K < math.inf:
+            name = f"{MEMBERS_OF}{K:g}"
+            if (reason := design.lacks("total", ("target",))) is not None:
+                raise ValueError(f"the design must identify the total, got none: {reason}")
+            if name not in self.statistics:
+                raise ValueError(
+                    f"ensemble must be inf or an integer up to {design.n_init}, the number of "
+                    f"initializations, for measure={measure!r}, got {K:g}"
+                )
+            reason = f"the causes are identified for ensemble = 1 and inf with measure={measure!r}"
+            total = self._estimate({name: 1.0})
+            return unsplit_error(total, reason, label=self._label)
+        missing, weights = missing_parts(design, measure), parts_of_losses(design, measure, K)
+        if self._is_infinite:
+            reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
+            missing |= {
+                n: f"{printed_name(n)} {reason}"
+                for n in ErrorTerms.names()
+                if n not in ("bias", "resampling")
+            }
+            weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
+        parts: dict[str, Any] = {name: self._estimate(part) for name, part in weights.items()}
+        total = parts.pop("total", None)
+        return ErrorTerms(
+            **parts,
+            reasons=missing,
+            includes=absorbed_causes(design, measure),
+            separate_total=total,
+            label=self._label,
+        )
+
+    @property
+    def _label(self) -> str:
+        """The name of the error."""
+        return measure_name(self.measure)
+
+    @property
+    def _is_infinite(self) -> bool:
+        return self.measure == "log" and math.isinf(self.statistics[SINGLE].table[0, 0])
+
+    def _estimate(self, weights: ProductWeights) -> Estimate:
+        """A weighted sum of statistics; one of an infinite one is infinite."""
+        if any(math.isinf(self.statistics[name].table[0, 0]) for name in weights):
+            return Estimate(value=math.inf, standard_error=0.0, n_draws=self.design.n_data)
+        return estimate_of(weighted_sum(weights, self.statistics))
+
+    def _weights(self) -> dict[str, ProductWeights]:
+        """The parts and the total of one member, as weights of statistics."""
+        if self.measure != "squared":
+            return parts_of_losses(self.design, self.measure)
+        return sequential(self.design)
+
+    def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
+        """The same error as main effects and interactions; of the squared error only.
+
+        Parameters
+        ----------
+        ensemble : float or Ensemble, default: 1
+            K, a whole number of at least 1 or inf, or `Ensemble(K)`.
+
+        Returns
+        -------
+        AnovaTerms of Estimate
+            Every main effect and interaction, and the total.
+
+        Raises
+        ------
+        ValueError
+            If the measure is not "squared", or `ensemble` is another scheme or is above 1 with a
+            single initialization.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        """
+        if self.measure != "squared":
+            raise ValueError(f"measure must be squared for main effects, got {self.measure!r}")
+        design, K = self.design, self._size(ensemble, "Decomposition.anova")
+        parts = self._estimates(anova(design, K), mean_squares(design, K, effects=True))
+        total = parts.pop("total", None)
+        includes = design.absorbed
+        includes.pop("initialization", None)  # the main effect does not depend on the labels
+        missing = self._missing(ANOVA)
+        return AnovaTerms(
+            **parts,
+            reasons=missing,
+            includes=includes,
+            separate_total=total,
+            label=self._label,
+        )
+
+    def advise(self, ensemble: EnsembleLike = 1) -> Advice:
+        """The error of averaged seeds beside the present one, and the gain.
+
+        The error on more data is not determined by one size of training sets: `diagnose`
+        extrapolates it.
+
+        Parameters
+        ----------
+        ensemble : float or Ensemble, default: 1
+            The present number of averaged seeds, as for `error`.
+
+        Returns
+        -------
+        Advice
+            The options of more seeds, and "2x data", which is withheld.
+
+        Raises
+        ------
+        ValueError
+            If the total is not identified, or `ensemble` is not available.
+        TypeError
+            If `ensemble` is neither a number nor a scheme.
+        """
+        design, measure, confidence = self.design, self.measure, self.confidence
+        if (missing := design.lacks("total", ("target",))) is not None:
+            raise ValueError(f"the design must identify the total, got none: {missing}")
+        now = self.error(ensemble)
+        present = self._size(ensemble, "Decomposition.error")
+        at_present = Option(
+            name=NOW,
+            error=now,
+            status=MEASURED,
+            cost={"fits": 1.0, "data": 1.0},
+            setting={"n_members": present},
+        )
+        reason = design.lacks("the error of an ensemble", ("init",)) or ""
+        if design.deterministic:
+            reason = "the learner has no seed: averaging changes nothing"
+        elif math.isinf(float(now.total)):
+            reason = "the error is infinite"
+        # other measures do not fall as 1/K
+        sizes = {name: N_MODELS[name] for name in (TEN, MANY)}
+        if measure != "squared" and not design.deterministic:
+            sizes = {f"{design.n_init} models": design.n_init}
+        options = []
+        for models, K in sizes.items():
+            options.append(
+                option_after(
+                    f"vote of {models}" if measure == "zero_one" else models,
+                    None if reason else self.error(K),
+                    at_present,
+                    confidence=confidence,
+                    status=MEASURED,
+                    cost={"fits": K / present, "data": 1.0},
+                    reason=reason,
+                    setting={"n_members": K},
+                )
+            )
+        cost = {"fits": 1.0, "data": 2.0}
+        more = option_after(DATA, None, at_present, cost=cost, reason=_ONE_SIZE)
+        return Advice(now=at_present, changes=(*options, more), confidence=confidence)
+
+    def _size(self, ensemble: EnsembleLike, function: str) -> float:
+        """K; more than one member needs a second initialization."""
+        K = number("ensemble", as_ensemble(ensemble, function).n_members, N_MEMBERS)
+        if K > 1 and (reason := self.design.lacks("the error of an ensemble", ("init",))):
+            raise ValueError(f"ensemble must be 1, got {K:g}: {reason}")
+        return K
+
+    def _estimates(
+        self, weights: Mapping[str, ProductWeights], squares: Mapping[str, ProductWeights]
+    ) -> dict[str, Any]:
+        estimates = {}
+        for name, part in weights.items():
+            square = None
+            if any(part.values()) and name in squares:
+                square = sum(
+                    weight * float(self.statistics[product].table[0, 0])
+                    for product, weight in squares[name].items()
+                    if weight
+                )
+            estimates[name] = estimate_of(weighted_sum(part, self.statistics), square)
+        return estimates
+
+    def _missing(self, needs: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+        """The reasons why parts are not identified, by their names."""
+        reasons = {name: self.design.lacks(name, needed) for name, needed in needs.items()}
+        return {name: reason for name, reason in reasons.items() if reason is not None}
+
+    def _averaged(self) -> dict[float, Estimate]:
+        """The total error of K averaged members, where the design identifies it."""
+        identified = self.design.lacks("total", ("target", "init")) is None
+        if not identified or self.design.deterministic:
+            return {}
+        if self.measure != "squared":
+            sizes: list[float] = [min(_FEW_MEMBERS, self.design.n_init)]
+            if self.measure == "log" and not self._is_infinite:
+                sizes.append(math.inf)
+            return {K: self.error(K).total for K in sizes}
+        return {K: self.error(K).total for K in (_FEW_MEMBERS, math.inf)}
+
+    # --- shown ---
+
+    def _content(self) -> Content:
+        parts = replace(table_by_part(self.error()), confidence=self.confidence)
+        tables = [parts, self._averaged_table()]
+        if self.measure == "squared":
+            effects = table_by_part(self.anova())
+            exported = [replace(column, printed=False) for column in effects.columns]
+            tables.insert(
+                1, replace(effects, name="anova", columns=exported, confidence=self.confidence)
+            )
+        return Content(
+            title=f"{self._label.capitalize()} ± standard error\n{_sizes(self.design)}",
+            tables=[table for table in tables if table.rows],
+            notes=self.notes,
+            verdict=self._verdict(),
+            facts={
+                "measure": self.measure,
+                "design": asdict(self.design),
+                "confidence": self.confidence,
+            },
+        )
+
+    def _averaged_table(self, sizes: Sequence[float] | None = None) -> Table:
+        """The error of K averaged members, for some K or for those that are printed."""
+        totals = self._averaged() if sizes is None else {K: self.error(K).total for K in sizes}
+        return Table(
+            name="averaged",
+            title="Averaged over K seeds",
+            columns=(
+                Column(name="n_members", form="count"),
+                Column(name="averaged", form="words", exported=self.measure != "squared"),
+                Column(name="error"),
+            ),
+            rows=[[K, self._averages(K), total] for K, total in totals.items()],
+            confidence=self.confidence,
+        )
+
+    def _averages(self, K: float) -> str:
+        """What the mean is of, if not of predictions."""
+        if self.measure == "log":
+            return "logarithms" if math.isinf(K) else "probabilities"
+        return "votes" if self.measure == "zero_one" else ""
+
+    def _verdict(self) -> str:
+        """The largest part, and the share of the error that the mean of all seeds removes."""
+        error = self.error()
+        text, many = error_verdict(error), self._averaged().get(math.inf)
+        if not text or many is None or self.measure != "squared":
+            return text
+        gain = removed(float(many), float(error.total))
+        if gain < WORTHWHILE:
+            return f"{text} Averaging over seeds does not reduce it."
+        share = percent(min(gain, 1.0))
+        return f"{text} Averaging over infinitely many seeds removes {share} of the error."
+
+    def _picture(self) -> _plots.Picture:
+        picture = _plots.error_picture(self.error())
+        assert isinstance(picture, _plots.Bars)
+        rows = list(picture.rows)
+        for K, total in self._averaged().items():
+            what = self._averages(K)
+            label = f"mean of {whole(K)} seeds{f' ({what})' if what else ''}"
+            rows.append(_plots.Bar(label=label, value=total))
+        return replace(picture, rows=rows, confidence=self.confidence)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LearnerDecomposition(Decomposition):
+    """The error of a learner by cause, and its predictions."""
+
+    predictions: FloatArray  # [data, noise, init, test] or [data, noise, init, test, class]
+    y_test: FloatArray  # the target of the predictions, one-hot for classes
+    classes: Labels | None  # the sorted class labels, or None
+    index: Sequence[Hashable]  # of the test rows, in the pool
+    n_fits: int
+    most_data: float  # the largest number of training sets of the source
+    seconds: float  # the time of the whole call
+    label_noise: Value | None = None  # the standard deviation of the noise in y_test, if known
+
+    @property
+    def _label(self) -> str:
+        return measure_name(self.measure, probabilities=self.classes is not None)
+
+    def by_row(self) -> RowErrors:
+        """The error at every test row by cause; the means over them are those of `error()`.
+
+        Returns
+        -------
+        RowErrors
+            Every part, with a number for each test row.
+
+        Raises
+        ------
+        ValueError
+            If the error is infinite.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt, numpy as np
+        >>> from sklearn.tree import ExtraTreeRegressor
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> tree = ExtraTreeRegressor()
+        >>> result = dt.decompose(tree, X, X[:, 0], n_samples=30, n_data=6, progress=False)
+        >>> rows = result.by_row()
+        >>> bool(np.isclose(rows.sampling.mean(), result.error().sampling.value))
+        True
+        """
+        design, error = self.design, self.error()
+        f = self.predictions[:, :, : design.n_init]
+        known: Mapping[str, FloatArray]
+        if self.measure == "squared":
+            floor = np.zeros(self.y_test.shape)
+            if self.label_noise is not None:
+                sigma = np.asarray(self.label_noise, dtype=float)
+                wide = sigma.reshape(sigma.shape + (1,) * (floor.ndim - 1)) if sigma.ndim else sigma
+                floor = floor + wide**2
+            target = Target(self.y_test.ravel(), floor.ravel())
+            known = products_by_row(f.reshape(*f.shape[:3], -1), {design.target: target}, design)
+        elif not self._is_infinite:
+            known = losses_by_row(f, {design.target: self.y_test}, design, self.measure)
+        else:
+            raise ValueError("measure must be finite to be split by row, got an infinite one")
+        zero = np.zeros(design.n_test)
+        parts: dict[str, Any] = {
+            name: sum((w * known[one] for one, w in part.items() if w), start=zero)
+            for name, part in self._weights().items()
+            if name != "total"
+        }
+        scale = float(np.abs(sum(parts.values(), start=zero)).mean())
+        parts = {name: without_rounding(part, scale) for name, part in parts.items()}
+        missing = missing_parts(design, self.measure)
+        if self.measure == "squared":
+            missing = self._missing(SEQUENTIAL)
+        return RowErrors(
+            **parts,
+            coordinates={"row": np.arange(design.n_test, dtype=np.float64)},
+            includes=error.includes,
+            index=self.index,
+            rows_key=(digest(self.y_test), tuple(self.index)),
+            reasons=missing,
+            label=self._label,
+        )
+
+
+def _sizes(design: Design) -> str:
+    """The numbers of draws in words; one draw of noise is not mentioned."""
+    counts = {
+        "training set": design.n_data,
+        "noise draw": design.n_noise,
+        "seed": design.n_init,
+        "test point": design.n_test,
+    }
+    return ", ".join(
+        f"{whole(count)} {name}{'s' if count > 1 else ''}"
+        for name, count in counts.items()
+        if count > 1 or name != "noise draw"
+    )
