@@ -15,8 +15,8 @@ import numpy as np
 import doubletrouble as dt
 from conformance.compare import Row, Sizes, extrapolated
 from conformance.theory import EVERY, Parts, Theory
-from doubletrouble.ensembles import overlaps
 from doubletrouble.simulation import Model
+from doubletrouble.theory import overlaps
 
 MEMBERS = (1.0, 2.0, math.inf)
 CHANGING = ("noise", "initialization", "resampling", "total")  # with K

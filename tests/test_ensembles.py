@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.ensembles import SUPPORT, as_ensemble, named_ensemble, overlaps
+from doubletrouble.ensembles import SUPPORT, as_ensemble, named_ensemble
+from doubletrouble.theory import overlaps
 from tests.schemes import KINDS, NAMES, example, sharing
 
 PROBLEM = dt.Problem(features_per_dim=1.7, samples_per_dim=1.2, ridge=1e-2, noise=0.6)

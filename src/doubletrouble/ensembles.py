@@ -1,4 +1,4 @@
-r"""Ensembles: how their members draw samples and features, and the error of their average.
+r"""Ensembles: how their members draw samples and features, and the products of their errors.
 
 K equal members are averaged. Each has P features and m of the N samples; any two share k of the
 features and n of the samples. A scheme is the four numbers
@@ -12,25 +12,17 @@ and whether the choice from a common set is a separate cause (`resamples`). Simu
 `draw_samples`. The theory, the command line, the page, the documentation and the property tests
 read these attributes: a new scheme is one subclass of `Scheme` (docs/extending.md).
 
-**Combination.** For a target of unit power and label noise of unit variance, the mean product of
-the errors of two members has the parts of `CrossTerms`. With `shared` those of two different
-members and `own` the excess of the square of one over them, each part of the average of K members
-is shared + own/K; times the power F² of the target, F⋆² of its nonlinear part or the noise variance
-τ² this is the error by cause ([dascoli2020] Sec. 5).
-
-**Committees** have members of their own sizes. An overlap is counted like the sizes themselves:
-per dimension for a `Member`, in features and samples for a `SpectralProblem`. Overlaps of several
-members must be sizes of intersections of sets: of any three, the parts that the first shares with
-the others fit into it, and the matrix of overlaps has no negative eigenvalue. (For more than three
-members these are necessary, not sufficient.)
+**Products.** For a target of unit power and label noise of unit variance, the mean product of the
+errors of two members has the parts of `CrossTerms`; `theory` combines them to the error of the
+average by cause.
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -39,12 +31,10 @@ from doubletrouble.parameters import (
     Declared,
     FloatArray,
     IntArray,
-    Numbers,
     Numeric,
     NumericField,
     OptionalField,
     Parameter,
-    Parts,
     Value,
     as_value,
     check_choice,
@@ -538,160 +528,7 @@ def _words(value: Numeric) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-# --- overlaps of the members of a committee ------------------------------------------------------
-
-Shared: TypeAlias = Literal["samples", "features", "both", "nothing"]
-"""Names of common overlaps of the members of a committee."""
-
-Sharing: TypeAlias = Shared | Sequence[Numeric] | Mapping[str, Numeric]
-"""A name, or the overlaps (features, samples), each a number or a matrix."""
-
-SHARINGS: tuple[str, ...] = get_args(Shared)
-
-_SLACK = 1e-12  # relative tolerance of an overlap that exceeds a size by rounding
-_SUM = 1e-9  # tolerance of the sum of weights
-
-
-class Overlaps(NamedTuple):
-    """Matrices of overlaps; the diagonal holds the members' own sizes."""
-
-    features: FloatArray  # (K, K)
-    samples: FloatArray  # (K, K)
-
-
-def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Sharing) -> Overlaps:
-    """Return the overlaps of members of these sizes, or raise ValueError if they are impossible.
-
-    >>> overlaps([2.0, 0.5], [1.0, 0.8], "samples").samples
-    array([[1. , 0.8],
-           [0.8, 0.8]])
-    >>> overlaps([2.0, 0.5], [1.0, 0.8], {"features": 0.6})
-    Traceback (most recent call last):
-    ValueError: shared features must be at most 0.5, the size of a member, got 0.6
-    """
-    if isinstance(sharing, str):
-        if sharing not in SHARINGS:
-            raise ValueError(
-                f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
-                f"got {sharing!r}"
-            )
-        of_features = np.inf if sharing in ("features", "both") else 0.0
-        of_samples = np.inf if sharing in ("samples", "both") else 0.0
-        return Overlaps(_most(features, of_features), _most(samples, of_samples))
-    if isinstance(sharing, Mapping):
-        if unknown := sorted(set(map(str, sharing)) - {"features", "samples"}):
-            raise ValueError(f"sharing must name features and samples only, got {unknown[0]!r}")
-        wanted: tuple[Numeric, Numeric] = (
-            sharing.get("features", 0.0),
-            sharing.get("samples", 0.0),
-        )
-    elif isinstance(sharing, Sequence) and len(sharing) == 2:
-        wanted = (sharing[0], sharing[1])
-    else:
-        raise TypeError(
-            f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
-            f"got {sharing!r}"
-        )
-    return Overlaps(
-        _matrix("shared features", wanted[0], features, glossary.SHARED_FEATURES),
-        _matrix("shared samples", wanted[1], samples, glossary.SHARED_SAMPLES),
-    )
-
-
-def shared(name: str, value: Numeric, spec: Parameter, first: Value, second: Value) -> Value:
-    """Check an overlap of two members against the sizes of both."""
-    overlap = checked(name, value, spec)
-    _refuse_more(name, np.asarray(overlap), np.minimum(first, second))
-    return overlap
-
-
-def _refuse_more(name: str, overlap: FloatArray, most: FloatArray) -> None:
-    """Raise ValueError for an overlap larger than the smaller of the two members."""
-    overlap, most = np.broadcast_arrays(overlap, most)
-    over = overlap > most * (1 + _SLACK)
-    if np.any(over):
-        bound = f"at most {most[over][0]:g}, the size of a member"
-        raise ValueError(f"{name} must be {bound}, got {overlap[over][0]:g}")
-
-
-def _most(sizes: Sequence[float], wanted: float) -> FloatArray:
-    """The largest possible overlaps (`wanted` = inf), or none (0)."""
-    own = np.asarray(sizes, dtype=np.float64)
-    overlap = np.where(np.eye(own.size) > 0, np.inf, wanted)
-    return np.minimum(overlap, np.minimum.outer(own, own))
-
-
-def _matrix(name: str, value: Numeric, sizes: Sequence[float], spec: Parameter) -> FloatArray:
-    """One overlap for every two members, or a matrix of them."""
-    own = np.asarray(sizes, dtype=np.float64)
-    count, overlap = own.size, np.asarray(checked(name, value, spec))
-    if overlap.ndim == 0:
-        overlap = np.full((count, count), overlap)
-    elif overlap.shape != (count, count):
-        raise ValueError(
-            f"{name} must be one number, or a matrix for {count} members, got shape {overlap.shape}"
-        )
-    elif not np.array_equal(overlap, overlap.T):
-        raise ValueError(f"{name} must be a symmetric matrix, got {overlap.tolist()!r}")
-    overlap = np.where(np.eye(count) > 0, own, overlap)
-    most = np.minimum.outer(own, own)
-    _refuse_more(name, overlap, most)
-    overlap = np.asarray(np.minimum(overlap, most))
-    finite = np.isfinite(own)
-    if not _fit_together(overlap[np.ix_(finite, finite)]):
-        raise ValueError(
-            f"{name} must be possible for all members at once, got {overlap.tolist()!r}"
-        )
-    return overlap
-
-
-def _fit_together(overlap: FloatArray) -> bool:
-    """Check the necessary conditions for intersections of sets: triples, and eigenvalues."""
-    own = np.diag(overlap)
-    for i, row in enumerate(overlap):
-        inside = row[:, None] + row[None, :] - overlap  # of member i: shared with j or with k
-        np.fill_diagonal(inside, 0.0)
-        if np.any(inside > own[i] * (1 + 1e-9)):
-            return False
-    scale = np.sqrt(own)
-    scaled = overlap / np.outer(scale, scale)
-    return not own.size or bool(np.linalg.eigvalsh(scaled)[0] > -1e-9 * own.size)
-
-
-def checked_weights(weights: Numeric, count: int) -> FloatArray:
-    """Return the weights of `count` members; raise ValueError unless they add up to one.
-
-    >>> checked_weights([0.25, 0.75], 2)
-    array([0.25, 0.75])
-    """
-    given = np.asarray(checked("weights", weights, glossary.WEIGHT))
-    if given.shape != (count,):
-        raise ValueError(f"weights must be one for each of {count}, got shape {given.shape}")
-    if not abs(float(given.sum()) - 1) <= _SUM:
-        raise ValueError(f"weights must add up to 1, got {float(given.sum()):g}")
-    return given
-
-
-def checked_members(members: object, kinds: tuple[type, ...]) -> tuple[Any, ...]:
-    """Return members as a tuple; raise unless each is a single point of one of these kinds."""
-    if isinstance(members, kinds) or not isinstance(members, Sequence):
-        raise TypeError(
-            f"members must be a list of one member or more, got {type(members).__name__}"
-        )
-    if not members:
-        raise ValueError("members must be a list of one member or more, got none")
-    all_members: tuple[Any, ...] = tuple(members)
-    for k, one in enumerate(all_members):
-        if not isinstance(one, kinds):
-            *others, last = (kind.__name__ for kind in kinds)
-            wanted = f"{', '.join(others)} or {last}" if others else last
-            raise TypeError(f"members[{k}] must be a {wanted}, got {type(one).__name__}")
-    if shapes := [one.shape for one in all_members if one.shape]:
-        raise ValueError(f"members must be single points, got fields of shape {shapes[0]}")
-    return all_members
-
-
-# --- the error of the average of members ---------------------------------------------------------
+# --- products of the errors of two members -------------------------------------------------------
 
 
 @dataclass(slots=True, kw_only=True)
@@ -722,95 +559,6 @@ class MemberTerms:
             ),
             own=CrossTerms(sampling=own.noise_sampling, interaction=own.noise_interaction),
         )
-
-
-@dataclass(slots=True, kw_only=True)
-class Amplitudes:
-    """Root powers of the target and of the noise, by which terms of unit power are scaled."""
-
-    signal: FloatArray | float  # F
-    nonlinear_signal: FloatArray | float  # F⋆
-    noise: FloatArray | float  # τ
-    test_noise: FloatArray | float  # τ̃
-
-
-def product_or_zero(factor: Numbers | float, value: Numbers | float) -> Numbers:
-    """Factor · value, with 0 · inf = 0: an absent cause does not contribute."""
-    return np.where((factor == 0) | (value == 0), 0.0, factor * value)
-
-
-def combine(
-    linear: MemberTerms,
-    nonlinear: MemberTerms | None,
-    at: Amplitudes,
-    per_member: Numbers | float,
-    resamples: Resampled | None,
-    *,
-    interactions: bool = False,
-    times: Callable[[Numbers | float, Numbers | float], Numbers] = np.multiply,
-) -> Parts:
-    """The error of the average of K = 1/`per_member` members, by cause.
-
-    `linear` are the terms of the linear target, `nonlinear` those of the nonlinear one. With
-    `interactions` the parts are those of `AnovaTerms`, else those of `ErrorTerms`, in which
-    [dascoli2020] Sec. 5 counts interactions to noise and initialization. The variance over each
-    member's own choice of samples, or of features, is `resampling`.
-    """
-    bias: Value = 0.0
-    initialization = sampling = interaction = resampling = bias
-    for amplitude, terms in ((at.signal, linear), (at.nonlinear_signal, nonlinear)):
-        if terms is None:
-            continue
-        power, shared, own = amplitude**2, terms.shared, terms.own
-        features: Numbers | float = times(per_member, own.initialization)
-        both: Numbers | float = times(per_member, own.interaction)
-        choice: Numbers | float = times(per_member, own.sampling)
-        if resamples == "features":
-            resampling = resampling + times(power, features + both)
-            features = both = 0.0
-        elif resamples == "samples":
-            resampling = resampling + times(power, choice)
-            choice = 0.0
-        bias = bias + power * shared.bias
-        initialization = initialization + times(power, shared.initialization + features)
-        sampling = sampling + times(power, shared.sampling + choice)
-        interaction = interaction + times(power, shared.interaction + both)
-    shared, own = linear.shared, linear.own
-    power = at.noise**2
-    noise_sampling = times(power, shared.noise_sampling + times(per_member, own.noise_sampling))
-    joint = shared.noise_interaction + times(per_member, own.noise_interaction)
-    noise_interaction = times(power, joint)
-    if interactions:
-        parts = {
-            "bias": bias,
-            "initialization": initialization,
-            "sampling": sampling,
-            "initialization_sampling": interaction,
-            "noise_sampling": noise_sampling,
-            "noise_initialization_sampling": noise_interaction,
-        }
-    else:
-        parts = {
-            "noise": noise_sampling + noise_interaction,
-            "initialization": initialization + interaction,
-            "sampling": sampling,
-            "bias": bias,
-        }
-    if times is np.multiply and np.isnan(sum(parts.values()) + resampling).any():
-        # 0 · inf, with an exact factor 0
-        return combine(
-            linear,
-            nonlinear,
-            at,
-            per_member,
-            resamples,
-            interactions=interactions,
-            times=product_or_zero,
-        )
-    parts["bayes"] = at.test_noise**2
-    if resamples is not None:
-        parts["resampling"] = resampling
-    return parts
 
 
 def scheme_words(scheme: Scheme) -> str:

@@ -40,13 +40,14 @@ from doubletrouble._display import (
 )
 from doubletrouble._numbers import plain, power, whole
 from doubletrouble.costs import Cost
-from doubletrouble.ensembles import Amplitudes, Ensemble
+from doubletrouble.ensembles import Ensemble
 from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES, symbol
 from doubletrouble.options import removed
 from doubletrouble.parameters import FloatArray, Numeric, Value, checked, number
 from doubletrouble.problems import SpectralProblem
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory import (
+    Amplitudes,
     FixedPoint,
     exact_error,
     has_power_law,

@@ -26,7 +26,6 @@ import numpy as np
 
 from doubletrouble import glossary
 from doubletrouble.activations import correlation
-from doubletrouble.ensembles import Sharing, checked_members, overlaps
 from doubletrouble.parameters import (
     MOST_SEEDS,
     Array,
@@ -49,6 +48,7 @@ from doubletrouble.simulation._fits import RidgeFit, feature_learner
 from doubletrouble.simulation._plan import n_test_points, refuse_empty, required_ridge
 from doubletrouble.simulation._result import CommitteeSimulation
 from doubletrouble.simulation._terms import OutputLayout
+from doubletrouble.theory import Sharing, checked_members, overlaps
 
 MODELS = ("features", "gaussian")
 

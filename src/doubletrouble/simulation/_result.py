@@ -23,7 +23,6 @@ from doubletrouble._numbers import number_in
 from doubletrouble._plots import Axes
 from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
-    Amplitudes,
     CrossTerms,
     Ensemble,
     EnsembleLike,
@@ -31,8 +30,6 @@ from doubletrouble.ensembles import (
     Scheme,
     Vote,
     as_ensemble,
-    checked_weights,
-    combine,
     scheme_words,
 )
 from doubletrouble.estimates import Estimate
@@ -66,6 +63,7 @@ from doubletrouble.simulation._ensembles import (
 )
 from doubletrouble.simulation._overlaps import OverlapDraws, jackknife, majority, power_parts
 from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
+from doubletrouble.theory import Amplitudes, checked_weights, combine
 
 _MODELS = {
     "features": "random features",

@@ -14,7 +14,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from doubletrouble.ensembles import Divide, Scheme, Sharing
+from doubletrouble.ensembles import Divide, Scheme
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import MaxMargin
 from doubletrouble.parameters import check_choice, check_flag
@@ -42,6 +42,7 @@ from doubletrouble.simulation._result import (
     Simulation,
 )
 from doubletrouble.simulation._terms import SimulatedTerms
+from doubletrouble.theory import Sharing
 
 
 def _draw_or_divergence(

@@ -38,19 +38,11 @@ from doubletrouble.convex import (
     separability,
     solved,
 )
-from doubletrouble.ensembles import (
-    SCHEMES,
-    Amplitudes,
-    CrossTerms,
-    MemberTerms,
-    Scheme,
-    Vote,
-    combine,
-)
+from doubletrouble.ensembles import SCHEMES, CrossTerms, MemberTerms, Scheme, Vote
 from doubletrouble.losses import Logistic, MaxMargin
 from doubletrouble.parameters import FloatArray, IntArray, Parts, Value, common_shape
 from doubletrouble.problems import Mixture, Problem
-from doubletrouble.theory._error import checked_measure
+from doubletrouble.theory._error import Amplitudes, checked_measure, combine
 
 _DIVERGENT = 1e70  # values at a surrogate ridge that stand for inf, in units of the labels' power
 _MANY = 1e12  # members that stand for infinitely many parts of the data

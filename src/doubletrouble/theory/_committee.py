@@ -13,6 +13,12 @@ minimum at
 
 Weights may be negative: a member whose error is a multiple of that of a better one is subtracted. A
 member of infinite error (P = N without ridge) has weight 0; identical members have equal weights.
+
+An overlap is counted like the sizes themselves: per dimension for a `Member`, in features and
+samples for a `SpectralProblem`. Overlaps of several members must be sizes of intersections of sets:
+of any three, the parts that the first shares with the others fit into it, and the matrix of
+overlaps has no negative eigenvalue. (For more than three members these are necessary, not
+sufficient.)
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
@@ -21,7 +27,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -29,24 +35,14 @@ import numpy.typing as npt
 from doubletrouble import _plots, glossary
 from doubletrouble._display import Content, Shown, committee_content
 from doubletrouble.activations import correlation
-from doubletrouble.ensembles import (
-    Amplitudes,
-    CrossTerms,
-    MemberTerms,
-    Sharing,
-    checked_members,
-    checked_weights,
-    combine,
-    overlaps,
-    product_or_zero,
-    shared,
-)
+from doubletrouble.ensembles import CrossTerms, MemberTerms
 from doubletrouble.estimates import ByValue
 from doubletrouble.parameters import (
     FloatArray,
     IntArray,
     Numbers,
     Numeric,
+    Parameter,
     Parts,
     Value,
     checked,
@@ -61,15 +57,25 @@ from doubletrouble.problems import (
 )
 from doubletrouble.results import ErrorTerms
 from doubletrouble.spectra import levels_of
-from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms
-from doubletrouble.theory._error import BLOCK, blockwise
+from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms, product_or_zero
+from doubletrouble.theory._error import BLOCK, Amplitudes, blockwise, combine
 from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, root_power, spectrum_of
 
 AnyMember: TypeAlias = Member | Problem | SpectralProblem
 
+Shared: TypeAlias = Literal["samples", "features", "both", "nothing"]
+"""Names of common overlaps of the members of a committee."""
+
+Sharing: TypeAlias = Shared | Sequence[Numeric] | Mapping[str, Numeric]
+"""A name, or the overlaps (features, samples), each a number or a matrix."""
+
+SHARINGS: tuple[str, ...] = get_args(Shared)
+
 _TARGET = ("signal", "noise", "nonlinear_signal", "test_noise")
 _SPECTRUM = ("law", "eigenvalues", "target_powers", "multiplicities", "tail")
 _SMALLEST = 1e-290  # smaller squares have few digits
+_SLACK = 1e-12  # relative tolerance of an overlap that exceeds a size by rounding
+_SUM = 1e-9  # tolerance of the sum of weights
 _RANK = 1e-13  # relative to the largest: smaller eigenvalues of scaled errors count as zero
 
 
@@ -323,6 +329,148 @@ def _correlation(a: Any, b: Any, shared_features: FloatArray) -> float:
         return 0.0
     sign = -1.0 if a.moments.linear * b.moments.linear < 0 else 1.0
     return sign * correlation(a.moments, b.moments)
+
+
+# --- overlaps of members -------------------------------------------------------------------------
+
+
+class Overlaps(NamedTuple):
+    """Matrices of overlaps; the diagonal holds the members' own sizes."""
+
+    features: FloatArray  # (K, K)
+    samples: FloatArray  # (K, K)
+
+
+def overlaps(features: Sequence[float], samples: Sequence[float], sharing: Sharing) -> Overlaps:
+    """Return the overlaps of members of these sizes, or raise ValueError if they are impossible.
+
+    >>> overlaps([2.0, 0.5], [1.0, 0.8], "samples").samples
+    array([[1. , 0.8],
+           [0.8, 0.8]])
+    >>> overlaps([2.0, 0.5], [1.0, 0.8], {"features": 0.6})
+    Traceback (most recent call last):
+    ValueError: shared features must be at most 0.5, the size of a member, got 0.6
+    """
+    if isinstance(sharing, str):
+        if sharing not in SHARINGS:
+            raise ValueError(
+                f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
+                f"got {sharing!r}"
+            )
+        of_features = np.inf if sharing in ("features", "both") else 0.0
+        of_samples = np.inf if sharing in ("samples", "both") else 0.0
+        return Overlaps(_most(features, of_features), _most(samples, of_samples))
+    if isinstance(sharing, Mapping):
+        if unknown := sorted(set(map(str, sharing)) - {"features", "samples"}):
+            raise ValueError(f"sharing must name features and samples only, got {unknown[0]!r}")
+        wanted: tuple[Numeric, Numeric] = (
+            sharing.get("features", 0.0),
+            sharing.get("samples", 0.0),
+        )
+    elif isinstance(sharing, Sequence) and len(sharing) == 2:
+        wanted = (sharing[0], sharing[1])
+    else:
+        raise TypeError(
+            f"sharing must be one of {', '.join(SHARINGS)}, or (features, samples) in common, "
+            f"got {sharing!r}"
+        )
+    return Overlaps(
+        _matrix("shared features", wanted[0], features, glossary.SHARED_FEATURES),
+        _matrix("shared samples", wanted[1], samples, glossary.SHARED_SAMPLES),
+    )
+
+
+def shared(name: str, value: Numeric, spec: Parameter, first: Value, second: Value) -> Value:
+    """Check an overlap of two members against the sizes of both."""
+    overlap = checked(name, value, spec)
+    _refuse_more(name, np.asarray(overlap), np.minimum(first, second))
+    return overlap
+
+
+def _refuse_more(name: str, overlap: FloatArray, most: FloatArray) -> None:
+    """Raise ValueError for an overlap larger than the smaller of the two members."""
+    overlap, most = np.broadcast_arrays(overlap, most)
+    over = overlap > most * (1 + _SLACK)
+    if np.any(over):
+        bound = f"at most {most[over][0]:g}, the size of a member"
+        raise ValueError(f"{name} must be {bound}, got {overlap[over][0]:g}")
+
+
+def _most(sizes: Sequence[float], wanted: float) -> FloatArray:
+    """The largest possible overlaps (`wanted` = inf), or none (0)."""
+    own = np.asarray(sizes, dtype=np.float64)
+    overlap = np.where(np.eye(own.size) > 0, np.inf, wanted)
+    return np.minimum(overlap, np.minimum.outer(own, own))
+
+
+def _matrix(name: str, value: Numeric, sizes: Sequence[float], spec: Parameter) -> FloatArray:
+    """One overlap for every two members, or a matrix of them."""
+    own = np.asarray(sizes, dtype=np.float64)
+    count, overlap = own.size, np.asarray(checked(name, value, spec))
+    if overlap.ndim == 0:
+        overlap = np.full((count, count), overlap)
+    elif overlap.shape != (count, count):
+        raise ValueError(
+            f"{name} must be one number, or a matrix for {count} members, got shape {overlap.shape}"
+        )
+    elif not np.array_equal(overlap, overlap.T):
+        raise ValueError(f"{name} must be a symmetric matrix, got {overlap.tolist()!r}")
+    overlap = np.where(np.eye(count) > 0, own, overlap)
+    most = np.minimum.outer(own, own)
+    _refuse_more(name, overlap, most)
+    overlap = np.asarray(np.minimum(overlap, most))
+    finite = np.isfinite(own)
+    if not _fit_together(overlap[np.ix_(finite, finite)]):
+        raise ValueError(
+            f"{name} must be possible for all members at once, got {overlap.tolist()!r}"
+        )
+    return overlap
+
+
+def _fit_together(overlap: FloatArray) -> bool:
+    """Check the necessary conditions for intersections of sets: triples, and eigenvalues."""
+    own = np.diag(overlap)
+    for i, row in enumerate(overlap):
+        inside = row[:, None] + row[None, :] - overlap  # of member i: shared with j or with k
+        np.fill_diagonal(inside, 0.0)
+        if np.any(inside > own[i] * (1 + 1e-9)):
+            return False
+    scale = np.sqrt(own)
+    scaled = overlap / np.outer(scale, scale)
+    return not own.size or bool(np.linalg.eigvalsh(scaled)[0] > -1e-9 * own.size)
+
+
+def checked_weights(weights: Numeric, count: int) -> FloatArray:
+    """Return the weights of `count` members; raise ValueError unless they add up to one.
+
+    >>> checked_weights([0.25, 0.75], 2)
+    array([0.25, 0.75])
+    """
+    given = np.asarray(checked("weights", weights, glossary.WEIGHT))
+    if given.shape != (count,):
+        raise ValueError(f"weights must be one for each of {count}, got shape {given.shape}")
+    if not abs(float(given.sum()) - 1) <= _SUM:
+        raise ValueError(f"weights must add up to 1, got {float(given.sum()):g}")
+    return given
+
+
+def checked_members(members: object, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+    """Return members as a tuple; raise unless each is a single point of one of these kinds."""
+    if isinstance(members, kinds) or not isinstance(members, Sequence):
+        raise TypeError(
+            f"members must be a list of one member or more, got {type(members).__name__}"
+        )
+    if not members:
+        raise ValueError("members must be a list of one member or more, got none")
+    all_members: tuple[Any, ...] = tuple(members)
+    for k, one in enumerate(all_members):
+        if not isinstance(one, kinds):
+            *others, last = (kind.__name__ for kind in kinds)
+            wanted = f"{', '.join(others)} or {last}" if others else last
+            raise TypeError(f"members[{k}] must be a {wanted}, got {type(one).__name__}")
+    if shapes := [one.shape for one in all_members if one.shape]:
+        raise ValueError(f"members must be single points, got fields of shape {shapes[0]}")
+    return all_members
 
 
 # --- committees ----------------------------------------------------------------------------------

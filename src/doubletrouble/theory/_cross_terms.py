@@ -51,11 +51,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from doubletrouble.ensembles import CrossTerms, MemberTerms, product_or_zero
+from doubletrouble.ensembles import CrossTerms, MemberTerms
 from doubletrouble.parameters import BoolArray, Numbers, Value
 from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum, limit_value
 
 TERM_NAMES = tuple(f.name for f in fields(CrossTerms))
+
+
+def product_or_zero(factor: Numbers | float, value: Numbers | float) -> Numbers:
+    """Factor · value, with 0 · inf = 0: an absent cause does not contribute."""
+    return np.where((factor == 0) | (value == 0), 0.0, factor * value)
 
 
 def at_limits(terms: CrossTerms, limit: BoolArray | bool) -> CrossTerms:

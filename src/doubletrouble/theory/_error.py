@@ -1,8 +1,12 @@
 r"""The error of an ensemble by cause, at every point of a problem.
 
 The fixed point of one member (`_fixed_point`) gives the shared and the own terms of its members for
-unit powers (`_cross_terms`); `ensembles.combine` combines them with the powers of the target and of
-the noise. Arrays of problems are evaluated in cache-sized blocks.
+unit powers (`_cross_terms`). Arrays of problems are evaluated in cache-sized blocks.
+
+**Combination.** With `shared` the terms of two different members and `own` the excess of the square
+of one over them, each part of the average of K members is shared + own/K; times the power F² of the
+target, F⋆² of its nonlinear part or the noise variance τ² this is the error by cause
+([dascoli2020] Sec. 5; `combine`, also for other losses, simulations and committees).
 
 **Differs from the paper.** The paper has a linear teacher only. The model responds to a nonlinear
 part of power F⋆² as to noise, but it is a function of the inputs: by the paper's definitions of the
@@ -30,15 +34,13 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 
 from doubletrouble.ensembles import (
-    Amplitudes,
     CrossTerms,
     EnsembleLike,
     MemberTerms,
+    Resampled,
     Scheme,
     Vote,
     as_ensemble,
-    combine,
-    product_or_zero,
 )
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import MEASURES, VOTE_MEASURES, Measure, measure_name
@@ -55,7 +57,7 @@ from doubletrouble.parameters import (
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import AnovaTerms, ErrorTerms, PsiTerms, fixed
 from doubletrouble.theory._bootstrap import bootstrap
-from doubletrouble.theory._cross_terms import member_terms
+from doubletrouble.theory._cross_terms import member_terms, product_or_zero
 from doubletrouble.theory._fixed_point import (
     FixedPoint,
     IsotropicSpectrum,
@@ -366,6 +368,93 @@ def checked_measure(problem: AnyProblem, measure: str | None, *, vote: bool = Fa
     case = "a vote" if vote else getattr(problem, "task", "regression")
     check_choice("measure", measure, allowed, case)
     return measure
+
+
+# --- the error of the average of members ---------------------------------------------------------
+
+
+@dataclass(slots=True, kw_only=True)
+class Amplitudes:
+    """Root powers of the target and of the noise, by which terms of unit power are scaled."""
+
+    signal: FloatArray | float  # F
+    nonlinear_signal: FloatArray | float  # F⋆
+    noise: FloatArray | float  # τ
+    test_noise: FloatArray | float  # τ̃
+
+
+def combine(
+    linear: MemberTerms,
+    nonlinear: MemberTerms | None,
+    at: Amplitudes,
+    per_member: Numbers | float,
+    resamples: Resampled | None,
+    *,
+    interactions: bool = False,
+    times: Callable[[Numbers | float, Numbers | float], Numbers] = np.multiply,
+) -> Parts:
+    """The error of the average of K = 1/`per_member` members, by cause.
+
+    `linear` are the terms of the linear target, `nonlinear` those of the nonlinear one. With
+    `interactions` the parts are those of `AnovaTerms`, else those of `ErrorTerms`, in which
+    [dascoli2020] Sec. 5 counts interactions to noise and initialization. The variance over each
+    member's own choice of samples, or of features, is `resampling`.
+    """
+    bias: Value = 0.0
+    initialization = sampling = interaction = resampling = bias
+    for amplitude, terms in ((at.signal, linear), (at.nonlinear_signal, nonlinear)):
+        if terms is None:
+            continue
+        power, shared, own = amplitude**2, terms.shared, terms.own
+        features: Numbers | float = times(per_member, own.initialization)
+        both: Numbers | float = times(per_member, own.interaction)
+        choice: Numbers | float = times(per_member, own.sampling)
+        if resamples == "features":
+            resampling = resampling + times(power, features + both)
+            features = both = 0.0
+        elif resamples == "samples":
+            resampling = resampling + times(power, choice)
+            choice = 0.0
+        bias = bias + power * shared.bias
+        initialization = initialization + times(power, shared.initialization + features)
+        sampling = sampling + times(power, shared.sampling + choice)
+        interaction = interaction + times(power, shared.interaction + both)
+    shared, own = linear.shared, linear.own
+    power = at.noise**2
+    noise_sampling = times(power, shared.noise_sampling + times(per_member, own.noise_sampling))
+    joint = shared.noise_interaction + times(per_member, own.noise_interaction)
+    noise_interaction = times(power, joint)
+    if interactions:
+        parts = {
+            "bias": bias,
+            "initialization": initialization,
+            "sampling": sampling,
+            "initialization_sampling": interaction,
+            "noise_sampling": noise_sampling,
+            "noise_initialization_sampling": noise_interaction,
+        }
+    else:
+        parts = {
+            "noise": noise_sampling + noise_interaction,
+            "initialization": initialization + interaction,
+            "sampling": sampling,
+            "bias": bias,
+        }
+    if times is np.multiply and np.isnan(sum(parts.values()) + resampling).any():
+        # 0 · inf, with an exact factor 0
+        return combine(
+            linear,
+            nonlinear,
+            at,
+            per_member,
+            resamples,
+            interactions=interactions,
+            times=product_or_zero,
+        )
+    parts["bayes"] = at.test_noise**2
+    if resamples is not None:
+        parts["resampling"] = resampling
+    return parts
 
 
 # --- evaluation over arrays ----------------------------------------------------------------------

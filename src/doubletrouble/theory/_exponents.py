@@ -49,14 +49,7 @@ from doubletrouble._display import (
     quantity_table,
 )
 from doubletrouble._numbers import power
-from doubletrouble.ensembles import (
-    EnsembleLike,
-    MemberTerms,
-    Scheme,
-    as_ensemble,
-    combine,
-    product_or_zero,
-)
+from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.glossary import axis_label, symbol
 from doubletrouble.palette import BLUE, GREEN, VERMILION
 from doubletrouble.parameters import (
@@ -73,10 +66,11 @@ from doubletrouble.parameters import (
 from doubletrouble.problems import Problem, SpectralProblem, require_ridge_regression
 from doubletrouble.results import ErrorTerms
 from doubletrouble.spectra import PowerLaw, SpectralLaw, TwoPowerLaw
-from doubletrouble.theory._cross_terms import member_terms
+from doubletrouble.theory._cross_terms import member_terms, product_or_zero
 from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
+    combine,
     coordinates,
     ensemble_parts,
     evaluate,

@@ -32,14 +32,7 @@ import numpy as np
 from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, solved_content
 from doubletrouble._numbers import plain, whole
-from doubletrouble.ensembles import (
-    CrossTerms,
-    EnsembleLike,
-    MemberTerms,
-    Scheme,
-    as_ensemble,
-    combine,
-)
+from doubletrouble.ensembles import CrossTerms, EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.estimates import ByValue
 from doubletrouble.glossary import TIME
 from doubletrouble.parameters import (
@@ -65,6 +58,7 @@ from doubletrouble.theory._cross_terms import (
 from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
+    combine,
     coordinates,
     evaluate,
     member_fixed_point,
