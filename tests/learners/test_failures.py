@@ -14,7 +14,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import doubletrouble as dt
-from doubletrouble.learners._fitting import FitIndex
+from doubletrouble.learners._decompose import FitIndex
 from doubletrouble.learners._sources import init_seed
 from doubletrouble.parameters import FloatArray
 from tests.learners.known import FEW, pool, random_features, source

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,9 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import doubletrouble as dt
-from doubletrouble.learners._fitting import FitIndex, Fits
+from doubletrouble.learners._decompose import DrawnFits, FitIndex
 from doubletrouble.parameters import FloatArray
+from doubletrouble.runs import Record
 from tests.learners.known import FEW, curved, least_squares, pool, random_features, source
 
 Count = Callable[[], list[FitIndex]]
@@ -25,13 +26,13 @@ Count = Callable[[], list[FitIndex]]
 def fitted(monkeypatch: pytest.MonkeyPatch) -> Count:
     """The indices fitted since the last call."""
     indices: list[FitIndex] = []
-    fit = Fits.fit
+    fit = DrawnFits.__call__
 
-    def counted(self: Fits, index: FitIndex, *args: Any) -> FloatArray:
-        indices.append(index)
-        return fit(self, index, *args)
+    def counted(self: DrawnFits, parameters: Mapping[str, Any]) -> Record:
+        indices.append(FitIndex(**parameters))
+        return fit(self, parameters)
 
-    monkeypatch.setattr(Fits, "fit", counted)
+    monkeypatch.setattr(DrawnFits, "__call__", counted)
 
     def since_last_call() -> list[FitIndex]:
         result = indices.copy()

@@ -69,7 +69,7 @@ def test_groups_stay_in_one_block_of_nearly_equal_size() -> None:
 
 def test_bootstrap_fits_draw_rows_of_their_window_and_differ() -> None:
     windows = design(seeded=False)
-    draws = [windows.training_rows(WindowFit(9, 2, r, bootstrap=True)) for r in range(2)]
+    draws = [windows.split(WindowFit(9, 2, r, bootstrap=True))[0] for r in range(2)]
     inside = np.flatnonzero(windows.in_window(WindowFit(9, 2, 0)))
     for rows in draws:
         assert len(rows) == len(inside)

@@ -1,21 +1,20 @@
-"""The error of any learner by cause, from fits of it on training sets of a pool or a source.
-
-Every fit is a cell of its own: one that kills its worker takes no other with it, and with a store
-each is stored when it is done.
-"""
+"""The error of any learner by cause, from fits of it on training sets of a pool or a source."""
 
 from __future__ import annotations  # help() then shows names, not their definitions
 
+import copy
 import hashlib
-import json
 import math
 import pickle
+import threading
 import time
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -26,23 +25,28 @@ from doubletrouble.learners._components import digest
 from doubletrouble.learners._decomposition import LearnerDecomposition
 from doubletrouble.learners._fitting import (
     Failure,
-    FitIndex,
-    Fits,
+    FitRows,
+    FitRunner,
     FitWarning,
     Learner,
+    LearnerFits,
     TaskName,
-    forget_training,
+    as_target,
+    content_hash,
+    data_hash,
     listed_failures,
+    recorded_warnings,
     summarized_warnings,
 )
 from doubletrouble.learners._losses import least_draws
 from doubletrouble.learners._predictions import decompose_predictions
-from doubletrouble.learners._running import content_hash, data_hash, run_fits
 from doubletrouble.learners._sources import (
     DataSource,
     GeneratorSource,
     Inputs,
     PoolSource,
+    TestSet,
+    TrainingSet,
     held_out,
     init_seed,
 )
@@ -56,16 +60,9 @@ from doubletrouble.parameters import (
     shown,
     whole_number,
 )
-from doubletrouble.runs import (
-    Cell,
-    Executor,
-    check_executor,
-    store_path,
-)
+from doubletrouble.runs import Executor, progress_bar
 
 ErrorsName: TypeAlias = Literal["raise", "collect"]
-
-REVISION = 1  # of the definition of the numbers; count up when draws or definitions change
 
 _FIRST = 3  # fits that stop a run if all of them fail
 
@@ -217,59 +214,56 @@ def decompose(
     ['bias', 'initialization', 'sampling']
     """
     started = time.perf_counter()
-    check_executor(executor, workers, scheduler)
+    runner = FitRunner.of(
+        store=store,
+        name=name,
+        executor=executor,
+        workers=workers,
+        scheduler=scheduler,
+        progress=progress,
+    )
     check_flag("include_test", include_test)
-    check_flag("progress", progress)
     check_level("confidence", confidence)
     check_choice("task", task, get_args(TaskName))
     check_choice("errors", errors, get_args(ErrorsName))
     check_choice("measure", measure, get_args(LearnerMeasure))
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
-    Learner.of(model)  # a wrong model is named before wrong rows
+    learner = Learner.of(model)  # a wrong model is named before wrong rows
     source = _source(X, y, n_samples=n_samples, noise=noise, groups=groups, n_test=n_test)
     if n_data is None:
         source, n_data = source._with_default_sets(seed)
-    n_data = whole_number("n_data", n_data, 1)
-    fits = Fits.of(
-        model,
+    fits = DrawnFits.of(
+        learner,
         source,
         task,
         seed=seed,
-        n_data=n_data,
-        n_init=n_init,
-        n_noise=n_noise,
-        default_noise=least_draws(measure),
+        n_data=whole_number("n_data", n_data, 1),
+        n_init=whole_number("n_init", n_init, 1),
+        n_noise=whole_number("n_noise", least_draws(measure) if n_noise is None else n_noise, 1),
+        requested_noise=n_noise or 1,
     )
     if measure != "squared" and fits.classes is None:
         raise ValueError(f"measure must be squared for regression, got {measure!r}")
     predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
     failures: list[Failure] = []
     warned: list[list[FitWarning]] = []
-    first = set(fits.indices[:_FIRST])
-    identity = "" if store is None else _identity(fits, name)
-    finished = run_fits(
-        fits,
-        fits.indices,
-        lambda index: _cell(fits, index, identity),
-        store=store_path(store),
-        executor=executor,
-        workers=workers,
-        scheduler=scheduler,
-        progress=progress,
-    )
+    keys = fits.keys
+    first = set(keys[:_FIRST])
     try:
-        for index, result, messages in finished:
-            warned.append(messages)
-            if not isinstance(result, str):
-                predictions[index] = result
-                continue
-            failures.append(Failure(index, init_seed(fits.seed, index.init), result))
-            if errors == "raise" and first <= {failure.fit for failure in failures}:
-                finished.close()
-                message = f"the first {len(first)} fits failed, {_listed(failures)}"
-                raise FitError(f"{message}; errors='collect' tries all fits", failures=failures)
+        with progress_bar(len(keys), unit="fit", progress=progress) as bar:
+            finished = runner.run(fits, keys, bar)
+            for key, result, messages in finished:
+                warned.append(messages)
+                if not isinstance(result, str):
+                    predictions[key] = result
+                    continue
+                failures.append(fits.failure(key, result))
+                if errors == "raise" and first <= {failure.fit for failure in failures}:
+                    finished.close()
+                    message = f"the first {len(first)} fits failed, {listed_failures(failures)}"
+                    raise FitError(f"{message}; errors='collect' tries all fits", failures=failures)
     finally:
-        forget_training()
+        _last.__dict__.clear()
     warning = summarized_warnings(warned)
     if warning:
         warnings.warn(warning, UserWarning, stacklevel=2)
@@ -288,23 +282,20 @@ def decompose(
 
     if not failures:
         return result_of(range(fits.n_data))
+    failures.sort()
     lost = {failure.fit.data for failure in failures}
     complete = [d for d in range(fits.n_data) if d not in lost]
-    left = len(fits.indices) - len(failures)
+    left = len(keys) - len(failures)
     where = "in the `predictions` of this error"
     if store is not None:
         where = f"in {store}: the same call computes only the failed ones again"
     raise FitError(
-        f"{len(failures)} of {len(fits.indices)} fits failed, {_listed(sorted(failures))}"
+        f"{len(failures)} of {len(keys)} fits failed, {listed_failures(failures)}"
         + (f" (the other {left} are {where})" if left else ""),
-        failures=sorted(failures),
+        failures=failures,
         predictions=predictions,
         partial=result_of(complete) if len(complete) > 1 else None,
     )
-
-
-def _listed(failures: Sequence[Failure]) -> str:
-    return listed_failures((one.place, one.message) for one in failures)
 
 
 def _source(X: Inputs, y: npt.ArrayLike | None, **options: Any) -> DataSource:
@@ -338,27 +329,142 @@ def _source(X: Inputs, y: npt.ArrayLike | None, **options: Any) -> DataSource:
     )
 
 
-# --- cells ---
+# --- fits ---
 
 
-def _cell(fits: Fits, index: FitIndex, identity: str) -> Cell:
-    """The cell of a fit; its key does not depend on the number of others."""
-    parameters = {
-        "identity": identity,
-        "seed": fits.seed,
-        "noisy": fits.n_noise > 1,
-        "shape": list(fits.target.shape),
-        "classification": fits.classes is not None,
-        **index._asdict(),
-    }
-    return Cell.of("fits", REVISION, parameters)
+class FitIndex(NamedTuple):
+    """The key of a fit: data set, draw of noise, initialization."""
+
+    data: int
+    noise: int
+    init: int
+
+    @property
+    def place(self) -> str:
+        """The index in words."""
+        return f"data set {self.data}, noise draw {self.noise}, initialization {self.init}"
+
+
+class _Drawn(NamedTuple):
+    """A training set of a run, and the warnings of its draw."""
+
+    run: str
+    number: int
+    data: TrainingSet
+    warned: list[FitWarning]
+
+
+_last = threading.local()  # the training set drawn last in this thread
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DrawnFits(LearnerFits[FitIndex]):
+    """All fits of a decomposition."""
+
+    key = FitIndex
+    kind: ClassVar[str] = "fits"
+
+    source: DataSource
+    test: TestSet
+    target: FloatArray  # of the predictions: (T,) or (T, outputs), one-hot for classes
+    seed: int
+    n_data: int
+    n_noise: int
+    n_init: int  # 1 for a deterministic learner
+    requested_init: int
+    requested_noise: int  # 1 unless given
+    hidden_noise: bool  # labels have noise that no draw changes
+    run: str  # of this object and its copies in workers alone
+
+    @classmethod
+    def of(
+        cls,
+        learner: Learner,
+        source: DataSource,
+        task: TaskName,
+        *,
+        seed: int,
+        n_data: int,
+        n_init: int,
+        n_noise: int,
+        requested_noise: int,
+    ) -> Self:
+        """Check the source, and draw the test set; nothing is fitted yet."""
+        classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
+        learner.check_kind("model", classification, is_auto=task == "auto")
+        source._check(n_data, seed=seed, classification=classification)
+        test = source.test(seed, classification=classification)
+        classes = source._class_labels(seed) if classification else None
+        return cls(
+            learner=learner,
+            source=source,
+            test=test,
+            target=as_target(test.y, classes),
+            classes=classes,
+            seed=seed,
+            n_data=n_data,
+            n_noise=source._noise_draws(n_noise),
+            n_init=1 if learner.is_deterministic else n_init,
+            requested_init=n_init,
+            requested_noise=requested_noise,
+            hidden_noise=source._hides_noise(seed),
+            run=uuid4().hex,
+        )
+
+    @property
+    def keys(self) -> list[FitIndex]:
+        """All fits, data set by data set."""
+        draws = product(range(self.n_data), range(self.n_noise), range(self.n_init))
+        return [FitIndex(*index) for index in draws]
+
+    def training(self, number: int) -> TrainingSet:
+        """One of the training sets."""
+        return self.source.training(
+            number, n_noise=self.n_noise, seed=self.seed, classes=self.classes
+        )
+
+    def seed_of(self, key: FitIndex) -> int:
+        """The seed of an initialization."""
+        return init_seed(self.seed, key.init)
+
+    def rows(self, key: FitIndex) -> FitRows:
+        """Copies, since learners may work in place; each thread keeps the training set for more."""
+        drawn: _Drawn | None = getattr(_last, "drawn", None)
+        if drawn is None or (drawn.run, drawn.number) != (self.run, key.data):
+            with recorded_warnings() as messages:
+                data = self.training(key.data)
+            drawn = _last.drawn = _Drawn(self.run, key.data, data, messages)
+        X, y, X_test = map(_copied, (drawn.data.X, drawn.data.y[key.noise], self.test.X))
+        return FitRows(X, y, X_test, self.seed_of(key), self.target.shape, drawn.warned)
+
+    def contents(self, name: str | None) -> list[object]:
+        """The source, the test set and the first training set; the last two are always hashed."""
+        known = [content_hash(self.source, name), *map(data_hash, (self.test.X, self.test.y))]
+        try:
+            data = self.training(0)
+        except Exception:  # noqa: BLE001 (a fit with an error in `sample` fails)
+            return [*known]
+        return [*known, *map(data_hash, (data.X, *data.y[:2]))]
+
+    def described(self, key: FitIndex) -> dict[str, object]:
+        """The draws, and the form of the predictions."""
+        return {
+            "seed": self.seed,
+            "noisy": self.n_noise > 1,
+            "shape": list(self.target.shape),
+            "classification": self.classes is not None,
+        }
+
+
+def _copied(array: Inputs) -> Inputs:
+    return array.copy() if hasattr(array, "copy") else copy.deepcopy(array)
 
 
 # --- the result ---
 
 
 def _result(
-    fits: Fits,
+    fits: DrawnFits,
     predictions: FloatArray,
     sets: Sequence[int],
     *,
@@ -413,7 +519,7 @@ def _result(
     )
 
 
-def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
+def _notes(fits: DrawnFits, predictions: FloatArray) -> list[str]:
     """Notes on the source and on the learner."""
     learner, source, n_noise = fits.learner, fits.source, predictions.shape[1]
     notes = [
@@ -428,7 +534,7 @@ def _notes(fits: Fits, predictions: FloatArray) -> list[str]:
     return notes
 
 
-def _fingerprint(fits: Fits, predictions: FloatArray) -> str:
+def _fingerprint(fits: DrawnFits, predictions: FloatArray) -> str:
     """Equal for the same draws of a source: a digest of its test set and of a training set."""
     hashed = hashlib.blake2b()
     try:
@@ -442,24 +548,3 @@ def _fingerprint(fits: Fits, predictions: FloatArray) -> str:
     except Exception:  # noqa: BLE001 (inputs are of any class, and the fits are done)
         return digest(predictions)
     return hashed.hexdigest()
-
-
-# --- identity of stored fits ---
-
-
-def _identity(fits: Fits, name: str | None) -> str:
-    """The learner, the source and the name in the key of a stored fit.
-
-    The learner and the source are identified by their content, where they have one that can be
-    hashed, and need a name otherwise. The test set and the first training set are always hashed.
-    """
-    parts = [
-        content_hash(fits.learner.model, name),
-        content_hash(fits.source, name),
-        *map(data_hash, (fits.test.X, fits.test.y)),
-    ]
-    try:
-        data = fits.training(0)
-    except Exception:  # noqa: BLE001 (a fit with an error in `sample` fails)
-        return json.dumps([name, *parts])
-    return json.dumps([name, *parts, *map(data_hash, (data.X, *data.y[:2]))])

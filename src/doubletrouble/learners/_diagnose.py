@@ -18,7 +18,7 @@ from doubletrouble._numbers import CONFIDENCE, percent, plain
 from doubletrouble.learners._comparison import LearnerComparison
 from doubletrouble.learners._diagnosis import OPTIONS, Diagnosis
 from doubletrouble.learners._extrapolation import Extrapolation, RowMultipliers
-from doubletrouble.learners._fitting import FitWarning, Learner, TaskName, summarized_warnings
+from doubletrouble.learners._fitting import FitRunner, Learner, TaskName, summarized_warnings
 from doubletrouble.learners._losses import zero_one_loss
 from doubletrouble.learners._measurements import (
     Alternative,
@@ -28,29 +28,29 @@ from doubletrouble.learners._measurements import (
     totals,
 )
 from doubletrouble.learners._sources import Inputs
-from doubletrouble.learners._window_fits import BlockedRows, Fitted, WindowFits
 from doubletrouble.learners._windows import (
     CHECK,
     FULL,
     N_BLOCKS,
     PROBES,
     RUNGS,
+    BlockedRows,
+    Fitted,
     WindowDesign,
     WindowFit,
+    WindowFits,
 )
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
     check_choice,
-    check_flag,
     check_level,
     number,
     whole_number,
 )
-from doubletrouble.runs import Executor, ProgressBar, check_executor, progress_bar, store_path
+from doubletrouble.runs import Executor, ProgressBar, progress_bar
 
-_FEWEST_RUNGS = 3
 _LAW_OFF = 0.1  # relative
 _ROUNDING = 1e-10  # differences of predictions below it do not count
 _MOST_NOISE = 2.0  # times the spread of the labels, whose noise is part of it
@@ -177,10 +177,16 @@ def diagnose(
         noise=noise,
         seed=seed,
         confidence=confidence,
-        options=_options(store, name, executor, workers, scheduler, progress=progress),
+        runner=FitRunner.of(
+            store=store,
+            name=name,
+            executor=executor,
+            workers=workers,
+            scheduler=scheduler,
+            progress=progress,
+        ),
     )
-    others = run.alternatives(alternatives)
-    return run.diagnosis("", run.learners[""], others)
+    return run.diagnosis("", run.alternatives(alternatives))
 
 
 def compare(
@@ -296,36 +302,19 @@ def compare(
         noise=noise,
         seed=seed,
         confidence=confidence,
-        options=_options(store, name, executor, workers, scheduler, progress=progress),
+        runner=FitRunner.of(
+            store=store,
+            name=name,
+            executor=executor,
+            workers=workers,
+            scheduler=scheduler,
+            progress=progress,
+        ),
     )
     diagnoses = {}
-    for key, learner in run.learners.items():
-        diagnoses[key] = run.diagnosis(key, learner)
+    for key in models:  # a warning of the fits is that of the caller
+        diagnoses[key] = run.diagnosis(key, {})
     return LearnerComparison(diagnoses=diagnoses)
-
-
-def _options(
-    store: str | Path | None,
-    name: str | None,
-    executor: Executor | None,
-    workers: int | None,
-    scheduler: str | None,
-    *,
-    progress: bool,
-) -> dict[str, Any]:
-    """The options of `WindowFits.run`."""
-    check_executor(executor, workers, scheduler)
-    check_flag("progress", progress)
-    if not (name is None or (isinstance(name, str) and name)):
-        raise ValueError(f"name must be a string that is not empty, got {name!r}")
-    return {
-        "store": store_path(store),
-        "name": name,
-        "executor": executor,
-        "workers": workers,
-        "scheduler": scheduler,
-        "progress": progress,
-    }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -338,7 +327,7 @@ class _Learners:
     floor: float | None  # the variance of label noise, summed over outputs
     confidence: float
     is_auto: bool  # the task is that of the learner
-    options: dict[str, Any]
+    runner: FitRunner
 
     @classmethod
     def of(
@@ -354,7 +343,7 @@ class _Learners:
         noise: float | None,
         seed: int,
         confidence: float,
-        options: dict[str, Any],
+        runner: FitRunner,
     ) -> Self:
         """Validate all arguments; nothing is fitted yet."""
         check_choice("task", task, get_args(TaskName))
@@ -366,7 +355,7 @@ class _Learners:
         first = next(iter(learners.values()))
         classification = bool(first.is_classifier) if task == "auto" else task == "classification"
         for key, learner in learners.items():
-            _check_kind(names[key], learner, classification, is_auto=task == "auto")
+            learner.check_kind(names[key], classification, is_auto=task == "auto")
         if measure != "squared" and not classification:
             raise ValueError(f"measure must be squared for regression, got {measure!r}")
         variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
@@ -385,7 +374,7 @@ class _Learners:
             floor=None if variance is None else variance * table.target.shape[1],
             confidence=confidence,
             is_auto=task == "auto",
-            options=options,
+            runner=runner,
         )
 
     def alternatives(self, models: Any) -> dict[str, Learner]:
@@ -395,33 +384,29 @@ class _Learners:
         if not isinstance(models, Mapping):
             raise TypeError(f"alternatives must be learners by name, got {type(models).__name__}")
         _check_names("alternatives", models)
-        learners = {}
-        for name, model in models.items():
-            learners[name] = Learner.of(model, "alternatives")
+        learners = {name: Learner.of(model, "alternatives") for name, model in models.items()}
+        for learner in learners.values():
             kind = self.table.classes is not None
-            _check_kind("alternatives", learners[name], kind, is_auto=self.is_auto)
+            learner.check_kind("alternatives", kind, is_auto=self.is_auto)
         return learners
 
-    def _fits(self, learner: Learner, *, seeded: bool) -> WindowFits:
-        design = self.table.design(seeded=seeded, rungs=RUNGS)
-        return WindowFits(learner=learner, table=self.table, design=design)
-
-    def _options_of(self, key: str) -> dict[str, Any]:
-        """The options for one learner: stored fits of several need names of their own."""
-        name = self.options["name"]
-        return self.options | {"name": f"{name}: {key}" if name and key else name}
-
-    def diagnosis(
-        self, key: str, learner: Learner, alternatives: Mapping[str, Learner] | None = None
-    ) -> Diagnosis:
+    def diagnosis(self, key: str, alternatives: Mapping[str, Learner]) -> Diagnosis:
         """Make all fits of a learner, and 10 or 20 of each alternative."""
-        started, table, others = time.perf_counter(), self.table, alternatives or {}
-        total = self._n_fits(learner, others, seeded=not learner.is_deterministic)
-        shown = self.options["progress"]
-        with progress_bar(total, unit="fit", description=key, progress=shown) as bar:
-            fitted, seeded = self._fitted(key, learner, others, bar)
-            design = table.design(seeded=seeded, rungs=_usable_rungs(fitted))
-            compared, warned = self._compared(others, design, bar)
+        started, table, learner = time.perf_counter(), self.table, self.learners[key]
+        with progress_bar(
+            self._n_fits(learner, alternatives, seeded=not learner.is_deterministic),
+            unit="fit",
+            description=key,
+            progress=self.runner.progress,
+        ) as bar:
+            fitted, seeded = self._fitted(key, alternatives, bar)
+            design = table.design(seeded=seeded, rungs=fitted.rungs)
+            compared = {}
+            for name, other in alternatives.items():
+                compared[name] = Fitted()
+                windows = _folds(other, seeded=seeded)
+                self._run(name, other, design, windows, bar, compared[name])
+                compared[name].raise_failures()
         measured = Measurements.of(design, fitted.predictions, table.target)
         multipliers = RowMultipliers(table.n_samples, table.seed, table.groups)
         too_large = (self.floor or 0.0) > measured.total[FULL].mean
@@ -432,13 +417,14 @@ class _Learners:
             *_notes(fitted, extrapolation, design, learner),
             *table.notes(measured.total[FULL].by_row),
         ]
-        if warning := summarized_warnings([*fitted.warned, *warned]):
+        warned = [message for one in (fitted, *compared.values()) for message in one.warned]
+        if warning := summarized_warnings(warned):
             warnings.warn(warning, UserWarning, stacklevel=3)
             notes.append(f"{warning}.")
         losses: dict[LearnerMeasure, Loss] = {"log": cross_entropy, "zero_one": zero_one_loss}
         diagnosis = Diagnosis(
             n_samples=table.n_samples,
-            n_fits=len(fitted.warned) + len(warned),
+            n_fits=len(warned),
             seconds=time.perf_counter() - started,
             notes=tuple(notes),
             classes=table.classes,
@@ -456,7 +442,10 @@ class _Learners:
             },
             extrapolation=extrapolation,
             multipliers=multipliers,
-            alternatives=compared,
+            alternatives={
+                name: Alternative.of(design, one.predictions, table.target)
+                for name, one in compared.items()
+            },
             key=("diagnosis", table.fingerprint, table.seed),
             confidence=self.confidence,
         )
@@ -464,12 +453,12 @@ class _Learners:
         return replace(diagnosis, notes=(*notes, excess)) if excess else diagnosis
 
     def _fitted(
-        self, key: str, learner: Learner, alternatives: Mapping[str, Learner], bar: ProgressBar
+        self, key: str, alternatives: Mapping[str, Learner], bar: ProgressBar
     ) -> tuple[Fitted, bool]:
         """All fits of a learner, and whether its seed has an effect."""
-        options = self._options_of(key)
-        fits = self._fits(learner, seeded=True)
-        fitted = fits.run(PROBES, bar, **options | {"workers": None})  # no pool for six fits
+        learner, fitted = self.learners[key], Fitted()
+        design = self.table.design(seeded=True, rungs=RUNGS)
+        self._run(key, learner, design, PROBES, bar, fitted, workers=None)  # no pool for six fits
         fitted.raise_failures()
         seeded = not all(
             _are_equal(fitted.predictions[fit], fitted.predictions[fit._replace(round=1)])
@@ -480,31 +469,35 @@ class _Learners:
             for fit in PROBES:  # those windows of the other permutation are fitted later
                 if fit.round == 1:
                     del fitted.predictions[fit]
-            fits = self._fits(learner, seeded=False)
+            design = self.table.design(seeded=False, rungs=RUNGS)
         bar.total = self._n_fits(learner, alternatives, seeded=seeded)
-        fitted.update(fits.run(fits.design.fits, bar, **options))
+        self._run(key, learner, design, design.fits, bar, fitted)
         return fitted, seeded
+
+    def _run(
+        self,
+        key: str,
+        learner: Learner,
+        design: WindowDesign,
+        fits: Sequence[WindowFit],
+        bar: ProgressBar,
+        into: Fitted,
+        **changes: Any,
+    ) -> None:
+        """Make some fits of one learner: stored fits of several need names of their own."""
+        name = self.runner.name
+        runner = replace(self.runner, name=f"{name}: {key}" if name and key else name, **changes)
+        windows = WindowFits(
+            learner=learner, classes=self.table.classes, table=self.table, design=design
+        )
+        windows.run(fits, runner, bar, into)
 
     def _n_fits(
         self, learner: Learner, alternatives: Mapping[str, Learner], *, seeded: bool
     ) -> int:
         """The number of all fits."""
-        own = len(PROBES) + len(self._fits(learner, seeded=seeded).design.fits)
+        own = len(PROBES) + len(self.table.design(seeded=seeded, rungs=RUNGS).fits)
         return own + sum(len(_folds(other, seeded=seeded)) for other in alternatives.values())
-
-    def _compared(
-        self, alternatives: Mapping[str, Learner], design: WindowDesign, bar: ProgressBar
-    ) -> tuple[dict[str, Alternative], list[list[FitWarning]]]:
-        """The error of other learners on the same folds, and the warnings of their fits."""
-        errors, warned = {}, []
-        for name, learner in alternatives.items():
-            fits = WindowFits(learner=learner, table=self.table, design=design)
-            windows = _folds(learner, seeded=design.seeded)
-            fitted = fits.run(windows, bar, **self._options_of(name))
-            fitted.raise_failures()
-            errors[name] = Alternative.of(design, fitted.predictions, self.table.target)
-            warned += fitted.warned
-        return errors, warned
 
 
 def _folds(learner: Learner, *, seeded: bool) -> list[WindowFit]:
@@ -528,25 +521,6 @@ def _are_equal(first: FloatArray, second: FloatArray) -> bool:
     return np.allclose(first, second, rtol=_ROUNDING, atol=_ROUNDING * float(np.ptp(first)))
 
 
-def _check_kind(name: str, learner: Learner, classification: bool, *, is_auto: bool) -> None:
-    """Raise for a regressor of classes, and for a classifier unless `task` is a regression."""
-    wrong = learner.is_classifier is (not classification)
-    if wrong and (classification or is_auto):
-        kind = "classifier" if classification else "regressor"
-        raise ValueError(f"{name} must be a {kind}, got {type(learner.model).__name__}")
-
-
-def _usable_rungs(fitted: Fitted) -> tuple[int, ...]:
-    """The rungs without a failure; small windows may have too few rows for a learner."""
-    failed = {fit.rung for fit in fitted.failures}
-    if any(fit.again or fit.bootstrap for fit in fitted.failures):
-        failed.add(FULL)
-    rungs = tuple(rung for rung in RUNGS if rung > max(failed, default=0))
-    if len(rungs) < _FEWEST_RUNGS:
-        fitted.raise_failures()
-    return rungs
-
-
 def _notes(
     fitted: Fitted, extrapolation: Extrapolation, design: WindowDesign, learner: Learner
 ) -> list[str]:
@@ -566,7 +540,7 @@ def _notes(
             "effect."
         )
     if lost := [rung for rung in RUNGS if rung not in design.rungs]:
-        reason = next(iter(fitted.failures.values()))
+        reason = fitted.failures[0].message
         notes.append(
             f"Fits on {_percent(lost)} of the rows failed and are left out: {reason.rstrip('.')}."
         )

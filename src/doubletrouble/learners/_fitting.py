@@ -1,93 +1,57 @@
-"""Fits of a learner: an estimator or a function, seeded, on training sets of a source.
+"""Fits of a learner: seeded, on some rows, predicting others; here, in workers, or from a store.
 
-A fit that fails does not stop the others. Warnings of a fit are recorded and returned with its
-predictions, also by worker processes, and are reported once for all fits.
+A learner is an estimator or a function. A fit that fails does not stop the others. Warnings of a
+fit are recorded and returned with its predictions, also by worker processes, and are reported once
+for all fits. Every fit is a cell of its own: one that kills its worker takes no other with it, and
+with a store each is stored when it is done.
 """
+
+from __future__ import annotations
 
 import copy
 import inspect
+import pickle
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
-from uuid import uuid4
+from io import BytesIO
+from pathlib import Path
+from types import FunctionType
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.errors import require
+from doubletrouble.errors import SweepInterrupted, require
 from doubletrouble.learners._components import LARGEST
-from doubletrouble.learners._sources import (
-    DataSource,
-    Inputs,
-    TestSet,
-    TrainingSet,
-    init_seed,
-    one_hot,
+from doubletrouble.learners._sources import Inputs, one_hot
+from doubletrouble.parameters import FloatArray, Labels, check_flag, refuse_masked
+from doubletrouble.runs import (
+    DONE,
+    Cell,
+    Executor,
+    ProgressBar,
+    Record,
+    Store,
+    check_executor,
+    decode,
+    digest,
+    one_thread,
+    run_cells,
+    store_path,
 )
-from doubletrouble.parameters import FloatArray, Labels, refuse_masked, whole_number
-from doubletrouble.runs import Record
 
-_N_NOISE = 2  # draws of label noise by default
+REVISION = 1  # of the definition of the fits; count up when draws or definitions change
+
+TaskName: TypeAlias = Literal["auto", "regression", "classification"]
+
 _SEED_NAMES = ("random_state", "random_seed", "seed")
 _SHOWN = 3  # failures and warnings in a message
 _LONGEST_WARNING = 200
-
-
-class FitIndex(NamedTuple):
-    """The index of a fit: data set, draw of noise, initialization."""
-
-    data: int
-    noise: int
-    init: int
-
-
-class Failure(NamedTuple):
-    """A fit that failed."""
-
-    fit: FitIndex
-    seed: int
-    message: str
-
-    @property
-    def place(self) -> str:
-        """The index and the seed."""
-        d, n, k = self.fit
-        return f"data set {d}, noise draw {n}, initialization {k} (seed {self.seed})"
-
-    def __str__(self) -> str:
-        """The index, the seed and the message."""
-        return f"{self.place}: {self.message}"
-
-
-def listed_failures(failures: Iterable[tuple[str, str]]) -> str:
-    """The places of fits that failed, the first ones with each message.
-
-    >>> listed_failures([("fit 1", "too large"), ("fit 2", "too large"), ("fit 5", "empty")])
-    'fit 1, fit 2: too large; fit 5: empty'
-    """
-    places: dict[str, list[str]] = {}
-    for place, message in failures:
-        places.setdefault(message, []).append(place)
-    shown = [
-        f"{', '.join(some[:_SHOWN])}{', ...' if len(some) > _SHOWN else ''}: {message}"
-        for message, some in list(places.items())[:_SHOWN]
-    ]
-    return "; ".join([*shown, "..."] if len(places) > _SHOWN else shown)
-
-
-class FitWarning(NamedTuple):
-    """A warning of a fit."""
-
-    category: str
-    message: str
-
-
-TaskName: TypeAlias = Literal["auto", "regression", "classification"]
 
 
 # --- learners ---
@@ -98,7 +62,7 @@ class Learner:
     """A scikit-learn estimator, or a function `fit(X, y, seed)` that returns `predict(X)`."""
 
     model: Any  # an unfitted clone of the estimator, or the function
-    is_estimator: bool
+    clone: Callable[[Any], Any] | None = None  # an unfitted copy of an estimator
     is_classifier: bool | None = None  # None if it is not known
     seeds: tuple[str, ...] = ()  # parameters of the estimator that are seeds
     splitters: tuple[str, ...] = ()  # parameters that split data at random
@@ -123,7 +87,7 @@ class Learner:
             raise TypeError(message) from None
         except ValueError:  # built-in functions have no signature
             pass
-        return cls(model=model, is_estimator=False)
+        return cls(model=model)
 
     @classmethod
     def _of_estimator(cls, estimator: Any) -> Self:
@@ -131,7 +95,7 @@ class Learner:
         parameters = estimator.get_params(deep=True)
         return cls(
             model=base.clone(estimator),
-            is_estimator=True,
+            clone=base.clone,
             is_classifier=bool(base.is_classifier(estimator)),
             seeds=tuple(sorted(k for k in parameters if k.rpartition("__")[2] in _SEED_NAMES)),
             splitters=tuple(sorted(k for k, v in parameters.items() if _splits_at_random(v))),
@@ -140,7 +104,7 @@ class Learner:
     @property
     def is_deterministic(self) -> bool:
         """Whether it is an estimator without a seed."""
-        return self.is_estimator and not (self.seeds or self.splitters)
+        return self.clone is not None and not (self.seeds or self.splitters)
 
     @property
     def probability_notes(self) -> list[str]:
@@ -158,13 +122,22 @@ class Learner:
         note = "The learner has no random_state: it is deterministic, with one fit each."
         return [*self.probability_notes, note]
 
+    def check_kind(self, name: str, classification: bool, *, is_auto: bool) -> None:
+        """Raise for a regressor of classes, and for a classifier unless `task` is a regression."""
+        wrong = self.is_classifier is (not classification)
+        if wrong and (classification or is_auto):
+            kind = "classifier" if classification else "regressor"
+            raise ValueError(f"{name} must be a {kind}, got {type(self.model).__name__}")
+
     def predictions(
         self, X: Inputs, y: Labels, seed: int, X_test: Inputs, classes: Labels | None
     ) -> FloatArray:
         """Fit, and predict at the test points: numbers, or probabilities of `classes`."""
-        if not self.is_estimator:
+        if classes is not None:
+            _check_classes(y, classes)
+        if self.clone is None:
             return self._by_function(X, y, seed, X_test)
-        model = require("sklearn.base", "estimators").clone(self.model)
+        model = self.clone(self.model)
         model.set_params(**self._seeded(seed))
         model.fit(X, y)
         if classes is None:
@@ -210,129 +183,38 @@ def _as_array(predictions: npt.ArrayLike) -> FloatArray:
     return np.asarray(predictions)
 
 
-# --- fits ---
-
-
-class _Drawn(NamedTuple):
-    """A training set of a run, and the warnings of its draw."""
-
-    run: str
-    number: int
-    data: TrainingSet
-    warned: list[FitWarning]
-
-
-_last = threading.local()  # the training set drawn last in this thread
-
-
-def forget_training() -> None:
-    """Release the training set drawn last in this thread."""
-    _last.__dict__.clear()
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Fits:
-    """All fits of a decomposition; called with the parameters of a cell, it makes one of them."""
-
-    learner: Learner
-    source: DataSource
-    test: TestSet
-    target: FloatArray  # of the predictions: (T,) or (T, outputs), one-hot for classes
-    classes: Labels | None
-    seed: int
-    n_data: int
-    n_noise: int
-    n_init: int  # 1 for a deterministic learner
-    requested_init: int
-    requested_noise: int  # 1 unless given
-    hidden_noise: bool  # labels have noise that no draw changes
-    run: str  # of this object and its copies in workers alone
-
-    @classmethod
-    def of(
-        cls,
-        model: Any,
-        source: DataSource,
-        task: TaskName,
-        *,
-        seed: int,
-        n_data: int,
-        n_init: int,
-        n_noise: int | None,
-        default_noise: int = _N_NOISE,
-    ) -> Self:
-        """Validate the arguments of `decompose`; nothing is fitted yet."""
-        learner, n_init = Learner.of(model), whole_number("n_init", n_init, 1)
-        draws = whole_number("n_noise", default_noise if n_noise is None else n_noise, 1)
-        classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
-        if classification and learner.is_classifier is False:
-            raise ValueError(f"model must be a classifier for {task=}, got {type(model).__name__}")
-        source._check(n_data, seed=seed, classification=classification)
-        test = source.test(seed, classification=classification)
-        classes = source._class_labels(seed) if classification else None
-        return cls(
-            learner=learner,
-            source=source,
-            test=test,
-            target=_target(test, classes),
-            classes=classes,
-            seed=seed,
-            n_data=n_data,
-            n_noise=source._noise_draws(draws),
-            n_init=1 if learner.is_deterministic else n_init,
-            requested_init=n_init,
-            requested_noise=n_noise or 1,
-            hidden_noise=source._hides_noise(seed),
-            run=uuid4().hex,
+def as_target(y: Labels, classes: Labels | None) -> FloatArray:
+    """Labels as the target of predictions, one-hot for classes."""
+    if classes is not None:
+        if y.ndim != 1:
+            raise ValueError(f"y must have one class for each row, got shape {y.shape}")
+        if len(classes) < 2:
+            raise ValueError(f"y must have 2 or more classes, got only {classes[0]!s}")
+        return one_hot(y, classes)
+    if y.dtype.kind not in "iufb":
+        raise TypeError(
+            f"y must be numbers for a regression, got {y.dtype}; classes need a classifier, or "
+            "task='classification'"
         )
+    return y.astype(np.float64)
 
-    @property
-    def indices(self) -> list[FitIndex]:
-        """All fits, data set by data set."""
-        draws = product(range(self.n_data), range(self.n_noise), range(self.n_init))
-        return [FitIndex(*index) for index in draws]
 
-    def __call__(self, parameters: Mapping[str, Any]) -> Record:
-        """The record of a cell, which is one fit: its predictions and its warnings."""
-        index = FitIndex(*(parameters[name] for name in FitIndex._fields))
-        try:
-            drawn = self._cached_training(index.data)
-            with recorded_warnings() as messages:
-                predictions = self.fit(index, drawn.data)
-        except SystemExit as error:
-            raise RuntimeError(f"the learner called sys.exit({error.code!r})") from None
-        warned = [list(message) for message in (*drawn.warned, *messages)]
-        return {"predictions": predictions, "warned": warned}
-
-    def _cached_training(self, number: int) -> "_Drawn":
-        """A training set; each thread keeps the last one it drew, for the next fit on it."""
-        drawn: _Drawn | None = getattr(_last, "drawn", None)
-        if drawn is None or (drawn.run, drawn.number) != (self.run, number):
-            with recorded_warnings() as messages:
-                data = self.training(number)
-            drawn = _last.drawn = _Drawn(self.run, number, data, messages)
-        return drawn
-
-    def training(self, number: int) -> TrainingSet:
-        """One of the training sets."""
-        return self.source.training(
-            number, n_noise=self.n_noise, seed=self.seed, classes=self.classes
+def _check_classes(y: Labels, classes: Labels) -> None:
+    """Raise unless a training set has two classes or more, all of them known."""
+    seen = np.unique(y)
+    if len(seen) < 2:
+        raise ValueError(
+            f"a training set must have 2 or more classes, got only {seen[0]!s} in {len(y)} rows; "
+            "larger training sets make that unlikely"
         )
-
-    def fit(self, index: FitIndex, data: TrainingSet) -> FloatArray:
-        """One fit, and its predictions; copies of the data, since learners may work in place."""
-        X, y, X_test = map(_copied, (data.X, data.y[index.noise], self.test.X))
-        if self.classes is not None:
-            _check_classes(y, self.classes)
-        seed = init_seed(self.seed, index.init)
-        predictions = self.learner.predictions(X, y, seed, X_test, self.classes)
-        return checked_predictions(predictions, self.target.shape)
+    if unknown := sorted({str(c) for c in seen} - {str(c) for c in classes}):
+        raise ValueError(f"classes must have every label, got {', '.join(unknown)} beside them")
 
 
-def checked_predictions(predictions: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+def _checked(predictions: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     """Predictions as floats of a shape, or an error: they must be finite."""
-    if _long_axes(predictions.shape) == _long_axes(shape):  # (T, 1) for (T,), or the reverse
-        predictions = predictions.reshape(shape)
+    if predictions.shape != shape and _long_axes(predictions.shape) == _long_axes(shape):
+        predictions = predictions.reshape(shape)  # (T, 1) for (T,), or the reverse
     if predictions.shape != shape:
         raise ValueError(f"predict must return shape {shape}, got {predictions.shape}")
     if predictions.dtype.kind not in "iufb":
@@ -347,41 +229,244 @@ def checked_predictions(predictions: FloatArray, shape: tuple[int, ...]) -> Floa
     return predictions
 
 
-def _target(test: TestSet, classes: Labels | None) -> FloatArray:
-    """The target of the predictions, one-hot for classes."""
-    if classes is not None:
-        if test.y.ndim != 1:
-            raise ValueError(f"y must have one class for each row, got shape {test.y.shape}")
-        if len(classes) < 2:
-            raise ValueError(f"y must have 2 or more classes, got only {classes[0]!s}")
-        return one_hot(test.y, classes)
-    if test.y.dtype.kind not in "iufb":
-        raise TypeError(
-            f"y must be numbers for a regression, got {test.y.dtype}; classes need a classifier, "
-            "or task='classification'"
-        )
-    return test.y.astype(np.float64)
-
-
-def _copied(array: Inputs) -> Inputs:
-    return array.copy() if hasattr(array, "copy") else copy.deepcopy(array)
-
-
 def _long_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
     """The axes longer than one."""
     return tuple(length for length in shape if length != 1)
 
 
-def _check_classes(y: Labels, classes: Labels) -> None:
-    """Raise unless a training set has two classes or more, all of them known."""
-    seen = np.unique(y)
-    if len(seen) < 2:
+# --- fits ---
+
+
+class FitKey(Protocol):
+    """What tells a fit from the others of a run: a named tuple of numbers."""
+
+    @property
+    def place(self) -> str:
+        """The training set and the draws, in words."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+Key = TypeVar("Key", bound=FitKey)
+
+
+class Failure(NamedTuple):
+    """A fit that failed."""
+
+    fit: Any  # its key
+    seed: int
+    message: str
+
+    @property
+    def place(self) -> str:
+        """The training set, the draws and the seed."""
+        return f"{self.fit.place} (seed {self.seed})"
+
+    def __str__(self) -> str:
+        """The place and the message."""
+        return f"{self.place}: {self.message}"
+
+
+def listed_failures(failures: Sequence[Failure]) -> str:
+    """The places of fits that failed, the first ones with each message."""
+    places: dict[str, list[str]] = {}
+    for failure in failures:
+        places.setdefault(failure.message, []).append(failure.place)
+    shown = [
+        f"{', '.join(some[:_SHOWN])}{', ...' if len(some) > _SHOWN else ''}: {message}"
+        for message, some in list(places.items())[:_SHOWN]
+    ]
+    return "; ".join([*shown, "..."] if len(places) > _SHOWN else shown)
+
+
+class FitWarning(NamedTuple):
+    """A warning of a fit."""
+
+    category: str
+    message: str
+
+
+class FitRows(NamedTuple):
+    """What one fit is made of."""
+
+    X: Inputs
+    y: Labels
+    X_test: Inputs
+    seed: int
+    shape: tuple[int, ...]  # of the predictions
+    warned: Sequence[FitWarning] = ()  # when the rows were drawn
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LearnerFits(ABC, Generic[Key]):
+    """The fits of one learner; called with the fields of a key, it makes one of them."""
+
+    key: ClassVar[Callable[..., Any]]
+    kind: ClassVar[str]  # of their cells
+
+    learner: Learner
+    classes: Labels | None
+
+    @abstractmethod
+    def rows(self, key: Key) -> FitRows:
+        """The rows a fit is trained on, and those it predicts: the learner's own copies."""
+
+    @abstractmethod
+    def seed_of(self, key: Key) -> int:
+        """The seed of the learner."""
+
+    @abstractmethod
+    def contents(self, name: str | None) -> list[object]:
+        """What identifies the data in a store; those without a hash have a name."""
+
+    @abstractmethod
+    def described(self, key: Key) -> dict[str, object]:
+        """What tells a stored fit from others of the same learner and data, beside its key."""
+
+    def __call__(self, parameters: Mapping[str, Any]) -> Record:
+        """The predictions of a fit, and its warnings."""
+        key = self.key(**parameters)
+        try:
+            rows = self.rows(key)
+            with recorded_warnings() as messages:
+                predictions = self.learner.predictions(
+                    rows.X, rows.y, rows.seed, rows.X_test, self.classes
+                )
+        except SystemExit as error:
+            raise RuntimeError(f"the learner called sys.exit({error.code!r})") from None
+        return {
+            "predictions": _checked(predictions, rows.shape),
+            "warned": [*map(list, rows.warned), *map(list, messages)],
+        }
+
+    def identity(self, name: str | None) -> str:
+        """The learner, the data and the name in the key of a stored fit.
+
+        Learners and sources are identified by their content, where it can be hashed, and need a
+        name otherwise.
+        """
+        return digest([name, content_hash(self.learner.model, name), *self.contents(name)])
+
+    def cell(self, key: Key, identity: str) -> Cell:
+        """The cell of a fit; its key does not depend on the number of others."""
+        described = self.described(key) if identity else {}
+        fields = {"identity": identity, **described, **key._asdict()}
+        return Cell.of(self.kind, REVISION, fields)
+
+    def failure(self, key: Key, message: str) -> Failure:
+        """A fit that failed, with its seed."""
+        return Failure(key, self.seed_of(key), message)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FitRunner:
+    """Where fits run, one after the other or in parallel, and where they are stored."""
+
+    store: Path | None = None
+    name: str | None = None  # of the learner and the data in the store
+    executor: Executor | None = None
+    workers: int | None = None
+    scheduler: Any = None
+    progress: bool = True
+
+    @classmethod
+    def of(cls, *, store: str | Path | None, **options: Any) -> Self:
+        """Validate the options that all calls with fits share."""
+        runner = cls(store=store_path(store), **options)
+        check_executor(runner.executor, runner.workers, runner.scheduler)
+        check_flag("progress", runner.progress)
+        name = runner.name
+        if not (name is None or (isinstance(name, str) and name)):
+            raise ValueError(f"name must be a string that is not empty, got {name!r}")
+        return runner
+
+    def run(
+        self, fits: LearnerFits[Key], keys: Sequence[Key], bar: ProgressBar
+    ) -> Generator[tuple[Key, FloatArray | str, list[FitWarning]]]:
+        """Every fit with its predictions, or the message of its failure, and its warnings."""
+        here = self.executor is None and self.workers is None and self.scheduler is None
+        if here and self.store is None:
+            yield from _fits_here(fits, keys, bar)
+            return
+        identity = "" if self.store is None else fits.identity(self.name)
+        key_of = {fits.cell(key, identity).key: key for key in keys}
+        cells = [Cell(key=cell, parameters=key._asdict()) for cell, key in key_of.items()]
+        try:
+            with nullcontext() if self.store is None else Store.open(self.store) as opened:
+                for cell, outcome in run_cells(
+                    cells,
+                    fits,
+                    opened,
+                    retry=True,
+                    executor=self.executor,
+                    workers=1 if here else self.workers,
+                    scheduler=self.scheduler,
+                    progress=False,
+                ):
+                    bar.update()
+                    if outcome.status != DONE:
+                        yield key_of[cell.key], outcome.message, []
+                    else:
+                        yield key_of[cell.key], *_read(decode(outcome.result))
+        except SweepInterrupted:
+            if self.store is None:
+                raise KeyboardInterrupt from None
+            message = f"stopped; the finished fits are in {self.store}: call again to continue"
+            raise SweepInterrupted(message) from None
+
+
+def _fits_here(
+    fits: LearnerFits[Key], keys: Sequence[Key], bar: ProgressBar
+) -> Generator[tuple[Key, FloatArray | str, list[FitWarning]]]:
+    """The fits one after the other, without cells: these cost a sixth of a fit of 2 ms."""
+    with one_thread():
+        for key in keys:
+            try:
+                record = fits(key._asdict())
+            except Exception as error:  # noqa: BLE001 (the next fit must run)
+                yield key, f"{type(error).__name__}: {error}", []
+            else:
+                yield key, *_read(record)
+            bar.update()
+
+
+def _read(record: Record) -> tuple[FloatArray, list[FitWarning]]:
+    """The predictions of a fit, and its warnings."""
+    return record["predictions"], [FitWarning(*pair) for pair in record["warned"]]
+
+
+# --- identity of stored fits ---
+
+
+def data_hash(content: object) -> str:
+    """A hash of arrays and tables."""
+    return str(require("joblib", "runs").hash(content, hash_name="sha1"))
+
+
+def content_hash(content: object, name: str | None) -> str | None:
+    """A hash of a learner or a source; None for one that has a name and cannot be hashed."""
+    try:
+        _ContentPickler(BytesIO(), protocol=5, buffer_callback=lambda _: None).dump(content)
+        return data_hash(content)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        if name is not None:
+            return None
         raise ValueError(
-            f"a training set must have 2 or more classes, got only {seen[0]!s}; a larger n_samples "
-            "makes that unlikely"
-        )
-    if unknown := sorted({str(c) for c in seen} - {str(c) for c in classes}):
-        raise ValueError(f"classes must have every label, got {', '.join(unknown)} beside them")
+            "name must be given to store fits of a learner or source that cannot be hashed: "
+            f"{error}"
+        ) from error
+
+
+class _ContentPickler(pickle.Pickler):
+    """A pickler that raises PicklingError for functions and classes that cannot be imported."""
+
+    def reducer_override(self, obj: object) -> Any:
+        """Raise PicklingError for a lambda, a local function or one of the main module."""
+        if isinstance(obj, FunctionType | type) and (
+            obj.__module__ == "__main__" or "<" in obj.__qualname__
+        ):
+            raise pickle.PicklingError(f"{obj.__qualname__} is not defined in a module")
+        return NotImplemented
 
 
 # --- warnings ---

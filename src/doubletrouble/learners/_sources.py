@@ -186,6 +186,22 @@ def as_labels(name: str, y: npt.ArrayLike, count: int) -> Labels:
     return array
 
 
+def as_groups(groups: npt.ArrayLike, count: int, *, fewest: int = 2) -> Labels:
+    """The group of each row."""
+    array = as_labels("groups", groups, count)
+    if array.ndim != 1:
+        raise ValueError(f"groups must have one group for each row, got shape {array.shape}")
+    if (known := len(np.unique(array))) < fewest:
+        raise ValueError(f"groups must have {fewest} or more groups, got {known}")
+    return array
+
+
+def numbers_of(X: Inputs) -> npt.NDArray[np.generic] | None:
+    """Inputs as an array of numbers, whose rows can be compared; None for others."""
+    array = X.to_numpy() if hasattr(X, "to_numpy") else X
+    return array if isinstance(array, np.ndarray) and array.dtype.kind in "biuf" else None
+
+
 def _refuse_masked_items(name: str, value: object) -> None:
     """Raise TypeError for masked elements, also of the items of a list."""
     refuse_masked(name, value)
@@ -507,7 +523,7 @@ class PoolSource:
         if getattr(repeated, "shape", None) == y.shape:  # one more measurement, not a list of them
             repeated = (repeated,)
         again = tuple(as_labels("repeated, a list of labels like y,", z, count) for z in repeated)
-        groups = None if self.groups is None else _as_groups(self.groups, count)
+        groups = None if self.groups is None else as_groups(self.groups, count)
         whole_number("n_samples", self.n_samples, 1)
         usual, n_test = held_out(count, _TEST_SHARE), held_out(count)
         if self.n_test is not None:
@@ -696,8 +712,8 @@ class PoolSource:
 
     def _hashes(self, index: Index, labels: bool) -> list[int]:
         """Of some rows, inputs and label, or inputs; none for inputs that are not numbers."""
-        X = self.X.to_numpy() if hasattr(self.X, "to_numpy") else self.X
-        if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf" or self.y.dtype.kind == "O":
+        X = numbers_of(self.X)
+        if X is None or self.y.dtype.kind == "O":
             return []
         return [hash((X[i].tobytes(), self.y[i].tobytes() if labels else b"")) for i in index]
 
@@ -791,15 +807,6 @@ class PoolSource:
 def held_out(count: int, share: float = _LEAST_TEST_SHARE) -> int:
     """The rows for testing: a share of all, at most 1000."""
     return max(1, min(_MOST_TEST, int(share * count)))
-
-
-def _as_groups(groups: npt.ArrayLike, count: int) -> Labels:
-    array = as_labels("groups", groups, count)
-    if array.ndim != 1:
-        raise ValueError(f"groups must have one group for each row, got shape {array.shape}")
-    if len(np.unique(array)) < 2:
-        raise ValueError(f"groups must have 2 or more groups, got only {array[0]!s}")
-    return array
 
 
 DataSource: TypeAlias = GeneratorSource | PoolSource

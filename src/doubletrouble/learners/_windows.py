@@ -6,14 +6,45 @@ seeds; one without, on the windows of two permutations of the rows. With two boo
 window of nine blocks and one check, these are 120 fits, the cost of 62 to 65 on all rows.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from datetime import time as clock
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble.learners._sources import generator
-from doubletrouble.parameters import Labels
+from doubletrouble._numbers import percent, plain
+from doubletrouble.errors import FitError, require
+from doubletrouble.learners._fitting import (
+    Failure,
+    FitRows,
+    FitRunner,
+    FitWarning,
+    LearnerFits,
+    as_target,
+    data_hash,
+    listed_failures,
+)
+from doubletrouble.learners._sources import (
+    Inputs,
+    as_groups,
+    as_inputs,
+    as_labels,
+    generator,
+    numbers_of,
+    take_rows,
+)
+from doubletrouble.losses import LearnerMeasure
+from doubletrouble.parameters import FloatArray, Labels
+from doubletrouble.runs import ProgressBar
 
 N_BLOCKS = 10
 FULL, LAW = 9, 6  # the rungs of cross-validation and of the overlap law
@@ -28,6 +59,16 @@ Blocks: TypeAlias = npt.NDArray[np.intp]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _ORDER, _BOOTSTRAP, _SEED = 10, 11, 12  # kinds of draws
+_FEWEST_ROWS = 30
+_FEWEST_RUNGS = 3
+_ROUNDING = 1e-10  # of the standard deviation of the labels: smaller errors are 0
+_LARGEST_BLOCK = 1.5  # times the mean size
+_NEIGHBOURS = 4.0  # standard errors of the correlation between errors of neighbouring rows
+_TIMES = (date, clock, timedelta, np.datetime64, np.timedelta64)
+_TIME_KINDS = {"datetime64", "datetime", "date", "time", "timedelta64", "timedelta", "period"}
+
+
+# --- the design ---
 
 
 class WindowFit(NamedTuple):
@@ -38,6 +79,11 @@ class WindowFit(NamedTuple):
     round: int  # 0 or 1: the seed, or the permutation
     bootstrap: bool = False  # trained on rows of the window drawn with replacement
     again: bool = False  # an earlier fit once more, as a check
+
+    @property
+    def place(self) -> str:
+        """The training rows in words."""
+        return f"window {self.window} of {percent(self.rung / N_BLOCKS)} of the rows"
 
     def seed(self, seed: int) -> int:
         """The seed of the learner: every fit has its own, the repeated one that of the first."""
@@ -85,13 +131,14 @@ class WindowDesign:
         mask: Mask = (blocks - fit.window) % N_BLOCKS < fit.rung
         return mask
 
-    def training_rows(self, fit: WindowFit) -> Blocks:
-        """The rows a fit is trained on; with a bootstrap, some of them several times."""
-        (rows,) = np.nonzero(self.in_window(fit))
+    def split(self, fit: WindowFit) -> tuple[Blocks, Blocks]:
+        """The rows a fit is trained on, of a bootstrap some several times, and those outside."""
+        mask = self.in_window(fit)
+        (rows,), (outside,) = np.nonzero(mask), np.nonzero(~mask)
         if fit.bootstrap:
             rng = generator(self.seed, _BOOTSTRAP, fit.window, fit.round)
             rows = np.sort(rng.choice(rows, len(rows)))
-        return rows
+        return rows, outside
 
 
 PROBES = tuple(WindowFit(FULL, window, r) for window in (0, 3, 6) for r in range(2))
@@ -134,3 +181,280 @@ def _whole_groups(groups: Labels, rng: np.random.Generator) -> Blocks:
         block_of[one] = np.argmin(filled)
         filled[block_of[one]] += sizes[one]
     return rng.permutation(N_BLOCKS)[block_of[group]]
+
+
+# --- the rows ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BlockedRows:
+    """Rows with labels, dealt into blocks in two ways."""
+
+    X: Inputs
+    y: Labels
+    target: FloatArray  # (M, outputs), one-hot for classes
+    classes: Labels | None
+    groups: Labels | None
+    blocks: tuple[Blocks, Blocks]
+    fixed: bool  # blocks are those of a splitter
+    seed: int
+
+    @property
+    def n_samples(self) -> int:
+        """The number of rows."""
+        return len(self.y)
+
+    @cached_property
+    def baseline(self) -> float:
+        """The error of predicting the mean, or the class frequencies."""
+        return float(self.target.var(axis=0).sum())
+
+    @property
+    def baselines(self) -> dict[LearnerMeasure, float]:
+        """The baseline by each measure: of the class frequencies, or of the largest class."""
+        if self.classes is None:
+            return {"squared": self.baseline}
+        shares = self.target.mean(axis=0)
+        return {
+            "squared": self.baseline,
+            "log": float(-np.sum(shares * np.log(shares))),
+            "zero_one": float(1 - shares.max()),
+        }
+
+    @property
+    def index(self) -> Any:
+        """The index of a DataFrame, or the numbers of the rows."""
+        return getattr(self.X, "index", np.arange(self.n_samples))
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for the same labels in the same order."""
+        return blake2b(np.ascontiguousarray(self.target).tobytes()).hexdigest()
+
+    def notes(self, errors: FloatArray) -> list[str]:
+        """Notes on duplicates, and on errors of neighbouring rows that are alike."""
+        notes = []
+        X = numbers_of(self.X)
+        if self.groups is None and X is not None:
+            copies = self.n_samples - len({row.tobytes() for row in np.ascontiguousarray(X)})
+            if copies:
+                notes.append(
+                    f"{copies:,} of {self.n_samples:,} rows repeat the inputs of another one: if "
+                    "these belong together, the error on new rows is larger; give groups."
+                )
+        if self.groups is None and np.ptp(errors) > 0:
+            from scipy.stats import rankdata
+
+            ranks = rankdata(errors) - (self.n_samples + 1) / 2
+            for one in () if self.classes is None else self.classes:  # rows may be sorted by class
+                ranks[self.y == one] -= ranks[self.y == one].mean()
+            spread = max(float(np.mean(ranks**2)), 1e-300)
+            correlation = float(np.mean(ranks[1:] * ranks[:-1])) / spread
+            if correlation * np.sqrt(self.n_samples) > _NEIGHBOURS:
+                notes.append(
+                    "Errors of neighbouring rows are alike (rank correlation "
+                    f"{plain(correlation, 2)}): if rows follow in time or come in groups, "
+                    "the error on new ones is larger; give groups."
+                )
+        return notes
+
+    @classmethod
+    def of(
+        cls,
+        X: Inputs,
+        y: npt.ArrayLike,
+        *,
+        classification: bool,
+        groups: npt.ArrayLike | None,
+        cv: Any,
+        seed: int,
+    ) -> Self:
+        """Validate the data, and deal them into blocks."""
+        X = as_inputs("X", X)
+        _check_columns(X)
+        for name, table in (("X", X), ("y", y)):
+            _refuse_times(name, table, groups, cv)
+        n_samples = X.shape[0]
+        y = as_labels("y", y, n_samples)
+        if n_samples < _FEWEST_ROWS:
+            raise ValueError(f"X must have {_FEWEST_ROWS} or more rows, got {n_samples}")
+        classes = np.unique(y) if classification else None
+        target = as_target(y, classes).reshape(n_samples, -1)
+        if groups is not None:
+            groups = as_groups(groups, n_samples, fewest=2 * N_BLOCKS)
+        if cv is not None:
+            given = _blocks_of(cv, X, y, groups)
+            if groups is not None and len({*zip(groups, given, strict=True)}) > len({*groups}):
+                raise ValueError(f"cv must keep the rows of a group together, got {cv!r}")
+            blocks = (given, 3 * given % N_BLOCKS)  # the same blocks with other neighbours
+        else:
+            strata = y if classes is not None else None
+            first, second = (
+                deal(n_samples, seed=seed, round=r, classes=strata, groups=groups) for r in range(2)
+            )
+            blocks = (first, second)
+        largest = int(np.bincount(blocks[0]).max())
+        if largest > _LARGEST_BLOCK * n_samples / N_BLOCKS:
+            raise ValueError(
+                f"{'groups' if cv is None else 'cv'} must give {N_BLOCKS} blocks of about equal "
+                f"size, got one with {largest} of {n_samples} rows"
+            )
+        return cls(
+            X=X,
+            y=y,
+            target=target,
+            classes=classes,
+            groups=groups,
+            blocks=blocks,
+            fixed=cv is not None,
+            seed=seed,
+        )
+
+    def design(self, *, seeded: bool, rungs: Sequence[int]) -> WindowDesign:
+        """The design for a learner whose seed has an effect, or has none."""
+        first, second = self.blocks
+        return WindowDesign(
+            blocks=(first, first if seeded else second),
+            seeded=seeded,
+            fixed=self.fixed,
+            rungs=tuple(rungs),
+            seed=self.seed,
+        )
+
+
+def _blocks_of(cv: Any, X: Inputs, y: Labels, groups: Labels | None) -> Blocks:
+    """The test sets of a splitter as blocks."""
+    if isinstance(cv, str) or not hasattr(cv, "split"):
+        raise TypeError(f"cv must be a splitter of scikit-learn, got {cv!r:.60}")
+    blocks = np.full(len(y), -1, dtype=np.intp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of groups that a splitter ignores: they are checked
+        try:
+            splits = list(cv.split(X, y, groups))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"cv must split these rows, got {cv!r}: {error}") from error
+    count = 0
+    for count, (_, test) in enumerate(splits, start=1):
+        if count > N_BLOCKS or np.any(blocks[test] >= 0):
+            break
+        blocks[test] = count - 1
+    if count != N_BLOCKS or np.any(blocks < 0):
+        raise ValueError(
+            f"cv must split the rows into {N_BLOCKS} test sets of which every row is in one, as "
+            f"KFold({N_BLOCKS}) does, got {cv!r}; rows that follow in time are not exchangeable: "
+            "give periods as groups"
+        )
+    return blocks
+
+
+def _check_columns(X: Inputs) -> None:
+    """Raise for one column without its axis, and for columns that are no numbers or categories."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if len(X.shape) == 1 and kind in "biufc":
+        raise ValueError(f"X must have rows and columns, got shape {tuple(X.shape)}")
+    columns: list[tuple[Any, str]] = []
+    if hasattr(X, "iloc"):
+        infer = require("pandas.api.types", "tables").infer_dtype
+        table = X.to_frame() if len(X.shape) == 1 else X
+        kinds = ((name, infer(column, skipna=True)) for name, column in table.items())
+        columns = [(name, kind) for name, kind in kinds if kind in {*_TIME_KINDS, "complex"}]
+    elif kind == "c":
+        columns = [(0, "complex")]
+    elif kind in ("M", "m", "O") and len(X):
+        first = np.atleast_1d(X[0])
+        columns = [(k, type(v).__name__) for k, v in enumerate(first) if isinstance(v, _TIMES)]
+    for name, kind in columns[:1]:
+        advice = "" if kind == "complex" else "; use numbers made of it, or leave it out"
+        raise TypeError(f"X must hold numbers or categories, got {kind} column {name!r}{advice}")
+
+
+def _refuse_times(name: str, rows: Any, groups: npt.ArrayLike | None, cv: Any) -> None:
+    """Raise for a time index: rows that follow in time are not exchangeable."""
+    index = getattr(rows, "index", None)
+    kinds = {type(level).__name__ for level in getattr(index, "levels", [index])}
+    if groups is None and cv is None and kinds & {"DatetimeIndex", "PeriodIndex"}:
+        raise ValueError(
+            f"{name} must have exchangeable rows, got a time index; give periods (as weeks or "
+            "months) as groups, or reset the index if the order has no meaning"
+        )
+
+
+# --- the fits ---
+
+
+@dataclass(kw_only=True, eq=False)
+class Fitted:
+    """The predictions of the fits of a learner, the warnings of every fit, and the failures."""
+
+    predictions: dict[WindowFit, FloatArray] = field(default_factory=dict)
+    warned: list[list[FitWarning]] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+    def raise_failures(self) -> None:
+        """Raise FitError if a fit failed."""
+        if self.failures:
+            raise FitError(
+                f"{len(self.failures)} of {len(self.warned)} fits failed, "
+                f"{listed_failures(self.failures)}",
+                failures=self.failures,
+            )
+
+    @property
+    def rungs(self) -> tuple[int, ...]:
+        """The rungs without a failure; small windows may have too few rows for a learner."""
+        failed = [one.fit for one in self.failures]
+        largest = max(
+            (FULL if fit.again or fit.bootstrap else fit.rung for fit in failed), default=0
+        )
+        rungs = tuple(rung for rung in RUNGS if rung > largest)
+        if len(rungs) < _FEWEST_RUNGS:
+            self.raise_failures()
+        return rungs
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WindowFits(LearnerFits[WindowFit]):
+    """One learner on windows of rows."""
+
+    key = WindowFit
+    kind: ClassVar[str] = "diagnosis"
+
+    table: BlockedRows
+    design: WindowDesign
+
+    def rows(self, key: WindowFit) -> FitRows:
+        """The rows of the window, and those outside."""
+        table, (inside, outside) = self.table, self.design.split(key)
+        return FitRows(
+            X=take_rows(table.X, inside),
+            y=table.y[inside],
+            X_test=take_rows(table.X, outside),
+            seed=self.seed_of(key),
+            shape=(len(outside), *table.target.shape[1:]),
+        )
+
+    def seed_of(self, key: WindowFit) -> int:
+        """The seed of a fit."""
+        return key.seed(self.table.seed)
+
+    def contents(self, name: str | None) -> list[object]:
+        """The table, and whether labels are classes."""
+        return [data_hash(self.table.X), data_hash(self.table.y), self.classes is not None]
+
+    def described(self, key: WindowFit) -> dict[str, object]:
+        """The rows, and the seed."""
+        inside, outside = map(data_hash, self.design.split(key))
+        return {"rows": inside, "outside": outside, "seed": self.seed_of(key)}
+
+    def run(
+        self, keys: Sequence[WindowFit], runner: FitRunner, bar: ProgressBar, into: Fitted
+    ) -> None:
+        """Make the fits; `bar` counts them."""
+        for key, predictions, warned in runner.run(self, keys, bar):
+            into.warned.append(warned)
+            if isinstance(predictions, str):
+                into.failures.append(self.failure(key, predictions))
+                continue
+            target = self.table.target[~self.design.in_window(key)]
+            exact = np.abs(predictions - target) <= _ROUNDING * math.sqrt(self.table.baseline)
+            into.predictions[key] = np.where(exact, target, predictions)
