@@ -11,23 +11,22 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import doubletrouble as dt
 from doubletrouble.runs import Store
 
-GRID = """
-features_per_dim = "0.2:5:log:10"
-ridge = "1e-3:10:log:6"
-dim = 30
-seed = [0, 1]
-n_data = 6
-n_init = 3
-ensembles = [1, 2, {scheme = "divide", n_members = 2}]
-"""
-LARGE_GRID = GRID.replace("seed = [0, 1]", 'seed = "0:39:linear:40"')
+FLAGS = (
+    *("--features-per-dim", "0.2:5:log:10", "--ridge", "1e-3:10:log:6", "--dim", "30"),
+    *("--n-data", "6", "--n-init", "3", "--scheme", "ensemble,divide", "-K", "1,2", "--quiet"),
+)
+SMALL = (*FLAGS, "--seed", "0,1")
+LARGE = (*FLAGS, "--seed", "0:39:linear:40")
+N_SMALL, N_LARGE = 120, 2400
+"""Cells of the sweeps."""
+
 VICTIMS = ("parent", "worker", "all")
 
 Rows = dict[str, tuple[str, str, bytes]]
@@ -50,11 +49,11 @@ def n_rows(store: Path) -> int:
         return sum(opened.counts().values())
 
 
-def start(grid: Path, store: Path, *options: str) -> subprocess.Popen[str]:
+def start(store: Path, flags: Sequence[str]) -> subprocess.Popen[str]:
     """A sweep with two workers, in a process group of its own."""
-    command = [sys.executable, "-m", "doubletrouble", "sweep", "run", str(grid)]
+    command = [sys.executable, "-m", "doubletrouble", "sweep", "run", str(store)]
     return subprocess.Popen(
-        [*command, "--store", str(store), "--workers", "2", *options],
+        [*command, "--workers", "2", *flags],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -82,17 +81,18 @@ def kill(sweep: subprocess.Popen[str], victim: str) -> bool:
     return True
 
 
-def kill_at_random(grid: Path, store: Path, kills: int, seed: int) -> dict[str, int]:
-    """Run a sweep, kill it again and again, and let it finish; returns the kills by victim.
+def kill_at_random(
+    store: Path, flags: Sequence[str], total: int, kills: int, seed: int
+) -> dict[str, int]:
+    """Run a sweep of `total` cells, kill it again and again, and let it finish: kills by victim.
 
     A kill comes some rows after the one before, at random, so that the sweep lasts for all kills.
     """
     rng, done = random.Random(seed), dict.fromkeys(VICTIMS, 0)
-    total = len(dt.Sweep.from_toml(grid).cells())
     rows_per_kill = total // (kills + 1)
     stored: Rows = {}
     while (count := sum(done.values())) < kills:
-        with start(grid, store, "--quiet") as sweep:
+        with start(store, flags) as sweep:
             while sweep.poll() is None and count < kills:
                 wanted = len(stored) + rng.randrange(rows_per_kill)
                 while sweep.poll() is None and n_rows(store) < wanted:
@@ -111,7 +111,7 @@ def kill_at_random(grid: Path, store: Path, kills: int, seed: int) -> dict[str, 
         if len(now) == len(stored) == total:  # finished before all kills
             break
         stored = now
-    with start(grid, store, "--quiet") as sweep:
+    with start(store, flags) as sweep:
         _, message = sweep.communicate()
     assert sweep.returncode == 0, message
     return done
@@ -119,13 +119,13 @@ def kill_at_random(grid: Path, store: Path, kills: int, seed: int) -> dict[str, 
 
 def main(kills: int = 100) -> None:
     with TemporaryDirectory() as folder:
-        grid = Path(folder) / "grid.toml"
-        grid.write_text(LARGE_GRID)
         store, undisturbed = Path(folder) / "s.sqlite", Path(folder) / "undisturbed.sqlite"
         begin = time.perf_counter()
-        done = kill_at_random(grid, store, kills, seed=7)
+        done = kill_at_random(store, LARGE, N_LARGE, kills, seed=7)
         seconds = time.perf_counter() - begin
-        dt.Sweep.from_toml(grid).run(undisturbed, workers=2, progress=False)
+        with start(undisturbed, LARGE) as sweep:
+            _, message = sweep.communicate()
+        assert sweep.returncode == 0, message
         expected, result = rows(undisturbed), rows(store)
         with Store.read(store) as opened:
             sound = opened.verify()

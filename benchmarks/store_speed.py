@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import doubletrouble as dt
 from benchmarks.timing import best_time
 from doubletrouble.runs import DONE, Cell, CellOutcome, Store, encode
-from doubletrouble.sweep import simulate_cell
+from doubletrouble.simulation import simulate_cell
 
 ROWS = 100_000
 STATES = 200
@@ -170,10 +170,9 @@ def reading_beside_a_writer(path: Path) -> None:
 
 def main() -> None:
     shared = Path("/dev/shm")
-    sweep = dt.Sweep(dim=20, n_data=10, n_init=2, ridge=[0.1, 1.0], seed=range(ROWS // 8))
-    single = dt.Sweep(
-        dim=20, n_data=10, n_init=2, ridge=[0.1, 1.0], seed=range(ROWS // 2), ensembles=1
-    )
+    problem = dt.Problem(ridge=[0.1, 1.0])
+    sweep = dt.Sweep(problem, dim=20, n_data=10, n_init=2, seed=range(ROWS // 8))
+    single = dt.Sweep(problem, dim=20, n_data=10, n_init=2, seed=range(ROWS // 2), ensembles=1)
     with TemporaryDirectory() as name:
         folder = Path(name)
         filled(folder / "cells.sqlite", single)

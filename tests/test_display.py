@@ -126,9 +126,8 @@ def lazy_split(scale: float) -> Any:
 @cache
 def sweep(scale: float) -> tuple[dt.Sweep, Path]:
     """A grid and its store, of which some cells fail."""
-    grid = dt.Sweep(
-        ridge=[1e-3, 0.1], signal=math.sqrt(scale), noise=0.5, dim=[8, 10], n_data=2, n_init=2
-    )
+    problem = dt.Problem(ridge=[1e-3, 0.1], signal=math.sqrt(scale), noise=0.5)
+    grid = dt.Sweep(problem, dim=[8, 10], n_data=2, n_init=2)
     path = Path(folder().name) / f"{scale}.sqlite"
     grid.run(path, workers=1, progress=False)
     return grid, path
@@ -236,7 +235,6 @@ RESULTS: dict[str, Callable[[float], Any]] = {
     "lazy_curve": lazy_curve,
     "lazy_split": lazy_split,
     "sweep": lambda s: sweep(s)[0].results(sweep(s)[1]),
-    "sweep, status": lambda s: sweep(s)[0].status(sweep(s)[1]),
     "sweep, cell": lambda s: sweep(s)[0].cells()[0],
 }
 

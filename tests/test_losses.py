@@ -35,10 +35,11 @@ def test_a_loss_without_a_name_is_stored_itself() -> None:
 
 
 def test_the_shorthand_of_an_intercept_is_stored_with_a_sweep() -> None:
-    both = [Quantile(0.9), Quantile(0.9, intercept=False)]
-    sweep = dt.Sweep(loss=both, dim=10, n_data=2, n_init=2)
-    assert sweep.loss == ("quantile:0.9", "quantile:0.9:no_intercept")
-    assert dt.Sweep.from_toml(sweep.to_toml()) == sweep
+    both = [dt.Problem(loss=Quantile(0.9, intercept=one)) for one in (True, False)]
+    cells = dt.Sweep(both, dim=10, n_data=2, n_init=2).cells()
+    losses = [cell.parameters["loss"] for cell in cells]
+    assert losses == ["quantile:0.9", "quantile:0.9:no_intercept"]
+    assert [loss(name) for name in losses] == [one.loss_function for one in both]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ _RESULTS = {
     "options": "Advice Option",
     "runs": "Cell",
     "simulation": "CommitteeSimulation ConvexSimulation SimulatedTerms Simulation",
-    "sweep": "SweepResult SweepRow SweepStatus",
+    "sweep": "SweepResult SweepRow",
     "theory": "Calibration Committee Exponents OptimalRidge PartExponents StoppingTime",
 }
 """The results of other packages, imported from there at their first use."""

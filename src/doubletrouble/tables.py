@@ -8,16 +8,24 @@ frame has the place of each row in its file.
 
 import csv
 import io
+import itertools
+import json
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from doubletrouble._display import strict_json
 from doubletrouble.errors import require
+
+FORMATS = (".csv", ".parquet", ".json")
+"""The files that `write_frames` writes."""
 
 _SEPARATORS = "\t;,"  # the comma last: between others it is part of numbers
 _IDENTIFIER = re.compile(r"(.*[ _.-])?(id|index|nr|row)|unnamed: 0", re.IGNORECASE)
@@ -194,3 +202,52 @@ def _floats_or_texts(values: Any) -> Any:
             if not np.isinf(numbers).any():
                 return numbers
     return values.astype("string").to_numpy(object, na_value=np.nan)
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def write_frames(frames: Callable[[], Iterable[Any]], path: str | Path) -> Path:
+    """Write DataFrames with the same columns, one after the other, as one file.
+
+    The suffix of the path is the format. The file is written completely or not at all; `frames` is
+    called when the path is known to be valid.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        known = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+        raise ValueError(f"path must end in {known}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
+    with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+        new = Path(folder) / path.name
+        (_write_json if suffix == ".json" else _write_arrow)(iter(frames()), new)
+        os.replace(new, path)
+    return path
+
+
+def _write_arrow(frames: Iterator[Any], path: Path) -> None:
+    """CSV or Parquet; pyarrow writes CSV fourteen times as fast as pandas."""
+    arrow = require("pyarrow", "tables")
+    first = next(frames)
+    schema = arrow.Schema.from_pandas(first, preserve_index=False)
+    if path.suffix.lower() == ".csv":
+        writer = require("pyarrow.csv", "tables").CSVWriter(path, schema)
+    else:
+        writer = require("pyarrow.parquet", "tables").ParquetWriter(path, schema)
+    with writer:
+        for frame in itertools.chain([first], frames):
+            writer.write_table(arrow.Table.from_pandas(frame, schema=schema, preserve_index=False))
+
+
+def _write_json(frames: Iterator[Any], path: Path) -> None:
+    """A list of rows, as strict JSON: infinities are "inf" and "-inf", NaN is null."""
+    with path.open("w", encoding="utf-8") as file:
+        between = "[\n"
+        for frame in frames:
+            for row in frame.to_dict("records"):
+                values = json.dumps(strict_json(row), ensure_ascii=False, allow_nan=False)
+                file.write(between + values)
+                between = ",\n"
+        file.write("[]\n" if between == "[\n" else "\n]\n")

@@ -172,7 +172,7 @@ def test_errors_of_simulations_name_the_argument(capsys: Capture) -> None:
 
 # --- sweep ---------------------------------------------------------------------------------------
 
-GRID = "ridge = [0.1, 1.0]\ndim = 12\nn_data = 2\nn_init = 2\n"
+FLAGS = "--ridge 0.1,1.0 --dim 12 --n-data 2 --n-init 2 --workers 1 --quiet"
 OPTIONS: dict[str, Any] = {
     "widths": [3, 6],
     "laziness": [2.0, math.inf],
@@ -184,15 +184,13 @@ OPTIONS: dict[str, Any] = {
     "progress": False,
 }
 STORE = "k.sqlite"
-RUN = "sweep run grid.toml --workers 1 --quiet"
 
 
 @pytest.fixture
-def grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder of the test."""
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "grid.toml"
-    path.write_text(GRID)
-    return path
+    return tmp_path
 
 
 @pytest.fixture(scope="module")
@@ -203,22 +201,28 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LazyCurve]
 
 
 @pytest.fixture
-def curve(grid: Path, networks: tuple[Path, LazyCurve]) -> LazyCurve:
+def curve(folder: Path, networks: tuple[Path, LazyCurve]) -> LazyCurve:
     """The curve; its store is copied into the current folder."""
-    shutil.copy(networks[0], grid.parent)
+    shutil.copy(networks[0], folder)
     return networks[1]
 
 
-def finish(sweep: dt.Sweep) -> None:
-    sweep.run(STORE, executor=AtOnce(), progress=False)
+def small_sweep(dim: Any) -> dt.Sweep:
+    return dt.Sweep(dt.Problem(), dim=dim, n_data=2, n_init=2)
 
 
-def test_a_finished_sweep_has_a_status_a_table_and_checksums(grid: Path, capsys: Capture) -> None:
-    text = "\n".join(lines("sweep run grid.toml --workers 1", capsys))
+def finish(sweep: dt.Sweep, store: str = STORE) -> None:
+    sweep.run(store, executor=AtOnce(), progress=False)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_finished_sweep_has_a_status_a_table_and_checksums(capsys: Capture) -> None:
+    text = "\n".join(lines(f"sweep run grid.sqlite {FLAGS}", capsys))
     assert re.search(r"\n\w{12} +2 +2 +0 +0$", text)
     result = json_result("sweep status grid.sqlite", capsys)
-    counts = {"n_cells": 2, "done": 2, "failed": 0, "missing": 0, "messages": {}}
-    counts["sweep"] = dt.Sweep.from_toml(grid).hash
+    counts: dict[str, Any] = {"n_cells": 2, "done": 2, "failed": 0, "missing": 0, "messages": {}}
+    sweep = dt.Sweep(dt.Problem(ridge=[0.1, 1.0]), dim=12, n_data=2, n_init=2)
+    counts["sweep"] = sweep.hash
     assert result == {"store": "grid.sqlite", "sweeps": [counts], "networks": []}
     for name in ("out.csv", "out.parquet"):
         assert lines(f"sweep export grid.sqlite {name}", capsys) == [name]
@@ -231,19 +235,47 @@ def test_a_finished_sweep_has_a_status_a_table_and_checksums(grid: Path, capsys:
     assert "row" in error_message(["sweep", "verify", "grid.sqlite"], capsys)
 
 
-def test_failed_cells_are_reported_and_tried_again(grid: Path, capsys: Capture) -> None:
-    grid.write_text("dim = [12, 10_000_000]\nn_data = 2\nn_init = 2\n")
-    name = dt.Sweep.from_toml(grid).hash[:12]
-    for words in (RUN, f"sweep retry grid.sqlite --sweep {name} --workers 1 --quiet"):
-        assert main(words.split()) == 1
+@pytest.mark.usefixtures("folder")
+def test_every_flag_reaches_the_sweep() -> None:
+    words = (
+        "sweep run grid.sqlite --workers 1 --quiet --features-per-dim 0.5:2:log:3 --ridge 0.1,1 "
+        "--snr 2 --activation abs --dim 10,12 --seed 0:1:linear:2 --model features,gaussian "
+        "--n-data 3 --n-init 2 -K 2,inf --scheme ensemble,subsample --fraction 0.5 --no-center"
+    )
+    assert main(words.split()) == 0
+    problem = dt.Problem(
+        features_per_dim=[[0.5], [1.0], [2.0]], ridge=[[0.1, 1.0]], noise=0.5, activation="abs"
+    )
+    expected = dt.Sweep(
+        problem,
+        dim=[10, 12],
+        seed=[0, 1],
+        model=["features", "gaussian"],
+        n_data=3,
+        n_init=2,
+        ensembles=[
+            one for K in (2, math.inf) for one in (dt.Ensemble(K), dt.Subsample(K, fraction=0.5))
+        ],
+        center=False,
+    )
+    assert dt.Sweep.from_store("grid.sqlite") == expected
+
+
+@pytest.mark.usefixtures("folder")
+def test_failed_cells_are_reported_and_tried_again(capsys: Capture) -> None:
+    name = small_sweep(dim=[12, 10_000_000]).hash[:12]
+    run = "run grid.sqlite --dim 12,10_000_000 --n-data 2 --n-init 2"
+    for words in (run, f"retry grid.sqlite --sweep {name}"):
+        assert main(f"sweep {words} --workers 1 --quiet".split()) == 1
         out, error = capsys.readouterr()
         assert "MemoryError: Unable to allocate" in out
         assert error.startswith("1 of 2 cells failed")
         assert error.endswith(f"doubletrouble sweep retry grid.sqlite --sweep {name}\n")
 
 
-def test_a_store_of_several_sweeps_needs_a_hash(grid: Path, capsys: Capture) -> None:
-    sweeps = [dt.Sweep(dim=dim, n_data=2, n_init=2) for dim in (10, 11)]
+@pytest.mark.usefixtures("folder")
+def test_a_store_of_several_sweeps_needs_a_hash(capsys: Capture) -> None:
+    sweeps = [small_sweep(dim) for dim in (10, 11)]
     names = [sweep.hash[:12] for sweep in sweeps]
     for sweep in sweeps:
         finish(sweep)
@@ -259,19 +291,22 @@ def test_a_store_of_several_sweeps_needs_a_hash(grid: Path, capsys: Capture) -> 
 
 
 @pytest.mark.usefixtures("curve")
-def test_errors_of_sweeps_name_the_argument(grid: Path, capsys: Capture) -> None:
-    Path("wrong.toml").write_text("dim = 12\ncenter = 3\n")
+def test_errors_of_sweeps_name_the_argument(capsys: Capture) -> None:
+    Path("text.sqlite").write_text("dim = 12")
     Store.open("empty.sqlite").close()
-    dt.Sweep(dim=10, n_data=2, n_init=2).run("sweeps", executor=AtOnce(), progress=False)
+    finish(small_sweep(dim=10), "sweeps")
     cases = [
         ("sweep run", "Missing argument"),
         ("sweep go", "No such command 'go'"),
-        ("sweep run none.toml", "none.toml: "),
-        ("sweep run wrong.toml", "center must"),
-        ("sweep run grid.toml --workers 0", "workers must"),
-        ("sweep run grid.toml --workers x", "Invalid value for '--workers'"),
-        ("sweep run grid.toml --scheduler tcp://127.0.0.1:1", "scheduler must"),
-        ("sweep run grid.toml --store grid.toml", "store must"),
+        ("sweep run grid.sqlite --n-data 2", "Missing option '--dim'"),
+        ("sweep run grid.sqlite --dim 10 --ridge=-1", "ridge must"),
+        ("sweep run grid.sqlite --dim 10 --model deep", "model must"),
+        ("sweep run grid.sqlite --dim 10 --seed x", "seed must"),
+        ("sweep run grid.sqlite --dim 10 --noise-mixture 1:0.5", "noise must"),
+        ("sweep run grid.sqlite --dim 10 --workers 0", "workers must"),
+        ("sweep run grid.sqlite --dim 10 --workers x", "Invalid value for '--workers'"),
+        ("sweep run grid.sqlite --dim 10 --scheduler tcp://127.0.0.1:1", "scheduler must"),
+        ("sweep run text.sqlite --dim 10", "store must"),
         ("sweep status none.sqlite", "store must"),
         ("sweep status empty.sqlite", "store must"),
         ("sweep export none.sqlite out.csv", "store must"),
@@ -282,7 +317,7 @@ def test_errors_of_sweeps_name_the_argument(grid: Path, capsys: Capture) -> None
         (f"sweep retry {STORE}", "store must hold a sweep"),
     ]
     check_errors(cases, capsys)
-    assert grid.read_text() == GRID
+    assert Path("text.sqlite").read_text() == "dim = 12"
 
 
 # --- stores of networks --------------------------------------------------------------------------
@@ -331,7 +366,7 @@ def test_export_is_the_table_of_the_curve(curve: LazyCurve, capsys: Capture) -> 
 
 
 def test_a_store_may_hold_sweeps_and_networks(curve: LazyCurve, capsys: Capture) -> None:
-    sweep = dt.Sweep(dim=10, n_data=2, n_init=2)
+    sweep = small_sweep(dim=10)
     finish(sweep)
     result = json_result(f"sweep status {STORE}", capsys)
     assert ([one["done"] for one in result["sweeps"]], result["networks"]) == ([1], [listed()])
@@ -340,12 +375,12 @@ def test_a_store_may_hold_sweeps_and_networks(curve: LazyCurve, capsys: Capture)
     assert "and ensembles of networks\n" in text
     assert main(["sweep", "export", STORE, "t.csv"]) == 0
     assert "4 ensembles of networks" in capsys.readouterr().err
-    assert "error_total" in Path("t.csv").read_text()
+    assert "total_standard_error" in Path("t.csv").read_text()
     assert lines(f"sweep export {STORE} n.csv --networks", capsys) == ["n.csv"]
     header, *rows = Path("n.csv").read_text().splitlines()
     assert "single_error" in header
     assert len(rows) == len(curve.runs)
-    finish(dt.Sweep(dim=11, n_data=2, n_init=2))
+    finish(small_sweep(dim=11))
     result = json_result(f"sweep status {STORE}", capsys)
     assert (len(result["sweeps"]), result["networks"]) == (2, [listed()])
 

@@ -14,16 +14,15 @@ from doubletrouble.cli import main
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
-_FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"]+)")?\n(.*?)^\1```$', re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 _NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?")
 _ROUNDING = 2  # units of the last digit shown
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, the file it is for, and its content."""
+    """A fenced block: its language and its content."""
 
     language: str
-    title: str
     code: str
     follows: bool
     """Whether it is in the section of the block above."""
@@ -46,9 +45,9 @@ def blocks(text: str) -> list[Block]:
     """The fenced blocks of some Markdown, in its order."""
     found, end = [], 0
     for fence in _FENCE.finditer(text):
-        _, language, title, code = fence.groups(default="")
+        _, language, code = fence.groups(default="")
         same_section = "\n#" not in text[end : fence.start()]
-        found.append(Block(language, title, textwrap.dedent(code), same_section))
+        found.append(Block(language, textwrap.dedent(code), same_section))
         end = fence.end()
     return found
 
@@ -84,9 +83,6 @@ def run(
             for line in commands(block.code):
                 if line not in skipped:
                     _command(line, printed, 2 if line in invalid else 0)
-        elif block.language == "toml":
-            Path(block.title or "grid.toml").write_text(block.code, encoding="utf-8")
-            continue
         else:
             continue
         below = [b.code for b in found[index + 1 : index + 2] if b.follows and b.language == "text"]

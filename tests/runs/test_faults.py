@@ -11,10 +11,21 @@ from pathlib import Path
 import pytest
 
 import doubletrouble as dt
-from benchmarks.kills import GRID, LARGE_GRID, Rows, kill_at_random, rows, start, workers_of
+from benchmarks.kills import (
+    LARGE,
+    N_LARGE,
+    N_SMALL,
+    SMALL,
+    Rows,
+    kill_at_random,
+    rows,
+    start,
+    workers_of,
+)
+from doubletrouble.cli import main
 from doubletrouble.runs import Store, run_cells
 from doubletrouble.runs._executors import attempt
-from doubletrouble.sweep._simulated import simulate_cell
+from doubletrouble.simulation import simulate_cell
 from tests.runs import work as w
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -22,6 +33,7 @@ pytestmark = pytest.mark.xdist_group("processes")
 # without a guard of the main module
 SCRIPT = """
 import sys
+from doubletrouble.cli import main
 from doubletrouble.runs import Store, run_cells
 from tests.runs import work as w
 print("begin", flush=True)
@@ -32,17 +44,12 @@ with Store.open(sys.argv[1]) as store:
 
 
 @pytest.fixture(scope="module")
-def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("faults") / "grid.toml"
-    path.write_text(GRID)
-    return path
-
-
-@pytest.fixture(scope="module")
-def undisturbed(grid: Path) -> Rows:
-    store = grid.with_name("undisturbed.sqlite")
-    result = dt.Sweep.from_toml(grid).run(store, workers=2, progress=False)
-    assert result.status.done == 120
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    store = tmp_path_factory.mktemp("faults") / "undisturbed.sqlite"
+    with start(store, SMALL) as sweep:
+        _, message = sweep.communicate(timeout=120)
+    assert sweep.returncode == 0, message
+    assert len(rows(store)) == N_SMALL
     return rows(store)
 
 
@@ -90,10 +97,8 @@ def test_killed_parent_loses_no_row_and_workers_end_with_it(tmp_path: Path) -> N
 def test_signal_stops_a_sweep_with_its_exit_code(
     number: signal.Signals, code: int, tmp_path: Path
 ) -> None:
-    store, grid = tmp_path / "s.sqlite", tmp_path / "grid.toml"
-    grid.write_text(LARGE_GRID)
-    cells = {cell.key: cell for cell in dt.Sweep.from_toml(grid).cells()}
-    with start(grid, store, "--quiet") as sweep:
+    store = tmp_path / "s.sqlite"
+    with start(store, LARGE) as sweep:
         wait_for_rows(store, 3)
         if number == signal.SIGINT:
             os.killpg(sweep.pid, number)  # as a terminal does: to all processes
@@ -102,26 +107,27 @@ def test_signal_stops_a_sweep_with_its_exit_code(
         out, message = sweep.communicate(timeout=120)
     stored = rows(store)
     assert sweep.returncode == code
-    assert message.startswith(f"stopped with {len(stored)} of {len(cells)} cells stored in {store}")
+    assert message.startswith(f"stopped with {len(stored)} of {N_LARGE} cells stored in {store}")
     assert message.count("\n") == 1
     assert out == ""
-    assert 3 <= len(stored) < len(cells)
+    assert 3 <= len(stored) < N_LARGE
+    cells = {cell.key: cell for cell in dt.Sweep.from_store(store).cells()}
     for key in list(stored)[:3]:
         assert stored[key] == ("done", "", attempt(simulate_cell, cells[key].parameters).result)
 
 
 @pytest.mark.full
-def test_random_kills_change_no_row(grid: Path, undisturbed: Rows, tmp_path: Path) -> None:
+def test_random_kills_change_no_row(undisturbed: Rows, tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
-    kill_at_random(grid, store, 5, seed=1)
+    kill_at_random(store, SMALL, N_SMALL, 5, seed=1)
     assert rows(store) == undisturbed
     assert [p.name for p in tmp_path.glob("s.sqlite*")] == ["s.sqlite"]
 
 
 @pytest.mark.full
-def test_two_sweeps_share_a_store(grid: Path, undisturbed: Rows, tmp_path: Path) -> None:
+def test_two_sweeps_share_a_store(undisturbed: Rows, tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
-    with start(grid, store, "--quiet") as one, start(grid, store, "--quiet") as other:
+    with start(store, SMALL) as one, start(store, SMALL) as other:
         messages = [one.communicate(timeout=120), other.communicate(timeout=120)]
     assert [one.returncode, other.returncode] == [0, 0], messages
     assert rows(store) == undisturbed
@@ -129,9 +135,10 @@ def test_two_sweeps_share_a_store(grid: Path, undisturbed: Rows, tmp_path: Path)
 
 @pytest.mark.full
 def test_rows_do_not_depend_on_the_number_of_workers(
-    grid: Path, undisturbed: Rows, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    undisturbed: Rows, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    dt.Sweep.from_toml(grid).run(tmp_path / "s", workers=1)
+    words = [word for word in SMALL if word != "--quiet"]
+    assert main(["sweep", "run", str(tmp_path / "s"), "--workers", "1", *words]) == 0
     assert rows(tmp_path / "s") == undisturbed
     assert re.fullmatch(r"(\d+/720 draws \(\d+%\), .*left\n)*", capsys.readouterr().err)
 
@@ -142,7 +149,7 @@ def test_script_without_a_guard_runs_once(tmp_path: Path) -> None:
     script.write_text(
         "import doubletrouble as dt\n"
         "print('begin')\n"
-        "sweep = dt.Sweep(seed=range(4), dim=10, n_data=2, n_init=2)\n"
+        "sweep = dt.Sweep(dt.Problem(), seed=range(4), dim=10, n_data=2, n_init=2)\n"
         "print(sweep.run('s.sqlite', workers=2, progress=False))\n"
     )
     words = [sys.executable, str(script)]

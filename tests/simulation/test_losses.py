@@ -21,8 +21,8 @@ from conformance.losses import (
 from doubletrouble.convex import order_parameters
 from doubletrouble.losses import LOSSES, MEASURES, VOTE_MEASURES, loss
 from doubletrouble.simulation import ConvexSimulation
+from doubletrouble.simulation._cells import from_record, to_record
 from doubletrouble.simulation._overlaps import majority
-from doubletrouble.sweep._simulated import from_record, to_record
 from tests.messages import not_identified
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))

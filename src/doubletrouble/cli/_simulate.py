@@ -49,19 +49,18 @@ _DEFAULT = {name: p.default for name, p in inspect.signature(run_simulation).par
 _CURVES = ("features_per_dim", "ridge")  # a whole curve from the same draws
 
 
+_MODEL = (
+    "'features': random features; 'gaussian': Gaussian covariates; 'kernel': infinitely many "
+    "features"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _SimulationFlags:
     """Arguments of the simulation, besides the problem."""
 
     dim: Annotated[int, declared("dim", WHOLE_DIM, several=False)]
-    model: Annotated[
-        str,
-        option(
-            "'features': random features; 'gaussian': Gaussian covariates; 'kernel': infinitely "
-            "many features",
-            choices=MODELS,
-        ),
-    ] = _DEFAULT["model"]
+    model: Annotated[str, option(_MODEL, choices=MODELS)] = _DEFAULT["model"]
     n_data: Annotated[int, option("independent draws, of two data sets each", "INTEGER")] = (
         _DEFAULT["n_data"]
     )
@@ -88,6 +87,17 @@ class _SimulationFlags:
         bool,
         typer.Option(help="Subtract the mean of the activation, or not.", show_default=False),
     ] = _DEFAULT["center"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SweepFlags(_SimulationFlags):
+    """The same of a sweep, several of which may have several values."""
+
+    dim: Annotated[AxisValues, declared("dim", WHOLE_DIM)]  # type: ignore[assignment]
+    model: Annotated[str, option(f"{_MODEL}; or several, separated by commas", choices=MODELS)] = (
+        _DEFAULT["model"]
+    )
+    seed: Annotated[str, option("seeds of the random numbers", "RANGE")] = str(_DEFAULT["seed"])  # type: ignore[assignment]
 
 
 _GRID = grid_flags(
@@ -122,8 +132,8 @@ def simulate(
     command flow), instead of ridge regression. The theory is that of infinite size, with deviations
     of the order 1/D.
     """
-    words = [word.strip() for word in grid.names["scheme"].split(",")]
-    schemes, members = choice_axis("scheme", words, tuple(SCHEMES)), grid.axes["n_members"]
+    schemes = choice_axis("scheme", _words(grid.names["scheme"]), tuple(SCHEMES))
+    members = grid.axes["n_members"]
     every = _ensembles(schemes, grid, flow=theory and times is not None)
     at: dict[str, Any] = {
         name: values[0] for name, values in grid.axes.items() if name in declarations(Problem)
@@ -255,27 +265,45 @@ Hash = Annotated[
 ]
 
 
+_SWEEP_GRID = grid_flags(
+    PROBLEM_SPECS,
+    "simulate",
+    ranges=(*PROBLEM_SPECS, "n_members"),
+    members="1,2,10,inf",
+    schemes=True,
+)
+
+
 @sweep.command()
+@grouped
 def run(
-    file: Annotated[Path, typer.Argument(help="The grid, a TOML file.")],
-    store: Annotated[
-        Path | None,
-        option("The store; FILE with the suffix .sqlite if left out.", "FILE"),
-    ] = None,
+    store: StorePath,
+    *,
+    grid: Annotated[ProblemGrid, _SWEEP_GRID],
+    settings: _SweepFlags,
+    times: Annotated[AxisValues | None, declared("times")] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> int:
-    """Compute every cell of a grid that the store does not hold yet."""
+    """Simulate every combination of the values given, and store each cell as it finishes.
+
+    Cells that the store holds are not computed again.
+    """
     from doubletrouble.sweep import Sweep
 
-    try:
-        grid = Sweep.from_toml(file)
-    except TypeError as error:  # a value of another type in the file
-        raise ValueError(str(error)) from error
-    where = store or file.with_suffix(".sqlite")
-    return _finish(grid.run(where, workers=workers, scheduler=scheduler, progress=not quiet), json)
+    schemes = choice_axis("scheme", _words(grid.names["scheme"]), tuple(SCHEMES))
+    every = _ensembles(schemes, grid, flow=False)
+    numbers = {name: values for name, values in grid.axes.items() if name != "n_members"}
+    problem = replace(grid, axes=numbers).problem
+    others: dict[str, Any] = asdict(settings) | {"model": _words(settings.model)}
+    cells = Sweep(problem, ensembles=every, times=times, **others)
+    return _finish(cells.run(store, workers=workers, scheduler=scheduler, progress=not quiet), json)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",")]
 
 
 @sweep.command()
@@ -346,17 +374,17 @@ def export(
     if runs and (networks or not grids):
         from doubletrouble.errors import require
         from doubletrouble.networks import runs_table
-        from doubletrouble.sweep import write
+        from doubletrouble.tables import write_frames
 
         pandas = require("pandas", "tables")
-        write(lambda: [pandas.DataFrame(runs_table(runs))], out)
+        write_frames(lambda: [pandas.DataFrame(runs_table(runs))], out)
         show(str(out))
         return
     result = Sweep.from_store(store, sweep).results(store)
     result.export(out)
     show(str(out))
-    if result.status.missing:
-        note(f"{result.status.missing} of {result.status.n_cells} cells are missing; run the sweep")
+    if result.missing:
+        note(f"{result.missing} of {result.n_cells} cells are missing; run the sweep")
     if runs:
         note(f"{store} holds {len(runs)} ensembles of networks as well: --networks exports them")
 
@@ -404,37 +432,32 @@ def _finish(result: "SweepResult", json: bool) -> int:
         show_json({"store": str(result.store), **_counts(result)})
     else:
         _show_results([result])
-    failed, name = result.status.failed, result.sweep.hash[:_HASH_LENGTH]
+    failed, name = result.failed, result.sweep.hash[:_HASH_LENGTH]
     if not failed:
         return 0
     note(
-        f"{failed} of {result.status.n_cells} cells failed; "
+        f"{failed} of {result.n_cells} cells failed; "
         f"to try them again: doubletrouble sweep retry {result.store} --sweep {name}"
     )
     return _INCOMPLETE
 
 
 def _counts(result: "SweepResult") -> dict[str, object]:
-    status = result.status
-    return {
-        "sweep": result.sweep.hash,
-        "n_cells": status.n_cells,
-        **asdict(status),
-        "messages": dict(Counter(result.messages if status.failed else ())),
-    }
+    counts = {name: getattr(result, name) for name in ("n_cells", "done", "failed", "missing")}
+    return {"sweep": result.sweep.hash, **counts, "messages": dict(Counter(result.messages))}
 
 
 def _show_results(results: "Sequence[SweepResult]") -> None:
     """Print the counts of sweeps of a store: of several with their grids, of one with messages."""
     columns: dict[str, list[Any]] = {
         "sweep": [one.sweep.hash[:_HASH_LENGTH] for one in results],
-        "cells": [one.status.n_cells for one in results],
-        **{n: [getattr(one.status, n) for one in results] for n in ("done", "failed", "missing")},
+        "cells": [one.n_cells for one in results],
+        **{n: [getattr(one, n) for one in results] for n in ("done", "failed", "missing")},
     }
     if len(results) > 1:
         columns["grid"] = [one.sweep.summary for one in results]
     _show_table(str(results[0].store), columns)
-    if len(results) == 1 and results[0].status.failed:
+    if len(results) == 1 and results[0].failed:
         most = dict(Counter(results[0].messages).most_common(_MOST_MESSAGES))
         _show_table("why cells failed", {"cells": [*most.values()], "message": [*most]})
 

@@ -22,14 +22,15 @@ from doubletrouble.figures._settings import SimulationSettings
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
 from doubletrouble.runs import DONE, Cell, Record, Store, Work, attempt, decode
-from doubletrouble.simulation import Simulation, simulate
-from doubletrouble.sweep import (
+from doubletrouble.simulation import (
     KIND,
-    PROBLEM,
     REVISION,
+    Simulation,
     from_record,
+    simulate,
     simulate_cell,
     stored_ensemble,
+    stored_problem,
 )
 
 MORE_DRAWS = 4  # factor at D/2, where draws are cheaper and vary more
@@ -91,10 +92,9 @@ def simulated(
     **settings: Any,
 ) -> Simulation:
     """Simulate, or read a finished simulation with the same settings from `store`."""
-    fields = {name: getattr(problem, name) for name in PROBLEM} | {"loss": str(problem.loss)}
-    fields = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()}
-    if not all(isinstance(value, str | float | list) for value in fields.values()):
-        # a function as activation, or a mixture, has no key in a store
+    try:
+        fields = stored_problem(problem)
+    except ValueError:  # a function as activation, or a mixture, has no key in a store
         return simulate(problem, ensembles=ensembles, progress=False, **settings)
     drawn = [stored_ensemble(one) for one in ensembles]
     cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})

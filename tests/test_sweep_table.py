@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
+from doubletrouble._sweep_table import COLUMNS
 from doubletrouble.errors import require
-from doubletrouble.sweep._table import COLUMNS
 from tests.runs.work import AtOnce
 
 pd = require("pandas", "tables")
 
 K = (1, 2, math.inf)
 SWEEP = dt.Sweep(
-    ridge=[0.1, 1.0],
+    dt.Problem(ridge=[0.1, 1.0]),
     dim=[11, 10_000_000],
     n_data=3,
     n_init=2,
@@ -56,17 +56,17 @@ def test_table_has_a_row_for_every_cell_and_ensemble(frame: Any) -> None:
 def test_failed_cells_have_a_message_and_no_numbers(frame: Any, store: Path) -> None:
     failed = frame[frame.status == "failed"]
     assert failed.message.str.startswith("MemoryError").all()
-    assert failed.error_total.isna().all()
+    assert failed.total.isna().all()
     assert (frame[frame.status == "done"].message == "").all()
     assert "\n20 rows\n" in str(SWEEP.results(store))  # failed cells count once
 
 
 def test_exported_failures_have_no_numbers(tmp_path: Path) -> None:
-    sweep = dt.Sweep(dim=10_000_000, n_data=2, n_init=2, ensembles=1)
+    sweep = dt.Sweep(dt.Problem(), dim=10_000_000, n_data=2, n_init=2, ensembles=1)
     sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
     (row,) = json.loads(sweep.results(tmp_path / "s").export(tmp_path / "t.json").read_text())
     assert row["status"] == "failed"
-    assert row["error_total"] is None
+    assert row["total"] is None
     assert row["test_used"] == ""
 
 
@@ -79,9 +79,9 @@ def test_rows_hold_the_estimates_of_the_simulation(frame: Any, store: Path) -> N
         line = frame[chosen & (frame.n_members == ensemble.n_members)].iloc[0]
         error = row.simulation.error(ensemble)
         for name, estimate in (*error.parts.items(), ("total", error.total)):
-            assert line[f"error_{name}"] == estimate.value
-            assert line[f"error_{name}_standard_error"] == estimate.standard_error
-        assert ("resampling" in error.parts) == (line.error_resampling > 0)
+            assert line[name] == estimate.value
+            assert line[f"{name}_standard_error"] == estimate.standard_error
+        assert ("resampling" in error.parts) == (line.resampling > 0)
         for option in ("fraction", "bank_per_dim"):
             requested = ensemble.options.get(option, math.nan)
             assert line[option] == pytest.approx(requested, nan_ok=True)
@@ -89,14 +89,19 @@ def test_rows_hold_the_estimates_of_the_simulation(frame: Any, store: Path) -> N
             assert line[f"realized_{option}"] == pytest.approx(realized, nan_ok=True)
         assert math.isnan(line.psi2_vanilla) == ("resampling" in error.parts)
         assert (line.n_features, line.n_samples, line.dim) == (22.0, 11.0, 11)
-        assert line.noise == 1.0
+        assert line.noise_sd == 1.0
     vanilla = frame[(frame.key == row.key) & (frame.scheme == "ensemble")].iloc[0]
     assert vanilla.psi1 == row.simulation.psi.psi1.value
 
 
 def test_table_has_a_row_for_every_time(tmp_path: Path) -> None:
     sweep = dt.Sweep(
-        dim=10, ridge=0.1, n_data=3, n_init=2, times=[1.0, 5.0], ensembles=[2, dt.Bootstrap(2)]
+        dt.Problem(ridge=0.1),
+        dim=10,
+        n_data=3,
+        n_init=2,
+        times=[1.0, 5.0],
+        ensembles=[2, dt.Bootstrap(2)],
     )
     (row,) = sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
     assert row.simulation is not None
@@ -106,7 +111,7 @@ def test_table_has_a_row_for_every_time(tmp_path: Path) -> None:
     for name, ensemble in (("ensemble", dt.Ensemble(2)), ("bootstrap", dt.Bootstrap(2))):
         lines = frame[frame.scheme == name]
         total = row.simulation.error(ensemble).total
-        assert lines.error_total.tolist() == np.asarray(total.value).tolist()
+        assert lines.total.tolist() == np.asarray(total.value).tolist()
     assert frame.psi1[:2].tolist() == np.asarray(row.simulation.psi.psi1.value).tolist()
 
 
@@ -120,14 +125,15 @@ def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Pa
     pd.testing.assert_frame_equal(text, frame, check_exact=True, check_dtype=False)
     rows = json.loads(SWEEP.results(store).export(tmp_path / "t.json").read_text())
     assert [row["key"] for row in rows] == list(frame.key)
-    totals = [math.nan if row["error_total"] is None else row["error_total"] for row in rows]
-    assert frame.error_total.equals(pd.Series(totals, name="error_total"))
+    totals = [math.nan if row["total"] is None else row["total"] for row in rows]
+    assert frame.total.equals(pd.Series(totals, name="total"))
     assert {row["n_members"] for row in rows} == {1.0, 2.0, 4.0, "inf"}
     assert sorted(p.name for p in tmp_path.iterdir()) == ["t.csv", "t.json", "t.parquet"]
 
 
 def test_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
-    sweep = dt.Sweep(features_per_dim=math.inf, model="kernel", dim=10, n_data=2, n_init=2)
+    problem = dt.Problem(features_per_dim=math.inf)
+    sweep = dt.Sweep(problem, model="kernel", dim=10, n_data=2, n_init=2)
     sweep.run(tmp_path / "s", executor=AtOnce(), progress=False)
     path = sweep.results(tmp_path / "s").export(tmp_path / "t.csv")
     with path.open(newline="") as file:
@@ -136,8 +142,8 @@ def test_kernel_has_infinitely_many_features(tmp_path: Path) -> None:
 
 def test_table_of_an_unfinished_sweep_is_empty(tmp_path: Path) -> None:
     store = tmp_path / "s"
-    dt.Sweep(dim=10, n_data=2, n_init=2).run(store, executor=AtOnce(), progress=False)
-    empty = dt.Sweep(dim=11).results(store)
+    dt.Sweep(dt.Problem(), dim=10, n_data=2, n_init=2).run(store, executor=AtOnce(), progress=False)
+    empty = dt.Sweep(dt.Problem(), dim=11).results(store)
     assert list(empty.to_frame().columns) == list(COLUMNS)
     path = empty.export(tmp_path / "t.parquet")
     assert len(pd.read_parquet(path)) == 0
@@ -151,10 +157,10 @@ def test_path_of_a_table_is_checked(store: Path, tmp_path: Path) -> None:
 
 def test_other_losses_have_their_rows(tmp_path: Path) -> None:
     sweep = dt.Sweep(
-        loss=["squared", "hinge"],
-        task="classification",
-        flips=[0.0, 0.1],
-        ridge=0.1,
+        [
+            dt.Problem(loss=loss, task="classification", flips=[0.0, 0.1], ridge=0.1)
+            for loss in ("squared", "hinge")
+        ],
         dim=11,
         n_data=3,
         n_init=2,
@@ -169,5 +175,5 @@ def test_other_losses_have_their_rows(tmp_path: Path) -> None:
         assert row.simulation is not None
         chosen = (read.loss == row.parameters["loss"]) & (read.flips == row.parameters["flips"])
         for ensemble in (dt.Ensemble(1), dt.Divide(2)):
-            (total,) = read[chosen & (read.scheme == ensemble.name)].error_total
+            (total,) = read[chosen & (read.scheme == ensemble.name)].total
             assert total == row.simulation.error(ensemble).total.value

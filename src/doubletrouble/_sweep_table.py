@@ -1,7 +1,8 @@
 """Finished cells as a table: a row for every cell, ensemble and time of training.
 
 The columns are the parameters requested, the sizes realized, and every part of the error and every
-Ψ term with its standard error. Options that a scheme does not have are NaN, and so are Ψ terms
+Ψ term with its standard error. As in other tables of errors, the parameter `noise` is `noise_sd`,
+beside the part of that name. Options that a scheme does not have are NaN, and so are Ψ terms
 that are not defined for it. Without times of training, the time is inf: ridge regression is the
 end of training. Failed cells have a message and no numbers.
 
@@ -10,18 +11,14 @@ of a part that differ in seed, sizes or λ alone are stacked, and evaluated at o
 """
 
 import itertools
-import json
 import math
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from doubletrouble._display import Column, Table, settings_text, strict_json
+from doubletrouble._display import Column, Table, settings_text
 from doubletrouble._numbers import whole
 from doubletrouble._plots import CYCLE, Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options, scheme_words
@@ -31,10 +28,7 @@ from doubletrouble.glossary import axis_label, symbol
 from doubletrouble.parameters import Value
 from doubletrouble.results import ErrorTerms, PsiTerms
 from doubletrouble.runs import DONE, Cell, CellOutcome, Record, decode
-from doubletrouble.simulation import Simulation
-from doubletrouble.sweep._simulated import PROBLEM, ensemble_axis, from_record
-
-FORMATS = (".csv", ".parquet", ".json")
+from doubletrouble.simulation import PROBLEM, Simulation, ensemble_of, from_record
 
 _CELLS_AT_ONCE = 1000
 
@@ -47,6 +41,12 @@ _OPTIONS = tuple(name for name in scheme_options() if name != "n_bank")  # that 
 _PARTS = (*ErrorTerms.names(), "total")
 _PSI = tuple(PsiTerms.symbols())
 
+
+def _column(name: str) -> str:
+    """The column of a parameter."""
+    return "noise_sd" if name == "noise" else name
+
+
 COLUMNS: dict[str, type] = {
     "key": str,
     "status": str,
@@ -55,18 +55,14 @@ COLUMNS: dict[str, type] = {
     "n_members": float,
     **dict.fromkeys(_OPTIONS, float),
     "time": float,
-    **{name: str if name in _NAMES else float for name in PROBLEM},
+    **{_column(name): str if name in _NAMES else float for name in PROBLEM},
     **dict.fromkeys(_SETTINGS, str),
     **dict.fromkeys(("dim", "seed", "n_data", "n_init"), int),
     "center": bool,
     "test_used": str,
     **dict.fromkeys(_REALIZED, float),
     **{f"realized_{name}": float for name in _OPTIONS},
-    **{
-        name: float
-        for part in (*(f"error_{part}" for part in _PARTS), *_PSI)
-        for name in (part, f"{part}_standard_error")
-    },
+    **{name: float for part in (*_PARTS, *_PSI) for name in (part, f"{part}_standard_error")},
 }
 """Every column with the type of its values."""
 
@@ -118,7 +114,7 @@ def frames(outcomes: Outcomes) -> Iterator[Any]:
 def _columns(group: Sequence[_StoredCell]) -> dict[str, np.ndarray]:
     """The columns of cells that are alike, in the order of cells, ensembles and times."""
     first = group[0].cell.parameters
-    ensembles = ensemble_axis("ensembles", first["ensembles"])
+    ensembles = [ensemble_of(one) for one in first["ensembles"]]
     times = [math.inf] if first["times"] is None else first["times"]
     shape = (len(group), len(ensembles), len(times))
 
@@ -140,7 +136,7 @@ def _columns(group: Sequence[_StoredCell]) -> dict[str, np.ndarray]:
     for name in _OPTIONS:
         columns[name] = column([one.options.get(name, math.nan) for one in ensembles], 1)
     for name in (*PROBLEM, *_SETTINGS):
-        columns[name] = column([one.cell.parameters[name] for one in group], 0)
+        columns[_column(name)] = column([one.cell.parameters[name] for one in group], 0)
     columns["test_used"] = column([one.record["test"] if one.record else "" for one in group], 0)
     records = [one.record for one in group if one.record is not None]
     if records:
@@ -162,7 +158,7 @@ def _result_columns(
     for k, ensemble in enumerate(ensembles):
         error, draws = simulation.error(ensemble), simulation.terms_of(ensemble).named()
         parts: dict[str, Any] = {"resampling": 0.0, **error.parts, "total": error.total}
-        estimates = {f"error_{part}": parts.get(part, math.nan) for part in _PARTS}
+        estimates = {part: parts.get(part, math.nan) for part in _PARTS}
         # Ψ terms are those of the data that each member has
         estimates |= {name: simulation.estimate(draws[name]) for name in _PSI if name in draws}
         values: dict[str, Value] = {
@@ -233,7 +229,9 @@ def totals(
                     [*start, scheme_words(scheme), time, total if time is None else total[k], None]
                 )
     words = (*_NAMES, "model")
-    columns = [Column(name=name, form="words" if name in words else "count") for name in axes]
+    columns = [
+        Column(name=_column(name), form="words" if name in words else "count") for name in axes
+    ]
     columns += [
         Column(name="ensemble", form="words"),
         Column(name="time", form="count"),
@@ -310,52 +308,3 @@ def _looks(curves: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
 
 def _word(value: Any) -> str:
     return value if isinstance(value, str) else whole(float(value))
-
-
-# --- files ---
-
-
-def write(frames: Callable[[], Iterable[Any]], path: str | Path) -> Path:
-    """Write DataFrames with the same columns, one after the other, as one file.
-
-    The suffix of the path is the format. The file is written completely or not at all; `frames` is
-    called when the path is known to be valid.
-    """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        known = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-        raise ValueError(f"path must end in {known}, got {str(path)!r}")
-    if not path.parent.is_dir():
-        raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
-    with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-        new = Path(folder) / path.name
-        (_write_json if suffix == ".json" else _write_arrow)(iter(frames()), new)
-        os.replace(new, path)
-    return path
-
-
-def _write_arrow(frames: Iterator[Any], path: Path) -> None:
-    """CSV or Parquet; pyarrow writes CSV fourteen times as fast as pandas."""
-    arrow = require("pyarrow", "tables")
-    first = next(frames)
-    schema = arrow.Schema.from_pandas(first, preserve_index=False)
-    if path.suffix.lower() == ".csv":
-        writer = require("pyarrow.csv", "tables").CSVWriter(path, schema)
-    else:
-        writer = require("pyarrow.parquet", "tables").ParquetWriter(path, schema)
-    with writer:
-        for frame in itertools.chain([first], frames):
-            writer.write_table(arrow.Table.from_pandas(frame, schema=schema, preserve_index=False))
-
-
-def _write_json(frames: Iterator[Any], path: Path) -> None:
-    """A list of rows, as strict JSON: infinities are "inf" and "-inf", NaN is null."""
-    with path.open("w", encoding="utf-8") as file:
-        between = "[\n"
-        for frame in frames:
-            for row in frame.to_dict("records"):
-                values = json.dumps(strict_json(row), ensure_ascii=False, allow_nan=False)
-                file.write(between + values)
-                between = ",\n"
-        file.write("[]\n" if between == "[\n" else "\n]\n")
