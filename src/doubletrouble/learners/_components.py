@@ -71,7 +71,7 @@ degrees of freedom match the standard error (Satterthwaite), see `Estimate.confi
 
 import hashlib
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self, TypeAlias
 
@@ -409,28 +409,29 @@ def mean_products(
     `predictions` are (D, N, K, T C), the C outputs at a test point together; their products are
     added up. With `by_point`, the statistics hold their values at each test point, too.
     """
-    halves, n_test = _halves(design.n_data) if by_point else [], design.n_test
+    parts, n_test = halves(design.n_data) if by_point else [], design.n_test
+    columns = 1 + (design.n_init if design.shares_inits else 0)
     tables: dict[str, FloatArray] = {}
     points: dict[str, list[FloatArray]] = {}
-    for block, f in _blocks(predictions):
-        here = {k: Target(t.value[block], t.floor[block]) for k, t in targets.items()}
+    for f, here in _by_block(predictions, targets):
         sums = _PredictionSums.of(f)
         for pairs in sums.pairs(here, crossed=design.crossed):
-            by_data = _left_out(pairs.sums.sum(axis=-1), pairs.data)
-            by_init = _left_out(by_data.T, pairs.init, jackknife=design.shares_inits)
-            table = by_init.T / n_test
+            by_data = left_out(pairs.sums.sum(axis=-1), order=pairs.data)
+            table = left_out(by_data, 1, order=pairs.init)[:, :columns] / n_test
             tables[pairs.name] = tables[pairs.name] + table if pairs.name in tables else table
-        for half in halves:
-            for pairs in sums.some(half).pairs(here, crossed=design.crossed):
+        for some in parts:
+            for pairs in sums.some(some).pairs(here, crossed=design.crossed):
                 points.setdefault(pairs.name, []).append(pairs.at_points())
-    statistics = {}
-    for name, table in tables.items():
-        by_half = np.zeros((len(halves), n_test))
-        for k in range(len(halves)):
-            joined = np.concatenate(points[name][k :: len(halves)])
-            by_half[k] = joined.reshape(n_test, -1).sum(axis=1)  # over outputs
-        statistics[name] = Statistic(table=table, points=by_half, key=key)
-    return statistics
+    return {
+        name: Statistic(
+            table=table,
+            points=np.array(
+                [_by_point(points[name][k :: len(parts)], n_test) for k in range(len(parts))]
+            ).reshape(len(parts), n_test),
+            key=key,
+        )
+        for name, table in tables.items()
+    }
 
 
 def products_by_row(
@@ -446,31 +447,31 @@ def products_by_row(
         added = products_by_row(predictions[:, 1:], {}, fits)
         return own | {f"{ADDED}{name}": values for name, values in added.items()}
     points: dict[str, list[FloatArray]] = {}
-    for block, f in _blocks(predictions):
-        here = {k: Target(t.value[block], t.floor[block]) for k, t in targets.items()}
+    for f, here in _by_block(predictions, targets):
         for pairs in _PredictionSums.of(f).pairs(here, crossed=design.crossed):
             points.setdefault(pairs.name, []).append(pairs.at_points())
-    return {
-        name: np.concatenate(values).reshape(design.n_test, -1).sum(axis=1)
-        for name, values in points.items()
-    }
+    return {name: _by_point(values, design.n_test) for name, values in points.items()}
 
 
-def _halves(n_data: int) -> list[slice]:
+def _by_point(blocks: Sequence[FloatArray], n_test: int) -> FloatArray:
+    """The sums over outputs at each test point."""
+    sums: FloatArray = np.concatenate(blocks).reshape(n_test, -1).sum(axis=1)
+    return sums
+
+
+def halves(n_data: int) -> list[slice]:
     """Two halves of the data sets, each with pairs in it; all, where there are too few."""
     return [slice(0, None, 2), slice(1, None, 2)] if n_data > 3 else [slice(None)]
 
 
-def _left_out(sums: FloatArray, order: int, *, jackknife: bool = True) -> FloatArray:
-    """The mean along the first axis, then those with one index left out.
+def left_out(x: FloatArray, axis: int = 0, *, order: int = 1) -> FloatArray:
+    """The mean along an axis, then those with one index left out; NaN for one of one.
 
-    Of `order` 1 are sums with one index each, of order 2 those with every two different ones.
+    Of `order` 2 are sums over every two different indices, each with both of them.
     """
-    n, total = len(sums), sums.sum(axis=0, keepdims=True)
-    mean = total / math.perm(n, order)
-    if not jackknife:
-        return np.asarray(mean)
-    return np.concatenate([mean, (total - order * sums) / (math.perm(n - 1, order) or np.nan)])
+    n, total = x.shape[axis], x.sum(axis=axis, keepdims=True)
+    left = (total - order * x) / (math.perm(n - 1, order) or np.nan)
+    return np.concatenate([total / math.perm(n, order), left], axis=axis)
 
 
 class _PairSums(NamedTuple):
@@ -545,19 +546,25 @@ class _PredictionSums(NamedTuple):
                 yield _PairSums("other_data_init", any_init - same_init, 2, 2)
 
 
-def _blocks(predictions: npt.NDArray[np.generic]) -> Iterator[tuple[slice, FloatArray]]:
-    """Predictions by blocks of test points, as float64; ValueError if one is not a number."""
+def _by_block(
+    predictions: npt.NDArray[np.generic], targets: Mapping[str, Target]
+) -> Iterator[tuple[FloatArray, dict[str, Target]]]:
+    """Predictions and targets by blocks of test points, as float64; ValueError if not numbers."""
     *draws, n_test = predictions.shape
-    step = max(1, _BLOCK // int(np.prod(draws)))
-    for start in range(0, n_test, step):
-        part = slice(start, min(start + step, n_test))
-        block = predictions[..., part].astype(np.float64)
-        bad = ~(np.abs(block) <= LARGEST)
+    for block in blocks(n_test, _BLOCK // math.prod(draws)):
+        f = predictions[..., block].astype(np.float64)
+        bad = ~(np.abs(f) <= LARGEST)
         if bad.any():
             first = tuple(int(i) for i in np.argwhere(bad)[0])
-            where = (*first[:-1], first[-1] + start)
+            where = (*first[:-1], first[-1] + block.start)
             raise ValueError(
                 f"predictions must be finite numbers up to {LARGEST:g}, "
-                f"got {float(block[first])!r} at index {where}"
+                f"got {float(f[first])!r} at index {where}"
             )
-        yield part, block
+        yield f, {k: Target(t.value[block], t.floor[block]) for k, t in targets.items()}
+
+
+def blocks(count: int, size: int) -> Iterator[slice]:
+    """Slices of `size` or 1, which together are `count` long."""
+    step = max(1, size)
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))

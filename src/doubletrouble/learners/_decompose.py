@@ -23,6 +23,7 @@ from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.errors import FitError
 from doubletrouble.learners._components import digest
 from doubletrouble.learners._decomposition import LearnerDecomposition
+from doubletrouble.learners._design import least_draws
 from doubletrouble.learners._fitting import (
     Failure,
     FitRows,
@@ -38,7 +39,6 @@ from doubletrouble.learners._fitting import (
     recorded_warnings,
     summarized_warnings,
 )
-from doubletrouble.learners._losses import least_draws
 from doubletrouble.learners._predictions import decompose_predictions
 from doubletrouble.learners._sources import (
     DataSource,

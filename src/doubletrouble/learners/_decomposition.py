@@ -34,7 +34,6 @@ from doubletrouble.learners._losses import (
     SINGLE,
     absorbed_causes,
     losses_by_row,
-    missing_parts,
     parts_of_losses,
 )
 from doubletrouble.losses import LearnerMeasure, measure_name
@@ -142,54 +141,48 @@ class Decomposition(Shown):
         >>> round(result.error().total.value, 2), round(result.error(10).total.value, 2)
         (1.0, 0.09)
         """
-        design, K = self.design, self._size(ensemble, "Decomposition.error")
-        if self.measure != "squared":
-            return self._other_measure(1.0 if design.deterministic else K)
-        parts = self._estimates(sequential(design, K), mean_squares(design, K))
+        design, measure = self.design, self.measure
+        K = self._size(ensemble, "Decomposition.error")
+        missing = design.missing(SEQUENTIAL, measure)
+        squares: Mapping[str, ProductWeights] = {}
+        if measure == "squared":
+            weights, squares = sequential(design, K), mean_squares(design, K)
+        elif 1 < K < math.inf and not design.deterministic:
+            return self._of_members(K)
+        else:
+            weights = parts_of_losses(design, measure, K)
+        if self._is_infinite:
+            reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
+            missing |= {
+                name: f"{printed_name(name)} {reason}"
+                for name in ErrorTerms.names()
+                if name not in ("bias", "resampling")
+            }
+            weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
+        parts = self._estimates(weights, squares)
         total = parts.pop("total", None)
-        missing = self._missing(SEQUENTIAL)
-        includes = {name: cause for name, cause in design.absorbed.items() if name in parts}
+        includes = absorbed_causes(design, measure)
         return ErrorTerms(
             **parts,
             reasons=missing,
-            includes=includes,
+            includes={name: cause for name, cause in includes.items() if name in parts},
             separate_total=total,
             label=self._label,
         )
 
-    def _other_measure(self, K: float) -> ErrorTerms[Estimate]:
-        """The cross-entropy or the error rate by cause."""
-        design, measure = self.design, self.measure
-        if 1 < K < math.inf:
-            name = f"{MEMBERS_OF}{K:g}"
-            if (reason := design.lacks("total", ("target",))) is not None:
-                raise ValueError(f"the design must identify the total, got none: {reason}")
-            if name not in self.statistics:
-                raise ValueError(
-                    f"ensemble must be inf or an integer up to {design.n_init}, the number of "
-                    f"initializations, for measure={measure!r}, got {K:g}"
-                )
-            reason = f"the causes are identified for ensemble = 1 and inf with measure={measure!r}"
-            total = self._estimate({name: 1.0})
-            return unsplit_error(total, reason, label=self._label)
-        missing, weights = missing_parts(design, measure), parts_of_losses(design, measure, K)
-        if self._is_infinite:
-            reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
-            missing |= {
-                n: f"{printed_name(n)} {reason}"
-                for n in ErrorTerms.names()
-                if n not in ("bias", "resampling")
-            }
-            weights = {name: {SINGLE: 1.0} for name in ("bias", "total") if name in weights}
-        parts: dict[str, Any] = {name: self._estimate(part) for name, part in weights.items()}
-        total = parts.pop("total", None)
-        return ErrorTerms(
-            **parts,
-            reasons=missing,
-            includes=absorbed_causes(design, measure),
-            separate_total=total,
-            label=self._label,
-        )
+    def _of_members(self, K: float) -> ErrorTerms[Estimate]:
+        """The cross-entropy or the error rate of K averaged members, as a whole."""
+        design, measure, name = self.design, self.measure, f"{MEMBERS_OF}{K:g}"
+        if (reason := design.lacks("total", ("target",))) is not None:
+            raise ValueError(f"the design must identify the total, got none: {reason}")
+        if name not in self.statistics:
+            raise ValueError(
+                f"ensemble must be inf or an integer up to {design.n_init}, the number of "
+                f"initializations, for measure={measure!r}, got {K:g}"
+            )
+        reason = f"the causes are identified for ensemble = 1 and inf with measure={measure!r}"
+        (total,) = self._estimates({name: {name: 1.0}}, {}).values()
+        return unsplit_error(total, reason, label=self._label)
 
     @property
     def _label(self) -> str:
@@ -198,13 +191,10 @@ class Decomposition(Shown):
 
     @property
     def _is_infinite(self) -> bool:
-        return self.measure == "log" and math.isinf(self.statistics[SINGLE].table[0, 0])
+        return self.measure == "log" and math.isinf(self._value(SINGLE))
 
-    def _estimate(self, weights: ProductWeights) -> Estimate:
-        """A weighted sum of statistics; one of an infinite one is infinite."""
-        if any(math.isinf(self.statistics[name].table[0, 0]) for name in weights):
-            return Estimate(value=math.inf, standard_error=0.0, n_draws=self.design.n_data)
-        return estimate_of(weighted_sum(weights, self.statistics))
+    def _value(self, name: str) -> float:
+        return float(self.statistics[name].table[0, 0])
 
     def _weights(self) -> dict[str, ProductWeights]:
         """The parts and the total of one member, as weights of statistics."""
@@ -240,10 +230,9 @@ class Decomposition(Shown):
         total = parts.pop("total", None)
         includes = design.absorbed
         includes.pop("initialization", None)  # the main effect does not depend on the labels
-        missing = self._missing(ANOVA)
         return AnovaTerms(
             **parts,
-            reasons=missing,
+            reasons=design.missing(ANOVA),
             includes=includes,
             separate_total=total,
             label=self._label,
@@ -319,24 +308,24 @@ class Decomposition(Shown):
         return K
 
     def _estimates(
-        self, weights: Mapping[str, ProductWeights], squares: Mapping[str, ProductWeights]
+        self,
+        weights: Mapping[str, ProductWeights],
+        squares: Mapping[str, ProductWeights],
     ) -> dict[str, Any]:
+        """Weighted sums of statistics, with the mean square of each; inf of an infinite one."""
         estimates = {}
         for name, part in weights.items():
+            if any(math.isinf(self._value(one)) for one in part):
+                estimates[name] = Estimate(
+                    value=math.inf, standard_error=0.0, n_draws=self.design.n_data
+                )
+                continue
             square = None
             if any(part.values()) and name in squares:
-                square = sum(
-                    weight * float(self.statistics[product].table[0, 0])
-                    for product, weight in squares[name].items()
-                    if weight
-                )
+                known = {one: weight for one, weight in squares[name].items() if weight}
+                square = sum(weight * self._value(one) for one, weight in known.items())
             estimates[name] = estimate_of(weighted_sum(part, self.statistics), square)
         return estimates
-
-    def _missing(self, needs: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-        """The reasons why parts are not identified, by their names."""
-        reasons = {name: self.design.lacks(name, needed) for name, needed in needs.items()}
-        return {name: reason for name, reason in reasons.items() if reason is not None}
 
     def _averaged(self) -> dict[float, Estimate]:
         """The total error of K averaged members, where the design identifies it."""
@@ -481,16 +470,13 @@ class LearnerDecomposition(Decomposition):
         }
         scale = float(np.abs(sum(parts.values(), start=zero)).mean())
         parts = {name: without_rounding(part, scale) for name, part in parts.items()}
-        missing = missing_parts(design, self.measure)
-        if self.measure == "squared":
-            missing = self._missing(SEQUENTIAL)
         return RowErrors(
             **parts,
             coordinates={"row": np.arange(design.n_test, dtype=np.float64)},
             includes=error.includes,
             index=self.index,
             rows_key=(digest(self.y_test), tuple(self.index)),
-            reasons=missing,
+            reasons=design.missing(SEQUENTIAL, self.measure),
             label=self._label,
         )
 

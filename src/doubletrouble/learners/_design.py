@@ -1,17 +1,26 @@
 """The experimental design of predictions, and which parts of the error it identifies."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.palette import printed_name
 
-_REQUIREMENTS = {
-    "noise": "2 or more draws of label noise on each data set (n_noise), got 1",
-    "init": "2 or more initializations (n_init), got 1",
-    "data": "2 or more data sets (n_data), got 1",
+_DRAWS = {
+    "noise": "draws of label noise on each data set (n_noise)",
+    "init": "initializations (n_init)",
+    "data": "data sets (n_data)",
+}
+_GIVEN = {
     "crossed": "the same initializations for every data set, got fresh ones (crossed=False)",
     "target": "truth or y_test, got neither",
     "both": "labels of the test points with and without noise (truth and y_test)",
 }
+
+
+def least_draws(measure: LearnerMeasure) -> int:
+    """The number of draws of a factor that identifies its effect: the vote of two is one's."""
+    return 3 if measure == "zero_one" else 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +90,9 @@ class Design:
         """The target of the total error: y_test if it is given, else the truth."""
         return self.targets[-1]
 
-    def lacks(self, name: str, needs: tuple[str, ...]) -> str | None:
+    def lacks(
+        self, name: str, needs: tuple[str, ...], measure: LearnerMeasure = "squared"
+    ) -> str | None:
         """Return the reason why a part of the error is not identified.
 
         Parameters
@@ -89,24 +100,38 @@ class Design:
         name : str
             The name of the part, for the message.
         needs : tuple of str
-            What the part needs, of "noise", "init" and "data" (2 or more draws), "crossed",
+            What the part needs, of "noise", "init" and "data" (2 or more draws, or 3), "crossed",
             "target" and "both" (truth and y_test).
+        measure : {"squared", "log", "zero_one"}, default: "squared"
+            The measure of the error; "zero_one" needs 3 or more draws.
 
         Returns
         -------
         str or None
             The reason; None if the part is identified.
         """
-        fulfilled = {
-            "noise": self.n_noise > 1 or self.noiseless,
-            "init": self.n_init > 1 or self.deterministic,
-            "data": self.n_data > 1,
+        counts = {"noise": self.n_noise, "init": self.n_init, "data": self.n_data}
+        constant = {"noise": self.noiseless, "init": self.deterministic}
+        given = {
             "crossed": self.crossed or self.deterministic,
             "target": bool(self.targets),
             "both": len(self.targets) > 1,
         }
-        missing = next((need for need in needs if not fulfilled[need]), None)
-        return None if missing is None else f"{printed_name(name)} needs {_REQUIREMENTS[missing]}"
+        least = least_draws(measure)
+        for need in needs:
+            if need in counts and (n := counts[need]) < least and not constant.get(need):
+                why = ": the majority of two votes has the error of one" if n == 2 else ""
+                return f"{printed_name(name)} needs {least} or more {_DRAWS[need]}, got {n}{why}"
+            if not given.get(need, True):
+                return f"{printed_name(name)} needs {_GIVEN[need]}"
+        return None
+
+    def missing(
+        self, parts: Mapping[str, tuple[str, ...]], measure: LearnerMeasure = "squared"
+    ) -> dict[str, str]:
+        """The reasons why parts are not identified, by their names; `parts` are their needs."""
+        reasons = {name: self.lacks(name, needs, measure) for name, needs in parts.items()}
+        return {name: reason for name, reason in reasons.items() if reason is not None}
 
     @property
     def absorbed(self) -> dict[str, str]:

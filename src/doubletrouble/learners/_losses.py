@@ -44,19 +44,25 @@ geometric means, by extrapolation; for the error rate, the vote of all members a
 """
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from doubletrouble._numbers import percent, plain
-from doubletrouble.learners._components import ProductWeights, Statistic
-from doubletrouble.learners._design import Design
+from doubletrouble.learners._components import (
+    SEQUENTIAL,
+    ProductWeights,
+    Statistic,
+    blocks,
+    halves,
+    left_out,
+)
+from doubletrouble.learners._design import Design, least_draws
 from doubletrouble.losses import LearnerMeasure
-from doubletrouble.parameters import FloatArray, refuse_masked
+from doubletrouble.parameters import FloatArray
 
 SINGLE, OVER_NOISE, OVER_INIT, OVER_NOISE_INIT, OVER_ALL = (
     "single",
@@ -72,7 +78,6 @@ BAYES_OVER_INIT = "bayes_over_init"
 _FACTORS = {"noise": 1, "initialization": 2, "sampling": 0}  # axes of predictions
 _BLOCK = 2**18  # numbers of the largest array
 _MOST_GROUPS = 24  # of K members each
-_NORMALIZED = 1e-4  # largest deviation of a sum of probabilities from 1
 _SMALL_BIAS = 0.01  # of a part
 _SHOWN_BIAS = 0.001
 _TIE = 1e-9  # of votes
@@ -81,37 +86,13 @@ _TIE = 1e-9  # of votes
 # --- parts as weights of losses ---
 
 
-def least_draws(measure: LearnerMeasure) -> int:
-    """The number of draws of a factor that identifies its effect: the vote of two is one's."""
-    return 3 if measure == "zero_one" else 2
-
-
-def missing_parts(design: Design, measure: LearnerMeasure) -> dict[str, str]:
-    """The reasons why parts are not identified, by their names."""
-    least = least_draws(measure)
-    why = ": the majority of two votes has the error of one" if least > 2 else ""
-    counts = {
-        "noise": (design.n_noise, design.noiseless, "draws of label noise on each data set"),
-        "initialization": (design.n_init, design.deterministic, "initializations"),
-        "sampling": (design.n_data, False, "data sets"),
-    }
-    missing = {
-        name: f"{name} needs {least} or more {draws}, got {n}{why if n == 2 else ''}"
-        for name, (n, is_zero, draws) in counts.items()
-        if n < least and not is_zero
-    }
-    for name, needs in (("bias", "target"), ("total", "target"), ("bayes", "both")):
-        if (reason := design.lacks(name, (needs,))) is not None:
-            missing[name] = reason
-    return missing
-
-
 def parts_of_losses(
     design: Design, measure: LearnerMeasure, n_members: float = 1.0
 ) -> dict[str, ProductWeights]:
     """The parts and their total for one member or infinitely many, as weights of losses."""
     many = n_members > 1 and not design.deterministic
-    missing, first = missing_parts(design, measure), OVER_INIT if many else SINGLE
+    missing = design.missing(SEQUENTIAL, measure)
+    first = OVER_INIT if many else SINGLE
     steps = {
         "noise": None if design.noiseless else OVER_NOISE_INIT if many else OVER_NOISE,
         "initialization": None if design.deterministic or many else OVER_NOISE_INIT,
@@ -136,68 +117,14 @@ def parts_of_losses(
 
 def absorbed_causes(design: Design, measure: LearnerMeasure) -> dict[str, str]:
     """Causes that are not separated, by the name of the part that contains them."""
-    absorbed = design.absorbed
-    missing = missing_parts(design, measure)
+    absorbed, missing = design.absorbed, design.missing(SEQUENTIAL, measure)
     if design.n_noise > 1 and "noise" in missing:
         where = next((k for k in ("initialization", "sampling") if k not in missing), "bias")
         absorbed[where] = "label noise"
     return absorbed
 
 
-# --- arguments ---
-
-
-def class_predictions(
-    array: npt.NDArray[np.generic], measure: LearnerMeasure
-) -> npt.NDArray[np.generic]:
-    """Predictions of classes, which are probabilities for cross-entropy, or ValueError."""
-    if array.ndim != 5 or array.shape[-1] < 2:
-        raise ValueError(
-            f"measure must be squared for predictions without an axis of 2 or more classes, "
-            f"[data, noise, init, test, class], got {measure!r} and shape {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        raise ValueError("predictions must be finite numbers, got some that are not")
-    if measure == "log":
-        off = float(np.abs(array.sum(axis=-1, dtype=np.float64) - 1).max())
-        if array.min() < 0 or off > _NORMALIZED:
-            raise ValueError(
-                "predictions must be probabilities of classes with sum 1 for measure='log', got "
-                f"a smallest one of {float(array.min()):.3g} and sums that deviate by {off:.2g}"
-            )
-    return array
-
-
-def class_target(
-    name: str, value: npt.ArrayLike, shape: tuple[int, ...], measure: LearnerMeasure
-) -> FloatArray:
-    """A target as probabilities (T, C), from class indices, one-hot rows or, if true, others."""
-    refuse_masked(name, value)
-    target, (T, C) = np.asarray(value), shape
-    wanted = f"{name} must be a class from 0 to {C - 1} for each of {T} test points, or one-hot"
-    if target.shape == (T,) and target.dtype.kind in "iu":
-        if target.min() < 0 or target.max() >= C:
-            raise ValueError(f"{wanted}, got classes from {target.min()} to {target.max()}")
-        return np.asarray(np.eye(C)[target])
-    if target.shape != shape or target.dtype.kind not in "iufb":
-        raise ValueError(f"{wanted}, got shape {target.shape} of {target.dtype}")
-    probabilities = target.astype(np.float64)
-    soft = name == "truth" and measure == "log"
-    allowed = (probabilities >= 0) if soft else (probabilities == 0) | (probabilities == 1)
-    if not allowed.all() or np.abs(probabilities.sum(axis=1) - 1).max() > _NORMALIZED:
-        raise ValueError(f"{wanted}, got rows that are not")
-    return probabilities
-
-
 # --- losses of central predictors ---
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CentralLosses:
-    """The losses of all central predictors, and notes on their finite numbers of draws."""
-
-    statistics: dict[str, Statistic]
-    notes: tuple[str, ...]
 
 
 def central_losses(
@@ -208,19 +135,16 @@ def central_losses(
     *,
     by_point: bool,
     key: Hashable,
-) -> CentralLosses:
-    """The losses of central predictors by name, from predictions (D, N, K, T, C)."""
-    sums = _Sums(design, by_point=by_point)
-    kind = _central(design, measure)
-    for block, f in _blocks(predictions):
-        here = {name: y[block] for name, y in targets.items()}
-        kind.add(f, here, sums)
-    statistics = sums.statistics(kind.infinite, key=key)
-    return CentralLosses(statistics=statistics, notes=tuple(kind.notes(statistics)))
+) -> tuple[dict[str, Statistic], list[str]]:
+    """The losses of all central predictors, and notes on their finite numbers of draws.
 
-
-def _central(design: Design, measure: LearnerMeasure) -> "_Votes | _Logarithms":
-    return _Votes(design) if measure == "zero_one" else _Logarithms(design)
+    `predictions` are (D, N, K, T, C).
+    """
+    loss = _LOSSES[measure](design, halves(design.n_data) if by_point else [])
+    for f, here in _by_block(predictions, targets):
+        loss.add(f, here)
+    statistics = loss.statistics(key)
+    return statistics, list(loss.notes(statistics))
 
 
 def losses_by_row(
@@ -230,30 +154,22 @@ def losses_by_row(
     measure: LearnerMeasure,
 ) -> dict[str, FloatArray]:
     """The losses of central predictors at every test point."""
-    kind = _central(design, measure)
+    loss = _LOSSES[measure](design, [])
     points: dict[str, list[FloatArray]] = {}
-    for block, f in _blocks(predictions):
-        here = {name: y[block] for name, y in targets.items()}
-        for name, values in kind.losses(kind.transformed(f), here).items():
+    for f, here in _by_block(predictions, targets):
+        for name, values in loss.losses(loss.transformed(f), here).items():
             points.setdefault(name, []).append(values[0])
     return {name: np.concatenate(values) for name, values in points.items()}
 
 
-def _blocks(predictions: npt.NDArray[np.generic]) -> Iterator[tuple[slice, FloatArray]]:
-    """Predictions by blocks of test points, as float64."""
+def _by_block(
+    predictions: npt.NDArray[np.generic], targets: Mapping[str, FloatArray]
+) -> Iterator[tuple[FloatArray, dict[str, FloatArray]]]:
+    """Predictions and targets by blocks of test points, as float64."""
     *draws, n_test, n_classes = predictions.shape
-    size = math.prod(n + 1 for n in draws) * n_classes
-    step = max(1, _BLOCK // size)
-    for start in range(0, n_test, step):
-        block = slice(start, min(start + step, n_test))
-        yield block, predictions[..., block, :].astype(np.float64)
-
-
-def _left_out(x: FloatArray, axis: int) -> FloatArray:
-    """The mean along an axis, then those with one index left out; NaN for one of one."""
-    n, total = x.shape[axis], x.sum(axis=axis, keepdims=True)
-    left = (total - x) / (n - 1 or math.nan)
-    return np.concatenate([total / n, left], axis=axis)
+    for block in blocks(n_test, _BLOCK // (math.prod(n + 1 for n in draws) * n_classes)):
+        here = {name: y[block] for name, y in targets.items()}
+        yield predictions[..., block, :].astype(np.float64), here
 
 
 def _jackknife(values: FloatArray, axis: int) -> FloatArray:
@@ -272,86 +188,6 @@ def _log_sum(x: FloatArray) -> FloatArray:
     return np.asarray(top + np.log(np.exp(x - top[..., None]).sum(axis=-1)))
 
 
-class _Group(NamedTuple):
-    """The sums over test points of the loss of averaged members, for each group of them."""
-
-    members: list[tuple[int, ...]]
-    sums: FloatArray  # (groups, 1 + D): rows leave out a data set
-
-
-@dataclass
-class _Sums:
-    """Sums over test points of every loss, for all draws and with some left out."""
-
-    design: Design
-    by_point: bool
-    tables: dict[str, FloatArray] = field(default_factory=dict)
-    points: dict[str, list[list[FloatArray]]] = field(default_factory=dict)  # by half
-    groups: dict[int, _Group] = field(default_factory=dict)
-
-    @property
-    def halves(self) -> list[slice]:
-        if not self.by_point:
-            return []
-        two = [slice(0, None, 2), slice(1, None, 2)]
-        return two if self.design.n_data > 3 else [slice(None)]
-
-    @property
-    def n_columns(self) -> int:
-        return 1 + (self.design.n_init if self.design.shares_inits else 0)
-
-    def add_table(self, name: str, column: int, rows: FloatArray) -> None:
-        """Add the sums of a block, with no initialization left out, or the one before `column`."""
-        table = self.tables.setdefault(name, np.zeros((1 + self.design.n_data, self.n_columns)))
-        table[:, column] += rows.sum(axis=-1)
-
-    def add_points(self, name: str, half: int, values: FloatArray) -> None:
-        """Add the values of a block for a half of the data sets."""
-        self.points.setdefault(name, [[] for _ in self.halves])[half].append(values)
-
-    def add_group(self, size: int, values: FloatArray) -> None:
-        """Add the losses (groups, D, t) of averaged members."""
-        rows = np.stack([_left_out(v, 0).sum(axis=-1) for v in values])
-        members = _groups(self.design.n_init, size)
-        before = self.groups.get(size, _Group(members, np.zeros_like(rows)))
-        self.groups[size] = _Group(members, before.sums + rows)
-        for half, some in enumerate(self.halves):
-            self.add_points(f"{MEMBERS_OF}{size}", half, values[:, some].mean(axis=(0, 1)))
-
-    def statistics(self, infinite: set[str], *, key: Hashable) -> dict[str, Statistic]:
-        """Means over test points; those of `infinite` names are inf."""
-        T = self.design.n_test
-        tables = {name: table / T for name, table in self.tables.items()}
-        for size, group in self.groups.items():
-            tables[f"{MEMBERS_OF}{size}"] = self._group_table(size, group) / T
-        result = {}
-        for name, table in tables.items():
-            points = np.zeros((len(self.halves), T))
-            for half in range(len(self.halves)):
-                points[half] = np.concatenate(self.points[name][half])
-            value = np.full_like(table, np.inf) if name in infinite else table
-            result[name] = Statistic(table=value, points=points, key=key)
-        return result
-
-    def _group_table(self, size: int, group: _Group) -> FloatArray:
-        """Columns leave out groups with an initialization; of one group, deviations of smaller."""
-        mean = group.sums.mean(axis=0)[:, None]  # (1 + D, 1)
-        if self.n_columns == 1:
-            return np.asarray(mean)
-        K = self.design.n_init
-        smaller = group if size < K else self.groups.get(size - 1)
-        if smaller is None:
-            return np.concatenate([mean, np.full((len(mean), K), np.nan)], axis=1)
-        left = np.stack(
-            [
-                smaller.sums[[k not in members for members in smaller.members]].mean(axis=0)
-                for k in range(K)
-            ],
-            axis=1,
-        )
-        return np.concatenate([mean, mean + left - left.mean(axis=1, keepdims=True)], axis=1)
-
-
 def _groups(n: int, size: int) -> list[tuple[int, ...]]:
     """All groups of some members, or n of them if these are many."""
     if math.comb(n, size) <= _MOST_GROUPS:
@@ -359,62 +195,99 @@ def _groups(n: int, size: int) -> list[tuple[int, ...]]:
     return [tuple((start + k) % n for k in range(size)) for start in range(n)]
 
 
-class _Loss:
-    """A loss whose central predictors are functions of means of transformed predictions."""
+class _Loss(ABC):
+    """Sums of a loss whose central predictors are functions of means of transformed predictions."""
 
-    def __init__(self, design: Design) -> None:
-        self.design = design
-        self.infinite: set[str] = set()
-        self._sums = dict.fromkeys(_FACTORS, 0.0)
+    def __init__(self, design: Design, parts: Sequence[slice]) -> None:
+        self.design, self._parts = design, parts  # halves of the data sets
+        self._columns = 1 + (design.n_init if design.shares_inits else 0)
+        self._infinite: set[str] = set()
+        self._deviations = dict.fromkeys(_FACTORS, 0.0)
+        self._tables: dict[str, FloatArray] = {}  # (1 + D, 1 + K)
+        self._groups: dict[int, FloatArray] = {}  # (groups of members, 1 + D), by their size
+        self._points: dict[str, list[FloatArray]] = {}  # (halves, t)
 
+    @abstractmethod
     def transformed(self, f: FloatArray) -> FloatArray:
-        raise NotImplementedError
+        """Predictions whose means are central predictors."""
 
+    @abstractmethod
     def losses(self, x: FloatArray, targets: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """The losses of central predictors, (1 + D, t): rows leave out a data set."""
-        raise NotImplementedError
 
+    @abstractmethod
     def of_members(
         self, f: FloatArray, x: FloatArray, group: tuple[int, ...], y: FloatArray
     ) -> FloatArray:
         """The loss (D, N, t) of averaged members, by predictions f or transformed ones x."""
-        raise NotImplementedError
 
+    @abstractmethod
     def deviations(self, x: FloatArray, targets: Mapping[str, FloatArray], factor: str) -> float:
         """A sum over test points that determines the remaining error of a part."""
-        raise NotImplementedError
 
-    def add(self, f: FloatArray, targets: Mapping[str, FloatArray], sums: _Sums) -> None:
+    @abstractmethod
+    def notes(self, statistics: Mapping[str, Statistic]) -> Iterator[str]:
+        """Notes on the remaining errors."""
+
+    def add(self, f: FloatArray, targets: Mapping[str, FloatArray]) -> None:
         """Add the losses of a block of test points."""
-        design, x = self.design, self.transformed(f)
-        for name, rows in self.losses(x, targets).items():
-            sums.add_table(name, 0, rows)
-        for k in range(sums.n_columns - 1):
-            for name, rows in self.losses(np.delete(x, k, axis=2), targets).items():
-                few = x.shape[2] == 2 and name not in (SINGLE, OVER_NOISE, BAYES)
-                sums.add_table(name, 1 + k, np.full_like(rows, np.nan) if few else rows)
-        for half, some in enumerate(sums.halves):
-            for name, rows in self.losses(x[some], targets).items():
-                sums.add_points(name, half, rows[0])
+        design, x, n_test = self.design, self.transformed(f), f.shape[3]
+        without = [np.delete(x, k, axis=2) for k in range(self._columns - 1)]
+        columns = [self.losses(some, targets) for some in (x, *without)]
+        points = [self.losses(x[some], targets) for some in self._parts]
+        for name in columns[0]:
+            sums = np.stack([column[name].sum(axis=-1) for column in columns], axis=1)
+            if x.shape[2] == 2 and name not in (SINGLE, OVER_NOISE, BAYES):
+                sums[:, 1:] = np.nan
+            self._tables[name] = self._tables.get(name, 0.0) + sums
+            self._add_points(name, [one[name][0] for one in points], n_test)
         if design.targets and design.n_init > 1:
             y = targets[design.target]
             for size in range(2, design.n_init + 1):
-                means = [
-                    self.of_members(f, x, group, y).mean(axis=1)
-                    for group in _groups(design.n_init, size)
-                ]
-                values = np.stack(means)
+                groups = _groups(design.n_init, size)
+                values = np.stack([self.of_members(f, x, one, y).mean(axis=1) for one in groups])
                 if np.isinf(values).any():
-                    self.infinite.add(f"{MEMBERS_OF}{size}")
+                    self._infinite.add(f"{MEMBERS_OF}{size}")
                     values = np.where(np.isinf(values), 0.0, values)
-                sums.add_group(size, values)
+                sums = np.stack([left_out(v).sum(axis=-1) for v in values])
+                self._groups[size] = self._groups.get(size, 0.0) + sums
+                means = [values[:, some].mean(axis=(0, 1)) for some in self._parts]
+                self._add_points(f"{MEMBERS_OF}{size}", means, n_test)
         for factor, axis in _FACTORS.items():
             if x.shape[axis] > 1:
-                self._sums[factor] += self.deviations(x, targets, factor)
+                self._deviations[factor] += self.deviations(x, targets, factor)
 
-    def notes(self, statistics: Mapping[str, Statistic]) -> Iterator[str]:
-        """Notes on the remaining errors."""
-        raise NotImplementedError
+    def _add_points(self, name: str, values: Sequence[FloatArray], n_test: int) -> None:
+        by_half = np.array(values).reshape(len(self._parts), n_test)
+        self._points.setdefault(name, []).append(by_half)
+
+    def statistics(self, key: Hashable) -> dict[str, Statistic]:
+        """Means over test points; those of infinite losses are inf."""
+        tables = self._tables | {f"{MEMBERS_OF}{n}": self._group_table(n) for n in self._groups}
+        return {
+            name: Statistic(
+                table=np.full_like(table, np.inf)
+                if name in self._infinite
+                else table / self.design.n_test,
+                points=np.concatenate(self._points[name], axis=1),
+                key=key,
+            )
+            for name, table in tables.items()
+        }
+
+    def _group_table(self, size: int) -> FloatArray:
+        """Columns leave out groups with an initialization; of one group, deviations of smaller."""
+        mean, K = self._groups[size].mean(axis=0)[:, None], self.design.n_init  # (1 + D, 1)
+        if self._columns == 1:
+            return np.asarray(mean)
+        smaller = size if size < K else size - 1
+        if smaller not in self._groups:
+            return np.concatenate([mean, np.full((len(mean), K), np.nan)], axis=1)
+        sums, groups = self._groups[smaller], _groups(K, smaller)
+        left = np.stack(
+            [sums[[k not in group for group in groups]].mean(axis=0) for k in range(K)], axis=1
+        )
+        return np.concatenate([mean, mean + left - left.mean(axis=1, keepdims=True)], axis=1)
 
     @staticmethod
     def _values(statistics: Mapping[str, Statistic]) -> dict[str, float]:
@@ -424,8 +297,8 @@ class _Loss:
 class _Logarithms(_Loss):
     """Cross-entropy: means of log-probabilities."""
 
-    def __init__(self, design: Design) -> None:
-        super().__init__(design)
+    def __init__(self, design: Design, parts: Sequence[slice]) -> None:
+        super().__init__(design, parts)
         fits = design.n_data * design.n_noise * design.n_init
         self._lowest = -1e3 * fits  # log 0: means of it underflow to probability 0
         self._zeros, self._wrong, self._impossible, self._counted = 0, 0.0, 0.0, 0
@@ -435,7 +308,7 @@ class _Logarithms(_Loss):
             x = np.log(f / f.sum(axis=-1, keepdims=True))
         return np.asarray(np.maximum(x, self._lowest))
 
-    def add(self, f: FloatArray, targets: Mapping[str, FloatArray], sums: _Sums) -> None:
+    def add(self, f: FloatArray, targets: Mapping[str, FloatArray]) -> None:
         zero = f == 0
         self._zeros += int(zero.sum())
         self._counted += f.size
@@ -446,22 +319,22 @@ class _Logarithms(_Loss):
         self._wrong += float(wrong.mean() * f.size)
         self._impossible += float(impossible.mean() * f.size)
         if wrong.any() or impossible.any():
-            self.infinite |= {SINGLE, OVER_NOISE, OVER_INIT, OVER_NOISE_INIT, OVER_ALL}
-        super().add(f, targets, sums)
+            self._infinite |= {SINGLE, OVER_NOISE, OVER_INIT, OVER_NOISE_INIT, OVER_ALL}
+        super().add(f, targets)
 
     def losses(self, x: FloatArray, targets: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        D, noise = len(x), _left_out(x, 1)
+        D, noise = len(x), left_out(x, 1)
         over_noise = _jackknife(_log_sum(noise), 1).mean(axis=1)  # (D, t)
-        both = _log_sum(_left_out(noise, 2))  # (D, 1 + N, 1 + K, t)
+        both = _log_sum(left_out(noise, 2))  # (D, 1 + N, 1 + K, t)
         over_both = _jackknife(_jackknife(both, 2), 1)
-        over_init = _jackknife(_log_sum(_left_out(x, 2)), 2).mean(axis=1)
+        over_init = _jackknife(_log_sum(left_out(x, 2)), 2).mean(axis=1)
         mean = x.mean(axis=1)  # (D, K, t, C): the noise of a data set is part of its draw
         if self.design.crossed:
-            everything = _jackknife(_log_sum(_left_out(_left_out(mean, 0), 1)), 1)
+            everything = _jackknife(_log_sum(left_out(left_out(mean, 0), 1)), 1)
         else:
-            everything = _log_sum(_left_out(mean.mean(axis=1), 0))
+            everything = _log_sum(left_out(mean.mean(axis=1), 0))
         rows = {
-            name: _left_out(a, 0)
+            name: left_out(a, 0)
             for name, a in (
                 (OVER_NOISE, over_noise),
                 (OVER_INIT, over_init),
@@ -479,7 +352,7 @@ class _Logarithms(_Loss):
             rows[OVER_ALL] = last - np.concatenate([sampling[None], without])
         if not targets:
             return rows
-        F = _left_out(mean.mean(axis=1), 0)  # (1 + D, t, C)
+        F = left_out(mean.mean(axis=1), 0)  # (1 + D, t, C)
         first, *others = (self._against(F, y) for y in targets.values())
         rows = {name: a + first for name, a in rows.items()}
         if others:
@@ -517,7 +390,7 @@ class _Logarithms(_Loss):
 
     def notes(self, statistics: Mapping[str, Statistic]) -> Iterator[str]:
         if self._zeros:
-            if self.infinite & {SINGLE}:
+            if self._infinite & {SINGLE}:
                 share, where = self._wrong, "predictions have probability 0 for the label"
                 if not share:
                     share = self._impossible
@@ -541,7 +414,7 @@ class _Logarithms(_Loss):
         }
         left, wanted = [], []
         for name, part in parts.items():
-            n, c = counts[name], 4 * self._sums[name] / design.n_test
+            n, c = counts[name], 4 * self._deviations[name] / design.n_test
             if part <= 0 or n < 2:
                 continue
             error = c / (n * (n - 1)) / part
@@ -579,11 +452,11 @@ class _Votes(_Loss):
     def _against(self, x: FloatArray, y: FloatArray) -> dict[str, FloatArray]:
         by_data = x.mean(axis=(1, 2))
         return {
-            SINGLE: _left_out(zero_one_loss(x, y).mean(axis=(1, 2)), 0),
-            OVER_NOISE: _left_out(zero_one_loss(x.mean(axis=1), y).mean(axis=1), 0),
-            OVER_INIT: _left_out(zero_one_loss(x.mean(axis=2), y).mean(axis=1), 0),
-            OVER_NOISE_INIT: _left_out(zero_one_loss(by_data, y), 0),
-            OVER_ALL: zero_one_loss(_left_out(by_data, 0), y),
+            SINGLE: left_out(zero_one_loss(x, y).mean(axis=(1, 2)), 0),
+            OVER_NOISE: left_out(zero_one_loss(x.mean(axis=1), y).mean(axis=1), 0),
+            OVER_INIT: left_out(zero_one_loss(x.mean(axis=2), y).mean(axis=1), 0),
+            OVER_NOISE_INIT: left_out(zero_one_loss(by_data, y), 0),
+            OVER_ALL: zero_one_loss(left_out(by_data, 0), y),
         }
 
     def of_members(
@@ -608,11 +481,11 @@ class _Votes(_Loss):
 
     def notes(self, statistics: Mapping[str, Statistic]) -> Iterator[str]:
         design, values = self.design, self._values(statistics)
-        missing = missing_parts(design, "zero_one")
+        missing = design.missing(SEQUENTIAL, "zero_one")
         counts = (design.n_noise, design.n_init, design.n_data)
         parts, carried = {}, 0.0
         weights = parts_of_losses(design, "zero_one")
-        for name, total in self._sums.items():
+        for name, total in self._deviations.items():
             if not weights.get(name):
                 continue
             change = total / design.n_test
@@ -625,9 +498,12 @@ class _Votes(_Loss):
             f"sets ({counts[2]}). With infinitely many, about: "
             f"{', '.join(f'{name} {plain(value)}' for name, value in parts.items())}."
         )
-        for name, n in zip(self._sums, counts, strict=True):
+        for name, n in zip(self._deviations, counts, strict=True):
             if n == 2 and name in missing:
                 yield f"{name.capitalize()}{missing[name].removeprefix(name)}."
+
+
+_LOSSES: dict[LearnerMeasure, type[_Loss]] = {"log": _Logarithms, "zero_one": _Votes}
 
 
 def _votes(f: FloatArray) -> FloatArray:

@@ -22,11 +22,7 @@ from doubletrouble.learners._components import (
 )
 from doubletrouble.learners._decomposition import Decomposition
 from doubletrouble.learners._design import Design
-from doubletrouble.learners._losses import (
-    central_losses,
-    class_predictions,
-    class_target,
-)
+from doubletrouble.learners._losses import central_losses
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import (
@@ -44,6 +40,7 @@ _TARGET = Parameter(
     symbol="y", meaning="target at a test point", typical=(-1.0, 1.0), low=-LARGEST, high=LARGEST
 )
 _FAR = 5.0  # standard errors below zero, which chance does not explain
+_NORMALIZED = 1e-4  # largest deviation of a sum of probabilities from 1
 _RATIO = Parameter(
     symbol="σ²/s²", meaning="variance of the labels' own noise over that added", typical=(0.5, 2.0)
 )
@@ -149,7 +146,7 @@ def decompose_predictions(
     *draws, n_test = array.shape[:4]
     n_data, n_noise, n_init = draws
     if measure != "squared":
-        array = class_predictions(array, measure)
+        array = _class_predictions(array, measure)
     targets: dict[str, Any] = (
         _targets(truth, y_test, label_noise, array.shape[3:])
         if measure == "squared"
@@ -182,13 +179,14 @@ def decompose_predictions(
         hidden_noise=hidden_noise,
         injected=None if injected is None else number("injected", injected, _RATIO),
     )
-    own: tuple[str, ...] = ()
+    own: list[str] = []
     if measure == "squared":
         statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
     else:
         key = (*_key(array, design, by_point=include_test), ("measure", measure))
-        split = central_losses(array, targets, design, measure, by_point=include_test, key=key)
-        statistics, own = split.statistics, split.notes
+        statistics, own = central_losses(
+            array, targets, design, measure, by_point=include_test, key=key
+        )
     result = Decomposition(
         design=design, notes=(), confidence=confidence, statistics=statistics, measure=measure
     )
@@ -309,7 +307,7 @@ def _class_targets(
     if injected is not None:  # the response to added noise is not proportional to it
         raise ValueError(f"injected must be None for {measure=}, got {injected!r}")
     given = {"truth": truth, "y_test": y_test}
-    targets = {k: class_target(k, y, shape, measure) for k, y in given.items() if y is not None}
+    targets = {k: _class_target(k, y, shape, measure) for k, y in given.items() if y is not None}
     if not targets and measure == "zero_one":
         raise ValueError(f"truth or y_test must be given for {measure=}, got neither")
     return targets
@@ -325,3 +323,45 @@ def _as_target(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> Float
             f"got shape {np.shape(target)}"
         )
     return np.asarray(target).ravel()
+
+
+def _class_predictions(
+    array: npt.NDArray[np.generic], measure: LearnerMeasure
+) -> npt.NDArray[np.generic]:
+    """Predictions of classes, which are probabilities for cross-entropy, or ValueError."""
+    if array.ndim != 5 or array.shape[-1] < 2:
+        raise ValueError(
+            f"measure must be squared for predictions without an axis of 2 or more classes, "
+            f"[data, noise, init, test, class], got {measure!r} and shape {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError("predictions must be finite numbers, got some that are not")
+    if measure == "log":
+        off = float(np.abs(array.sum(axis=-1, dtype=np.float64) - 1).max())
+        if array.min() < 0 or off > _NORMALIZED:
+            raise ValueError(
+                "predictions must be probabilities of classes with sum 1 for measure='log', got "
+                f"a smallest one of {float(array.min()):.3g} and sums that deviate by {off:.2g}"
+            )
+    return array
+
+
+def _class_target(
+    name: str, value: npt.ArrayLike, shape: tuple[int, ...], measure: LearnerMeasure
+) -> FloatArray:
+    """A target as probabilities (T, C), from class indices, one-hot rows or, if true, others."""
+    refuse_masked(name, value)
+    target, (T, C) = np.asarray(value), shape
+    wanted = f"{name} must be a class from 0 to {C - 1} for each of {T} test points, or one-hot"
+    if target.shape == (T,) and target.dtype.kind in "iu":
+        if target.min() < 0 or target.max() >= C:
+            raise ValueError(f"{wanted}, got classes from {target.min()} to {target.max()}")
+        return np.asarray(np.eye(C)[target])
+    if target.shape != shape or target.dtype.kind not in "iufb":
+        raise ValueError(f"{wanted}, got shape {target.shape} of {target.dtype}")
+    probabilities = target.astype(np.float64)
+    soft = name == "truth" and measure == "log"
+    allowed = (probabilities >= 0) if soft else (probabilities == 0) | (probabilities == 1)
+    if not allowed.all() or np.abs(probabilities.sum(axis=1) - 1).max() > _NORMALIZED:
+        raise ValueError(f"{wanted}, got rows that are not")
+    return probabilities
