@@ -12,6 +12,7 @@ from doubletrouble.advice import best_allocation as best_allocation
 from doubletrouble.advice import scaling_frontier as scaling_frontier
 from doubletrouble.conventions import convert_ridge as convert_ridge
 from doubletrouble.conventions import convert_time as convert_time
+from doubletrouble.convex import calibration as calibration
 from doubletrouble.convex import separability as separability
 from doubletrouble.costs import Cost as Cost
 from doubletrouble.data import Data as Data
@@ -62,7 +63,6 @@ from doubletrouble.sweep import Sweep as Sweep
 from doubletrouble.theory import Filter as Filter
 from doubletrouble.theory import anova as anova
 from doubletrouble.theory import best_stopping_time as best_stopping_time
-from doubletrouble.theory import calibration as calibration
 from doubletrouble.theory import committee as committee
 from doubletrouble.theory import exact_error as exact_error
 from doubletrouble.theory import exponents as exponents

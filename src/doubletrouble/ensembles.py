@@ -514,6 +514,24 @@ def scheme_options() -> dict[str, Parameter]:
     return options
 
 
+def parameters_of(problem: Problem | SpectralProblem, scheme: Scheme) -> dict[str, Value]:
+    """The fields of a problem and the options of an ensemble, by name."""
+    values: dict[str, Value] = {
+        f.name: getattr(problem, f.name)
+        for f in fields(problem)
+        if not f.metadata.get("vector", False)
+    }
+    return {**values, "n_members": scheme.n_members, **scheme.options}
+
+
+def coordinates(
+    problem: Problem | SpectralProblem, scheme: Scheme, **others: Value
+) -> dict[str, Value]:
+    """The fields and options that vary from point to point, by name."""
+    values = {**parameters_of(problem, scheme), **others}
+    return {name: value for name, value in values.items() if np.ndim(value)}
+
+
 def _code(value: Value) -> str:
     """A number, or a list of numbers, as Python code."""
     if np.ndim(value):

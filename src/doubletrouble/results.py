@@ -41,7 +41,7 @@ _OWN = ("AnovaTerms", "ConfidenceInterval", "ErrorTerms", "Estimate", "PsiTerms"
 
 _RESULTS = {
     "advice": "FrontierExponents MarginalValue ScalingFrontier",
-    "convex": "OrderParameters",
+    "convex": "Calibration OrderParameters",
     "estimators": "RidgePath",
     "forecasting": "Forecast ForecastCheck ForecastChecks LabelNoise",
     "learners": "Decomposition Design Diagnosis LearnerComparison LearnerDecomposition "
@@ -51,7 +51,7 @@ _RESULTS = {
     "runs": "Cell",
     "simulation": "CommitteeSimulation ConvexSimulation SimulatedTerms Simulation",
     "sweep": "SweepResult SweepRow",
-    "theory": "Calibration Committee Exponents OptimalRidge PartExponents StoppingTime",
+    "theory": "Committee Exponents OptimalRidge PartExponents StoppingTime",
 }
 """The results of other packages, imported from there at their first use."""
 

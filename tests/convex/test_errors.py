@@ -12,9 +12,10 @@ from scipy.special import entr, ndtr
 
 import doubletrouble as dt
 from doubletrouble.convex import order_parameters
+from doubletrouble.convex._order_parameters import SolvedMember
 from doubletrouble.ensembles import as_ensemble
 from doubletrouble.theory import effective_ridge, total_of
-from doubletrouble.theory._any_loss import anova_parts, error_parts
+from doubletrouble.theory._error import convex_parts
 from tests.convex.test_order_parameters import CASES, classes, random_problem
 from tests.schemes import ensemble, supported
 
@@ -41,7 +42,7 @@ def test_square_loss_equals_its_closed_form(name: str, *, interactions: bool) ->
     members = ensemble(name, problem, np.array([1, 2, 7, math.inf])[:, None])
     exact = (dt.anova if interactions else dt.exact_error)(problem, members)
     scheme = as_ensemble(members)
-    parts = anova_parts(problem, scheme) if interactions else error_parts(problem, scheme, None)
+    parts = convex_parts(problem, scheme, None if interactions else "squared")
     assert parts.keys() == exact.parts.keys()
     total: Any = exact.total
     for part, value in exact.parts.items():
@@ -239,7 +240,8 @@ def test_training_error_is_that_of_sampled_residuals(task: str, loss: str) -> No
 
 def test_training_error_of_the_squared_loss() -> None:
     problem = random_problem("regression", "squared", "relu", 20, seed=6)
-    error, loss = order_parameters(problem)._training()
+    member = SolvedMember.of(problem, problem.samples_per_dim, problem.shape)
+    error, loss = member.training()
     np.testing.assert_allclose(error, dt.training_error(problem), rtol=1e-10)
     np.testing.assert_allclose(loss, dt.training_error(problem, mean_loss=True), rtol=1e-10)
 

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 import doubletrouble as dt
 from doubletrouble.convex import _fixed_point, order_parameters, threshold_ratio
+from doubletrouble.convex._order_parameters import SolvedMember
 from doubletrouble.convex._overlaps import _Pairs
 from doubletrouble.parameters import FloatArray
 from tests.convex.oracle import STORED
@@ -80,7 +81,7 @@ def test_both_forms_of_the_pair_equation_have_one_root(loss: str) -> None:
         ridge=10 ** rng.uniform(-5, -2, 200),
         noise=rng.uniform(0.1, 1.0, 200),
     )
-    (solution,) = order_parameters(problem)._blocks
+    (solution,) = SolvedMember.of(problem, problem.samples_per_dim, problem.shape).blocks
     ones = np.ones(200)
     pairs = _Pairs.of(solution, ones, ones, False)
     near = pairs.lossless

@@ -386,8 +386,7 @@ class SolvedPoints:
             a = np.sqrt(q_d / (excess + at.label_noise * (q_d + excess)))
             error = wrong_share(at, self.V, np.sqrt(q_d + excess), a)
         error = error if equations.classes else error * at.unit
-        at_limits = at.at_limits(error), at.at_limits(loss * at.loss_unit)
-        return np.maximum(at_limits[0], 0.0), np.maximum(at_limits[1], 0.0)
+        return np.maximum(error, 0.0), np.maximum(loss * at.loss_unit, 0.0)
 
     def take(self, index: Indices) -> SolvedPoints:
         """The solutions at some of the points."""

@@ -45,7 +45,6 @@ ValueAndSlope: TypeAlias = tuple[FloatArray, FloatArray]
 
 FAR = 40.0  # standard deviations: densities and tails are 0 beyond
 ROOT_2PI = float(np.sqrt(2 * np.pi))
-_NEGLIGIBLE = 1e-70
 _NOISELESS = 1e-23  # variance, relative to that of the labels
 _LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
 
@@ -91,11 +90,6 @@ class LearningPoints:
         """Whether labels drawn twice at one input may differ."""
         noise = self.noise_power > np.maximum(1.00001 * self.fixed, _NOISELESS)
         return (self.flips > 0) | (self.label_noise > 0) | noise
-
-    def at_limits(self, value: FloatArray) -> FloatArray:
-        """Values at a surrogate replaced by their limits."""
-        near = np.where(self.limit & (np.abs(value) < _NEGLIGIBLE), 0.0, value)
-        return np.where(self.limit & (np.abs(near) > 1 / _NEGLIGIBLE), np.inf, near)
 
 
 @dataclass(slots=True, kw_only=True)

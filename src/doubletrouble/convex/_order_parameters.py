@@ -11,15 +11,15 @@ limits too; those of labels without information (p = 1/2, or no signal) are the 
 from __future__ import annotations  # help() then shows the alias Value
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 import numpy as np
 
 from doubletrouble import _plots
 from doubletrouble._display import Content, Quantity, Shown, quantity_table
 from doubletrouble._numbers import percents
+from doubletrouble._numerics import limit_value
 from doubletrouble.convex._fixed_point import Equations, SolvedPoints, solve
 from doubletrouble.convex._labels import Labels, LearningPoints, MarginLabels, ResidualLabels
 from doubletrouble.convex._logistic import LogisticLabels
@@ -50,6 +50,106 @@ _FRACTION = Parameter(
 )
 
 
+@dataclass(slots=True, kw_only=True)
+class SolvedMember:
+    """The order parameters of one member at every point of a problem, before limits are taken."""
+
+    shape: tuple[int, ...]
+    limit: BoolArray  # whether values are at a surrogate of a limit: see `limit_value`
+    m: FloatArray
+    q: FloatArray
+    V: FloatArray
+    intercept: FloatArray
+    q_d: FloatArray
+    blocks: tuple[SolvedPoints, ...]
+
+    @classmethod
+    def of(cls, problem: Problem, samples: Numeric, shape: tuple[int, ...]) -> SolvedMember:
+        """Solve for members with `samples` per dimension, of a shape."""
+        if np.any(np.asarray(problem.nonlinear_signal) != 0):
+            raise ValueError(
+                f"nonlinear_signal must be 0 for order parameters, got {problem.nonlinear_signal!r}"
+            )
+        loss = problem.loss_function
+        equations = _equations(problem, loss)
+        names = ("features_per_dim", "ridge", "signal", "flips")
+        values: dict[str, Numeric] = {name: getattr(problem, name) for name in names}
+        values["samples"] = samples
+        noise = problem.noise
+        mixture = noise.components if isinstance(noise, Mixture) else ((1.0, noise),)
+        values |= {f"sd{k}": sd for k, (_, sd) in enumerate(mixture)}
+        flat = {
+            name: np.broadcast_to(np.asarray(value, dtype=np.float64), shape).reshape(-1)
+            for name, value in values.items()
+        }
+        weights = np.array([weight for weight, _ in mixture])
+        blocks = []
+        for start in range(0, math.prod(shape), BLOCK):
+            part = {name: value[start : start + BLOCK] for name, value in flat.items()}
+            with np.errstate(all="ignore"):
+                at = _points(equations, problem, part, weights)
+                if equations.hard or (isinstance(loss, Logistic) and np.any(part["ridge"] == 0)):
+                    _check_separability(equations, loss, part, at)
+                blocks.append(solve(equations, at))
+
+        def joined(values: Iterable[FloatArray]) -> FloatArray:
+            return np.concatenate(list(values)).reshape(shape)
+
+        with np.errstate(all="ignore"):
+            q_d = joined(block.q_d * block.at.unit for block in blocks)
+            root = np.sqrt(joined(block.at.unit for block in blocks))
+            V = joined(block.V for block in blocks)
+            if equations.residual and not loss.softness:
+                V = V * root
+            if equations.hard:
+                V = V / flat["ridge"].reshape(shape)
+            m = flat["signal"].reshape(shape) * np.sqrt(q_d)
+            if problem.task == "classification":
+                m = np.where(_uninformative(flat).reshape(shape), 0.0, m)
+            intercept = joined(block.third for block in blocks) * root
+            return cls(
+                shape=shape,
+                limit=np.concatenate([block.at.limit for block in blocks]).reshape(shape),
+                m=m,
+                q=joined((block.q_d + block.excess) * block.at.unit for block in blocks),
+                V=V,
+                intercept=intercept if equations.residual else np.zeros(shape),
+                q_d=q_d,
+                blocks=tuple(blocks),
+            )
+
+    def excess(
+        self, shared_features: Value, shared_samples: Value, *, shared_noise: bool
+    ) -> FloatArray:
+        """q₁₂ - m²/ρ of two members that share these fractions, of the broadcast shape."""
+        shape = np.broadcast_shapes(self.shape, np.shape(shared_features), np.shape(shared_samples))
+        points = np.arange(math.prod(self.shape)).reshape(self.shape)
+        index = np.broadcast_to(points, shape).reshape(-1)
+        f1, f2 = (
+            np.broadcast_to(np.asarray(f, dtype=np.float64), shape).reshape(-1)
+            for f in (shared_features, shared_samples)
+        )
+        result, start = np.empty(index.size), 0
+        for block in self.blocks:
+            size = block.at.size
+            inside = np.flatnonzero((index >= start) & (index < start + size))
+            for k in range(0, inside.size, BLOCK):
+                i = inside[k : k + BLOCK]
+                own = index[i] - start
+                every = own.size == size and np.array_equal(own, np.arange(size))
+                some = block if every else block.take(own)
+                result[i] = excess_overlap(some, f1[i], f2[i], shared_noise) * some.at.unit
+            start += size
+        return result.reshape(shape)
+
+    def training(self) -> tuple[FloatArray, FloatArray]:
+        """The training error (squared residuals, or wrong signs) and the mean loss."""
+        with np.errstate(all="ignore"):
+            parts = [block.training() for block in self.blocks]
+        error, loss = (np.concatenate(v).reshape(self.shape) for v in zip(*parts, strict=True))
+        return error, loss
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OrderParameters(Shown):
     """The order parameters of one member: floats, or arrays of the problem's shape.
@@ -69,13 +169,12 @@ class OrderParameters(Shown):
     intercept: Value = 0.0  # the fitted constant of a quantile loss
     q_d: Value = 0.0  # m²/ρ: overlap of members that share nothing
     coordinates: Mapping[str, Value] = field(default_factory=dict)  # that vary along the axes
-    _blocks: tuple[SolvedPoints, ...] = field(default=(), repr=False)
-    _shape: tuple[int, ...] = field(default=(), repr=False)
+    _member: SolvedMember = field(repr=False)
 
     def _content(self) -> Content:
         about = {"m": "overlap of the output with the target", "q": "power of the output"}
         about["V"] = "variance of the cavity output"
-        if self._shape or self.intercept:
+        if self._member.shape or self.intercept:
             about["intercept"] = "the fitted constant"
         values = [
             Quantity(name=name, value=getattr(self, name), meaning=text)
@@ -140,42 +239,9 @@ class OrderParameters(Shown):
         f1 = checked("shared_features", shared_features, _FRACTION)
         f2 = checked("shared_samples", shared_samples, _FRACTION)
         check_flag("shared_noise", shared_noise)
-        result = self.q_d + self._excess(f1, f2, shared_noise=shared_noise)
-        return as_value(result)
-
-    def _training(self) -> tuple[FloatArray, FloatArray]:
-        """The training error (squared residuals, or wrong signs) and the mean loss."""
-        with np.errstate(all="ignore"):
-            parts = [block.training() for block in self._blocks]
-        error, loss = (np.concatenate(v).reshape(self._shape) for v in zip(*parts, strict=True))
-        return error, loss
-
-    def _excess(
-        self, shared_features: Value, shared_samples: Value, *, shared_noise: bool
-    ) -> FloatArray:
-        """q₁₂ - m²/ρ, of the broadcast shape."""
-        shape = np.broadcast_shapes(
-            self._shape, np.shape(shared_features), np.shape(shared_samples)
-        )
-        points = np.arange(math.prod(self._shape)).reshape(self._shape)
-        index = np.broadcast_to(points, shape).reshape(-1)
-        f1, f2 = (
-            np.broadcast_to(np.asarray(f, dtype=np.float64), shape).reshape(-1)
-            for f in (shared_features, shared_samples)
-        )
-        result, start = np.empty(index.size), 0
-        for block in self._blocks:
-            size = block.at.size
-            inside = np.flatnonzero((index >= start) & (index < start + size))
-            for k in range(0, inside.size, BLOCK):
-                i = inside[k : k + BLOCK]
-                own = index[i] - start
-                every = own.size == size and np.array_equal(own, np.arange(size))
-                some = block if every else block.take(own)
-                value = excess_overlap(some, f1[i], f2[i], shared_noise)
-                result[i] = some.at.at_limits(value * some.at.unit)
-            start += size
-        return result.reshape(shape)
+        member = self._member
+        overlap = member.q_d + member.excess(f1, f2, shared_noise=shared_noise)
+        return as_value(limit_value(overlap, member.limit))
 
 
 def order_parameters(problem: Problem) -> OrderParameters:
@@ -213,58 +279,21 @@ def order_parameters(problem: Problem) -> OrderParameters:
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
-    found = solved(problem, problem.samples_per_dim, problem.shape)
-    varying = {f.name: getattr(problem, f.name) for f in fields(problem)}
-    return replace(found, coordinates={k: v for k, v in varying.items() if np.ndim(v)})
+    member = SolvedMember.of(problem, problem.samples_per_dim, problem.shape)
+    given = {f.name: getattr(problem, f.name) for f in fields(problem)}
 
+    def limited(value: FloatArray) -> Value:
+        return as_value(limit_value(value, member.limit))
 
-def solved(
-    problem: Problem, samples: Numeric, shape: tuple[int, ...], *, limits: bool = True
-) -> OrderParameters:
-    """The order parameters of members with `samples` per dimension, of a shape.
-
-    Without `limits` values at a surrogate of a limit stay as they are.
-    """
-    if np.any(np.asarray(problem.nonlinear_signal) != 0):
-        raise ValueError(
-            f"nonlinear_signal must be 0 for order parameters, got {problem.nonlinear_signal!r}"
-        )
-    loss = problem.loss_function
-    equations = _equations(problem, loss)
-    names = ("features_per_dim", "ridge", "signal", "flips")
-    values: dict[str, Numeric] = {name: getattr(problem, name) for name in names}
-    values["samples"] = samples
-    noise = problem.noise
-    mixture = noise.components if isinstance(noise, Mixture) else ((1.0, noise),)
-    values |= {f"sd{k}": sd for k, (_, sd) in enumerate(mixture)}
-    flat = {
-        name: np.broadcast_to(np.asarray(value, dtype=np.float64), shape).reshape(-1)
-        for name, value in values.items()
-    }
-    weights = np.array([weight for weight, _ in mixture])
-    results: list[tuple[FloatArray, ...]] = []
-    blocks = []
-    for start in range(0, math.prod(shape), BLOCK):
-        part = {name: value[start : start + BLOCK] for name, value in flat.items()}
-        with np.errstate(all="ignore"):
-            at = _points(equations, problem, part, weights)
-            if equations.hard or (isinstance(loss, Logistic) and np.any(part["ridge"] == 0)):
-                _check_separability(equations, loss, part, at)
-            block = solve(equations, at)
-            at.limit &= limits
-            root = np.sqrt(at.unit)
-            q_d, q = block.q_d * at.unit, (block.q_d + block.excess) * at.unit
-            V = block.V * (root if equations.residual and not loss.softness else 1.0)
-            V = block.V / part["ridge"] if equations.hard else V
-            intercept = block.third * root if equations.residual else 0.0 * V
-            m = part["signal"] * np.sqrt(q_d)
-            if problem.task == "classification":
-                m = np.where(_uninformative(part), 0.0, m)
-            results.append(tuple(map(at.at_limits, (m, q, V, intercept, q_d))))
-        blocks.append(block)
-    every = (as_value(np.concatenate(v).reshape(shape)) for v in zip(*results, strict=True))
-    named: dict[str, Any] = dict(zip(("m", "q", "V", "intercept", "q_d"), every, strict=True))
-    return OrderParameters(**named, _blocks=tuple(blocks), _shape=shape)
+    return OrderParameters(
+        m=limited(member.m),
+        q=limited(member.q),
+        V=limited(member.V),
+        intercept=limited(member.intercept),
+        q_d=limited(member.q_d),
+        coordinates={name: value for name, value in given.items() if np.ndim(value)},
+        _member=member,
+    )
 
 
 # --- from parameters to equations ----------------------------------------------------------------

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from doubletrouble._numerics import bisected
 from doubletrouble.parameters import BoolArray, FloatArray, Value
 from doubletrouble.problems import Problem
 
@@ -94,11 +95,8 @@ def threshold_ratio(problem: Problem) -> Value:
     low = np.log(samples) - 40
     high = np.log(np.maximum(samples / 2, 1.0)) + 1e-9
     possible = separable(high)
-    for _ in range(64):
-        middle = 0.5 * (low + high)
-        above = separable(middle)
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    result = np.where(possible, np.exp(0.5 * (low + high)) / samples, np.inf)
+    log_features = bisected(lambda x: ~separable(x), low, high)
+    result = np.where(possible, np.exp(log_features) / samples, np.inf)
     return result if problem.shape else float(result)
 
 
@@ -125,11 +123,11 @@ def active_fraction(
     target = k * s * share
     # in φ = π/2 - arctan(a): cot(φ) (π(1-k)/2 + kφ) = target falls from ∞ (k < 1) or 1 to 0
     shape = np.shape(target)
-    low, high = np.zeros(shape), np.full(shape, np.pi / 2)
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        above = (0.5 * np.pi * (1 - k) + k * middle) > target * np.tan(middle)
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
+
+    def is_below(phi: FloatArray) -> BoolArray:
+        return (0.5 * np.pi * (1 - k) + k * phi) > target * np.tan(phi)
+
+    phi = bisected(is_below, np.zeros(shape), np.full(shape, np.pi / 2))
     # without noise, infinitely many features separate any number of samples
-    fraction = np.where(target >= 1, 0.0, flips + k * 0.5 * (low + high) / np.pi)
+    fraction = np.where(target >= 1, 0.0, flips + k * phi / np.pi)
     return fraction, inverse_features, s * share / (np.pi * fraction)

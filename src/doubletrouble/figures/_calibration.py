@@ -12,11 +12,11 @@ import numpy as np
 from scipy.special import logit
 
 from doubletrouble import glossary
+from doubletrouble.convex import calibration
 from doubletrouble.figures import _drawing as drawing
 from doubletrouble.figures._figure import FigureSpec
 from doubletrouble.figures._panel import Line, Panel, log_grid, members_name, number_list, table
 from doubletrouble.figures._settings import RANGE, ClassSettings, GridBounds, setting
-from doubletrouble.theory import calibration
 
 _PROBABILITIES = np.linspace(0.001, 0.999, 201)
 

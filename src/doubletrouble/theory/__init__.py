@@ -1,8 +1,6 @@
 """Exact theory of random-features ridge regression in the limit N, P, D → ∞."""
 
 from doubletrouble.theory._bootstrap import DISTINCT as DISTINCT
-from doubletrouble.theory._calibration import Calibration as Calibration
-from doubletrouble.theory._calibration import calibration as calibration
 from doubletrouble.theory._committee import Committee as Committee
 from doubletrouble.theory._committee import Sharing as Sharing
 from doubletrouble.theory._committee import checked_members as checked_members
@@ -44,7 +42,7 @@ from doubletrouble.theory._optimum import error_slopes as error_slopes
 from doubletrouble.theory._optimum import optimal_ridge as optimal_ridge
 
 _PUBLIC = (
-    "DISTINCT Filter anova best_stopping_time calibration committee effective_ridge error_slopes "
+    "DISTINCT Filter anova best_stopping_time committee effective_ridge error_slopes "
     "exact_error exponents gradient_flow mode_exponents optimal_ridge pair_error psi_terms regimes "
     "training_error"
 )

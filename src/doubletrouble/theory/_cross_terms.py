@@ -51,9 +51,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from doubletrouble._numerics import limit_value
 from doubletrouble.ensembles import CrossTerms, MemberTerms
 from doubletrouble.parameters import BoolArray, Numbers, Value
-from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum, limit_value
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum
 
 TERM_NAMES = tuple(f.name for f in fields(CrossTerms))
 
@@ -68,7 +69,7 @@ def at_limits(terms: CrossTerms, limit: BoolArray | bool) -> CrossTerms:
     if not np.any(limit):
         return terms
     values = {name: getattr(terms, name) for name in TERM_NAMES}
-    return CrossTerms(**{k: np.where(limit, limit_value(v), v) for k, v in values.items()})
+    return CrossTerms(**{k: limit_value(v, limit) for k, v in values.items()})
 
 
 def product_terms(

@@ -33,6 +33,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from doubletrouble._numerics import limit_value
 from doubletrouble.ensembles import (
     CrossTerms,
     EnsembleLike,
@@ -41,6 +42,8 @@ from doubletrouble.ensembles import (
     Scheme,
     Vote,
     as_ensemble,
+    coordinates,
+    parameters_of,
 )
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import MEASURES, VOTE_MEASURES, Measure, measure_name
@@ -63,7 +66,6 @@ from doubletrouble.theory._fixed_point import (
     IsotropicSpectrum,
     MeasuredSpectrum,
     Spectrum,
-    limit_value,
     root_power,
 )
 
@@ -142,18 +144,16 @@ def exact_error(
     [0.333874, 0.340993]
     """
     scheme = as_ensemble(ensemble)
+    name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
     if has_any_loss(problem):
-        from doubletrouble.theory._any_loss import error_parts  # scipy.special takes 0.1 s
-
-        parts: dict[str, Any] = error_parts(problem, scheme, measure)
+        parts: dict[str, Any] = convex_parts(problem, scheme, name)
     else:
         parts = evaluate(problem, scheme, ensemble_parts)
     varying = problem.shape or scheme.shape
-    name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
     return ErrorTerms(
         **parts,
         coordinates=coordinates(problem, scheme) if varying else {},
-        settings=fixed(_parameters(problem, scheme)),
+        settings=fixed(parameters_of(problem, scheme)),
         label=measure_name(name),
     )
 
@@ -161,11 +161,10 @@ def exact_error(
 def total_of(problem: AnyProblem, scheme: Scheme, measure: Measure | None = None) -> FloatArray:
     """The total of `exact_error`; without its parts, which cost more with other losses."""
     if has_any_loss(problem):
-        from doubletrouble.theory import _any_loss
+        from doubletrouble.convex import total_error
 
         name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
-        total = np.asarray(_any_loss.total_error(problem, scheme, name))
-        return np.asarray(_any_loss.at_limits({"total": total}, problem, total.shape)["total"])
+        return np.asarray(total_error(problem, scheme, name))
     return np.asarray(exact_error(problem, scheme, measure).total)
 
 
@@ -206,9 +205,7 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Value]:
     """
     scheme = as_ensemble(ensemble, "anova")
     if has_any_loss(problem):
-        from doubletrouble.theory._any_loss import anova_parts
-
-        parts: dict[str, Any] = anova_parts(problem, scheme)
+        parts: dict[str, Any] = convex_parts(problem, scheme)
     else:
         parts = evaluate(problem, scheme, partial(ensemble_parts, interactions=True))
     return AnovaTerms(**parts, coordinates=coordinates(problem, scheme))
@@ -259,7 +256,7 @@ def training_error(
     scheme = as_ensemble(ensemble, "training_error")
     check_flag("mean_loss", mean_loss)
     if has_any_loss(problem):
-        from doubletrouble.theory._any_loss import training_parts
+        from doubletrouble.convex import training_parts
 
         at_training: Value = training_parts(problem, scheme)["loss" if mean_loss else "error"]
         return at_training
@@ -355,6 +352,35 @@ def _unit_problem(problem: Problem, function: str) -> Problem:
         ridge=problem.ridge,
         activation=problem.activation,
     )
+
+
+def convex_parts(problem: Problem, scheme: Scheme, measure: str | None = None) -> Parts:
+    """The error of an ensemble by cause with any convex loss.
+
+    Without a measure it is the squared error by main effects and interactions.
+    """
+    from doubletrouble.convex import ConvexMembers  # scipy.special takes 0.1 s
+
+    members, interactions = ConvexMembers.of(problem, scheme), measure is None
+    with np.errstate(all="ignore"):
+        if measure is not None and isinstance(scheme, Vote):
+            return members.at_limits(members.vote_parts(measure))
+        parts = combine(
+            members.terms(interactions=interactions),
+            None,
+            Amplitudes(
+                signal=1.0,
+                nonlinear_signal=0.0,
+                noise=1.0,
+                test_noise=np.asarray(problem.test_noise),
+            ),
+            members.per_member,
+            scheme.resamples,
+            interactions=interactions,
+        )
+        if measure is not None and problem.task == "classification":
+            parts = members.measured(parts, measure)
+    return members.at_limits(parts)
 
 
 def checked_measure(problem: AnyProblem, measure: str | None, *, vote: bool = False) -> str:
@@ -630,22 +656,6 @@ def _not_a_number(values: Mapping[str, Numbers | float]) -> None:
     )
 
 
-def coordinates(problem: AnyProblem, scheme: Scheme, **others: Value) -> dict[str, Value]:
-    """The fields and options that vary from point to point, by name."""
-    values = {**_parameters(problem, scheme), **others}
-    return {name: value for name, value in values.items() if np.ndim(value)}
-
-
-def _parameters(problem: AnyProblem, scheme: Scheme) -> dict[str, Value]:
-    """The fields and options by name."""
-    values: dict[str, Value] = {
-        f.name: getattr(problem, f.name)
-        for f in fields(problem)
-        if not f.metadata.get("vector", False)
-    }
-    return {**values, "n_members": scheme.n_members, **scheme.options}
-
-
 # --- functions of a block of points --------------------------------------------------------------
 
 
@@ -685,7 +695,7 @@ def _psi_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     data, features = terms.shared, terms.own
     overlap, square = point.learnability, point.learnability**2
     if np.any(point.limit):
-        overlap, square = (np.where(point.limit, limit_value(v), v) for v in (overlap, square))
+        overlap, square = (limit_value(v, point.limit) for v in (overlap, square))
     ensemble = square + data.sampling
     return {
         "psi1": overlap,
@@ -737,7 +747,7 @@ def _training_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
         neither = apart + has * (g - has)
         pair = (both, 2 * has * (1 - g), np.where(neither > 1e-14 * apart, neither, 0.0))
     terms = member_terms(point, spectrum, at.shared_features, g)
-    B = np.where(point.limit, limit_value(point.unused_samples), point.unused_samples)
+    B = limit_value(point.unused_samples, point.limit)
     # the mean product of two members' errors, with the noise, and the excess of the square of one
     nonlinear = terms.unlearned()
     product = total_error(terms, nonlinear, at, 0.0) + at.noise**2

@@ -49,7 +49,7 @@ from doubletrouble._display import (
     quantity_table,
 )
 from doubletrouble._numbers import power
-from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
+from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble, coordinates
 from doubletrouble.glossary import axis_label, symbol
 from doubletrouble.palette import BLUE, GREEN, VERMILION
 from doubletrouble.parameters import (
@@ -71,7 +71,6 @@ from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
     combine,
-    coordinates,
     ensemble_parts,
     evaluate,
     exact_error,

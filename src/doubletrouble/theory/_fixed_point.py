@@ -36,10 +36,10 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
+from doubletrouble._numerics import bisected, crossings
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import BoolArray, FloatArray, Indices, IntArray, Numbers, Value
 from doubletrouble.problems import Member, Problem, SpectralProblem
-from doubletrouble.theory._roots import crossings
 
 TINIEST = 5e-324
 NO_SAMPLES = 1e-150  # reached only by data divided among very many members
@@ -47,7 +47,6 @@ NO_SAMPLES = 1e-150  # reached only by data divided among very many members
 _NEGLIGIBLE_WEIGHT = 1e-250  # relative to the largest: counts as zero
 _VANISHING = 1e-250  # the surrogate ridge, or number of samples, for 0
 _TINY_RIDGE = 1e-305  # below this y of a saturated learner overflows
-_NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±83
 
 
 @dataclass(slots=True, kw_only=True)
@@ -240,12 +239,6 @@ class Sizes:
     def take(self, index: Indices) -> Sizes:
         """Some of several points."""
         return Sizes(*(np.asarray(getattr(self, f.name))[index] for f in fields(self)))
-
-
-def limit_value(value: Numbers) -> Numbers:
-    """The limit of a value at the surrogate ridge: 0, inf or the value itself."""
-    near = np.where(np.abs(value) < _NEGLIGIBLE, 0.0, value)
-    return np.where(np.abs(near) > 1 / _NEGLIGIBLE, np.copysign(np.inf, near), near)
 
 
 class Spectrum:
@@ -740,12 +733,8 @@ def mode_sums(spectrum: Spectrum, least: float, most: float, per_decade: int) ->
         )
 
     def log_y(degrees: float) -> float:
-        low, high = -100.0, 600.0
-        for _ in range(50):
-            middle = 0.5 * (low + high)
-            over = sums(np.array([middle])).degrees[0] > degrees
-            low, high = (low, middle) if over else (middle, high)
-        return high
+        bounds = np.array([-100.0]), np.array([600.0])
+        return float(bisected(lambda x: sums(x).degrees <= degrees, *bounds)[0])
 
     ends = log_y(least), log_y(min(most, (1 - 1e-6) * spectrum.rank))
     count = 8 + math.ceil(per_decade * (ends[1] - ends[0]) / math.log(10))

@@ -32,7 +32,15 @@ import numpy as np
 from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, solved_content
 from doubletrouble._numbers import plain, whole
-from doubletrouble.ensembles import CrossTerms, EnsembleLike, MemberTerms, Scheme, as_ensemble
+from doubletrouble._numerics import limit_value
+from doubletrouble.ensembles import (
+    CrossTerms,
+    EnsembleLike,
+    MemberTerms,
+    Scheme,
+    as_ensemble,
+    coordinates,
+)
 from doubletrouble.estimates import ByValue
 from doubletrouble.glossary import TIME
 from doubletrouble.parameters import (
@@ -59,12 +67,11 @@ from doubletrouble.theory._error import (
     AnyProblem,
     Inputs,
     combine,
-    coordinates,
     evaluate,
     member_fixed_point,
 )
 from doubletrouble.theory._filters import Filter, Poles, talbot_poles
-from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum, limit_value
+from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum
 from doubletrouble.theory._optimum import OptimalRidge, optimal_ridge, without
 
 _POINTS = 4096  # numbers per pole in a block: points times levels

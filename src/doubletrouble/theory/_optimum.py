@@ -49,6 +49,7 @@ import numpy as np
 from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, error_verdict, solved_content
 from doubletrouble._numbers import whole
+from doubletrouble._numerics import crossings, limit_value
 from doubletrouble.ensembles import EnsembleLike, MemberTerms, Scheme, as_ensemble
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.estimates import ByValue
@@ -69,8 +70,7 @@ from doubletrouble.theory._error import (
     total_error,
     total_of,
 )
-from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum, limit_value
-from doubletrouble.theory._roots import crossings
+from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum
 
 _LOG_STEP = 1e-3  # of central differences
 _STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its square is negligible
@@ -182,14 +182,13 @@ def optimal_ridge(
     0.0
     """
     scheme = as_ensemble(ensemble, "optimal_ridge")
+    name = checked_measure(problem, measure)
     if has_any_loss(problem):
-        from doubletrouble.theory._any_loss import best_ridge
+        from doubletrouble.convex import best_ridge
 
-        best = best_ridge(problem, scheme, measure)
-        plain = as_value(best)
+        plain = as_value(best_ridge(problem, scheme, name))
         error = exact_error(replace(problem, ridge=plain), scheme, measure)
         return OptimalRidge(ridge=plain, error=error)
-    checked_measure(problem, measure)
     ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
     there: dict[str, Any] = {ridge_name(problem): ridge}
     return OptimalRidge(error=exact_error(replace(problem, **there), scheme), **there)
@@ -386,7 +385,7 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
         risk = _total(at, terms)
         # limits are taken of the sum, whose terms may be complex
         value, total = risk.imag / step, risk.real
-        value, total = (np.where(point.limit, limit_value(v), v) for v in (value, total))
+        value, total = (limit_value(v, point.limit) for v in (value, total))
         diverges = ~np.isfinite(total) | ~np.isfinite(value)
         return np.where(np.isinf(size), 0.0, np.where(diverges, -np.inf, value / size)), total
 

@@ -1,12 +1,12 @@
-"""The root finder."""
+"""Roots, minima and limits at many points."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
+from doubletrouble._numerics import crossings
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.theory._roots import crossings
 
 
 def test_roots_do_not_depend_on_the_scale_of_functions() -> None:

@@ -8,20 +8,23 @@ for which σ(b f) has the least cross-entropy (below one for overconfident score
 
 from __future__ import annotations  # help() then shows the alias Value
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import erf, expit, logit, ndtr
 
 from doubletrouble import _plots
 from doubletrouble._display import Content, Quantity, Shown, quantity_table
 from doubletrouble._numbers import plain
-from doubletrouble.ensembles import EnsembleLike, as_ensemble
+from doubletrouble._numerics import bisected, limit_value
+from doubletrouble.convex._error import ClassMeasure, ConvexMembers, mean_slope
+from doubletrouble.ensembles import EnsembleLike, Scheme, as_ensemble, coordinates
 from doubletrouble.palette import BLACK
-from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.parameters import BoolArray, FloatArray, Parts, Value
 from doubletrouble.problems import Problem
-from doubletrouble.theory._error import coordinates
 
 _SPREAD = 4.0  # standard deviations of the scores drawn
 _NEARLY = 0.005  # the distance of the slope of calibrated scores from 1
@@ -66,8 +69,6 @@ class Calibration(Shown):
         numpy.ndarray
             Probabilities, in the shape of the scores.
         """
-        from scipy.special import expit
-
         return np.asarray(expit(np.asarray(scores, dtype=np.float64)))
 
     def actual(self, scores: npt.ArrayLike) -> FloatArray:
@@ -91,8 +92,6 @@ class Calibration(Shown):
         >>> one.predicted([0.0, 5.0]).round(3), one.actual([0.0, 5.0]).round(3)
         (array([0.5  , 0.993]), array([0.5  , 0.609]))
         """
-        from scipy.special import ndtr
-
         f = np.asarray(scores, dtype=np.float64)
         ratio, p = np.divide(self.tilt, self.score_sd), np.asarray(self.flips)
         if np.ndim(self.score_sd) and f.ndim:
@@ -138,8 +137,6 @@ class Calibration(Shown):
 
     def _family(self) -> _plots.CurveFamily:
         """A curve for each point, over its scores."""
-        from scipy.special import logit
-
         predicted = np.linspace(0.01, 0.99, 99)
         scores = logit(predicted)
         actual = self.actual(scores).reshape(-1, scores.size)
@@ -199,9 +196,71 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if problem.task != "classification":
         raise ValueError(f"task must be classification for calibration, got {problem.task!r}")
-    from doubletrouble.theory._any_loss import calibration_parts
-
     scheme = as_ensemble(ensemble, "calibration")
-    parts = calibration_parts(problem, scheme)
+    parts = _parts(problem, scheme)
     varying = coordinates(problem, scheme) if problem.shape or scheme.shape else {}
-    return Calibration(score_sd=parts.pop("sd"), **parts, coordinates=varying)
+    return Calibration(**parts, coordinates=varying)
+
+
+def _parts(problem: Problem, scheme: Scheme) -> Parts:
+    """The fields of `Calibration` at every point."""
+    with np.errstate(all="ignore"):
+        members = ConvexMembers.of(problem, scheme)
+        member, classes = members.member, ClassMeasure.of(problem, "zero_one_noisy")
+        flips, q_d = classes.flips, member.q_d
+        power = q_d + (excess := members.mean_excess())
+        learned = (q_d > 0) & (flips < 0.5)
+        squared_tilt = np.where(learned, q_d / (excess + classes.variance * power), 0.0)
+        sd, tilt = np.sqrt(power), np.sqrt(squared_tilt)
+        # log-odds b f are best where b q E σ'(b √q z) = (1-2p) m/√(2π(ρ+τ²)), in c = b √q
+        pull = (1 - 2 * flips) * tilt / np.sqrt((1 + squared_tilt) * 2 * np.pi)
+        bounds = np.full(member.shape, -300.0), np.full(member.shape, 300.0)
+        log_c = bisected(lambda log_c: np.exp(log_c) * mean_slope(np.exp(log_c)) < pull, *bounds)
+        limit_sd = np.sqrt(limit_value(power, member.limit))
+        parts = {
+            "score_sd": limit_sd,
+            "tilt": np.sqrt(limit_value(squared_tilt, member.limit)),
+            "flips": flips,
+            "slope": np.where(pull > 0, np.exp(log_c) / limit_sd, 0.0),
+            "calibration_error": _calibration_error(sd, tilt, flips, member.shape),
+        }
+    return members.at_limits(parts)
+
+
+_PIECES = np.concatenate([[0.0], np.geomspace(1e-8, 9.0, 400)])  # of z, for one zero at most
+
+
+def _calibration_error(
+    sd: FloatArray, tilt: FloatArray, flips: FloatArray, shape: tuple[int, ...]
+) -> FloatArray:
+    """E |σ(f) - P(y = 1 | f)| over scores f = sd z: twice that over z > 0, split at the zeros."""
+    s, a, p = (np.broadcast_to(v, shape).reshape(-1, 1) for v in (sd, tilt, flips))
+
+    def gap_of(
+        z: FloatArray, s: FloatArray, a: FloatArray, p: FloatArray
+    ) -> FloatArray:  # both less 1/2: σ(f) - 1/2 = tanh(f/2)/2
+        return 0.5 * (np.tanh(0.5 * s * z) - (1 - 2 * p) * erf(math.sqrt(0.5) * a * z))
+
+    def gap(z: FloatArray) -> FloatArray:
+        return gap_of(z, s, a, p)
+
+    low = np.broadcast_to(_PIECES[:-1], (s.size, _PIECES.size - 1))
+    high = np.broadcast_to(_PIECES[1:], low.shape)
+    sign = np.sign(gap(low))
+    crossing = sign * np.sign(gap(high)) < 0
+    row, _ = cell = np.nonzero(crossing)
+
+    def is_before(z: FloatArray) -> BoolArray:
+        return np.asarray(np.sign(gap_of(z, s[row, 0], a[row, 0], p[row, 0])) == sign[cell])
+
+    zero = high.copy()  # without a zero the second part is empty
+    zero[cell] = bisected(is_before, low[cell], high[cell])
+    x, w = np.polynomial.legendre.leggauss(8)
+    total = np.zeros(s.shape[0])
+    for start, stop in ((low, zero), (zero, high)):
+        half = 0.5 * (stop - start)
+        for node, weight in zip(x, w, strict=True):
+            z = start + half * (1 + node)
+            density = 2 * np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+            total = total + (half * weight * np.abs(gap(z)) * density).sum(-1)
+    return total.reshape(shape)
