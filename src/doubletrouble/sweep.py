@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -259,8 +259,8 @@ class Sweep:
         """The name of the sweep in a store; any change of the sweep changes it."""
         return digest(self.specification)
 
-    @classmethod
-    def from_store(cls, store: str | Path, hash: str | None = None) -> Self:
+    @staticmethod
+    def from_store(store: str | Path, hash: str | None = None) -> Sweep:
         """Take a sweep from a store.
 
         Parameters
@@ -291,7 +291,7 @@ class Sweep:
             )
         matching = [name for name in stored if name.startswith(hash or "")]
         if len(matching) == 1:
-            return cls._from_specification(stored[matching[0]])
+            return _specified(stored[matching[0]])
         names = ", ".join(name[:_HASH_SHOWN] for name in stored)
         if hash is None:
             raise ValueError(
@@ -299,43 +299,6 @@ class Sweep:
                 f"{names}"
             )
         raise ValueError(f"sweep must be the hash of one in {store} ({names}), got {hash!r}")
-
-    @classmethod
-    def all_from_store(cls, store: str | Path) -> list[Self]:
-        """Take every sweep from a store.
-
-        Parameters
-        ----------
-        store : str or path
-            The file of the store.
-
-        Returns
-        -------
-        list of Sweep
-            The sweeps, the oldest first.
-
-        Raises
-        ------
-        StoreError
-            If the file is not a valid store, or holds a sweep of another revision.
-        """
-        with Store.read(store) as opened:
-            return [cls._from_specification(text) for text in opened.sweeps().values()]
-
-    @classmethod
-    def _from_specification(cls, text: str) -> Self:
-        content = json.loads(text)
-        if content["kind"] != KIND:
-            raise StoreError(f"sweep must be of kind {KIND!r}, got {content['kind']!r}")
-        if content["revision"] != REVISION:
-            raise StoreError(
-                f"sweep must be of revision {REVISION}, got {content['revision']}: its numbers "
-                "have another definition; use the release that made them, or run it again"
-            )
-        values = content["fields"]
-        values["problem"] = [problem_of(one) for one in values["problem"]]
-        values["ensembles"] = [ensemble_of(one) for one in values["ensembles"]]
-        return cls(**values)
 
     def run(
         self,
@@ -411,7 +374,7 @@ class Sweep:
                 opened,
                 retry=retry,
                 progress=progress,
-                steps=lambda cell: self.n_data,
+                steps=self.n_data,
                 **options,
             )
             deque(finished, maxlen=0)
@@ -440,6 +403,27 @@ class Sweep:
         statuses = [stored.get(cell.key) for cell in self._cells]
         done, failed, missing = map(statuses.count, (DONE, FAILED, None))
         return SweepResult(sweep=self, store=Path(store), done=done, failed=failed, missing=missing)
+
+
+def stored_sweeps(store: str | Path) -> list[Sweep]:
+    """Every sweep in a store, the oldest first."""
+    with Store.read(store) as opened:
+        return [_specified(text) for text in opened.sweeps().values()]
+
+
+def _specified(specification: str) -> Sweep:
+    """The sweep of a specification."""
+    content = json.loads(specification)
+    if (content["kind"], content["revision"]) != (KIND, REVISION):
+        raise StoreError(
+            f"sweep must be of {KIND}s of revision {REVISION}, got {content['kind']}s of revision "
+            f"{content['revision']}: their numbers have another definition; use the release that "
+            "made them, or run it again"
+        )
+    values = content["fields"]
+    values["problem"] = [problem_of(one) for one in values["problem"]]
+    values["ensembles"] = [ensemble_of(one) for one in values["ensembles"]]
+    return Sweep(**values)
 
 
 def _points(problem: Problem) -> Iterator[dict[str, float | str]]:

@@ -330,9 +330,9 @@ def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
 
     For ensembles of networks, which `lazy` stores: their number, α and widths.
     """
-    from doubletrouble.sweep import Sweep
+    from doubletrouble.sweep import Sweep, stored_sweeps
 
-    grids = Sweep.all_from_store(store) if sweep is None else [Sweep.from_store(store, sweep)]
+    grids = stored_sweeps(store) if sweep is None else [Sweep.from_store(store, sweep)]
     networks = _network_groups(_stored_networks(store, grids)) if sweep is None else []
     if not grids and not networks:
         raise ValueError(f"store must hold a sweep or ensembles of networks, got {store}")
@@ -363,11 +363,11 @@ def export(
 
     For a store of `lazy`, a row for every ensemble of networks.
     """
-    from doubletrouble.sweep import Sweep
+    from doubletrouble.sweep import Sweep, stored_sweeps
 
     if networks and sweep is not None:
         raise ValueError(f"sweep must not be given with networks, got {sweep!r}")
-    grids = Sweep.all_from_store(store) if sweep is None else []
+    grids = stored_sweeps(store) if sweep is None else []
     runs = _stored_networks(store, grids) if sweep is None else []
     if networks and not runs:
         raise ValueError(f"store must hold ensembles of networks, got {store}, which holds none")

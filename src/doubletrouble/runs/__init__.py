@@ -9,12 +9,12 @@ from doubletrouble.runs._cells import canonical as canonical
 from doubletrouble.runs._cells import decode as decode
 from doubletrouble.runs._cells import digest as digest
 from doubletrouble.runs._cells import encode as encode
-from doubletrouble.runs._engine import run_cells as run_cells
 from doubletrouble.runs._executors import Executor as Executor
 from doubletrouble.runs._executors import Work as Work
 from doubletrouble.runs._executors import attempt as attempt
 from doubletrouble.runs._executors import check_executor as check_executor
 from doubletrouble.runs._executors import one_thread as one_thread
+from doubletrouble.runs._executors import run_cells as run_cells
 from doubletrouble.runs._progress import ProgressBar as ProgressBar
 from doubletrouble.runs._progress import progress_bar as progress_bar
 from doubletrouble.runs._store import Store as Store

@@ -9,10 +9,9 @@ A result is a file of safetensors: every array has the name of its path in the r
 pickled, and equal records are equal bytes.
 """
 
-import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Self, TypeAlias
@@ -31,6 +30,7 @@ Record: TypeAlias = Mapping[str, Any]
 _KEY_SHOWN = 12  # characters
 _RECORD = "record"
 _NUMERIC = "biuf"  # kinds of arrays
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -93,49 +93,6 @@ class Cell(Shown):
         """
         return cls(key=digest([kind, revision, parameters]), parameters=parameters)
 
-    @classmethod
-    def grid(
-        cls, kind: str, revision: int, axes: Mapping[str, Sequence[Any]], fixed: Mapping[str, Any]
-    ) -> list[Self]:
-        """The cells of all combinations along the axes, the last of which changes fastest.
-
-        The keys are those of `Cell.of`; every value is written as text once.
-
-        Parameters
-        ----------
-        kind : str
-            The kind of computation.
-        revision : int
-            The revision of its definition.
-        axes : mapping of str to sequence
-            The values of each parameter that varies.
-        fixed : mapping of str to object
-            The parameters that are the same in all cells.
-
-        Returns
-        -------
-        list of Cell
-            A cell for each combination.
-
-        Raises
-        ------
-        TypeError
-            If a parameter cannot be written as JSON.
-        """
-        names = {name: canonical(name) for name in sorted((*axes, *fixed))}
-        start = f"[{canonical(kind)},{revision},"
-        texts = {name: canonical(value) for name, value in fixed.items()}
-        points = itertools.product(*axes.values())
-        written = itertools.product(*(map(canonical, along) for along in axes.values()))
-        cells = []
-        for point, values in zip(points, written, strict=True):
-            texts.update(zip(axes, values, strict=True))
-            content = ",".join(f"{text}:{texts[name]}" for name, text in names.items())
-            key = sha256(f"{start}{{{content}}}]".encode()).hexdigest()
-            parameters = {**dict(zip(axes, point, strict=True)), **fixed}
-            cells.append(cls(key=key, parameters=parameters))
-        return cells
-
 
 @dataclass(frozen=True, kw_only=True)
 class CellOutcome:
@@ -153,9 +110,7 @@ def canonical(value: object) -> str:
     >>> canonical({"n_members": [1.0, float("inf")]})
     '{"n_members":[1.0,"inf"]}'
     """
-    return json.dumps(
-        _finite(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _JSON.encode(_finite(value))
 
 
 def _finite(value: object) -> object:

@@ -1,4 +1,8 @@
-"""Where cells are computed: this process, worker processes, Dask, or an executor of the user.
+"""Compute cells in this process, worker processes, Dask or an executor of the user, and store each.
+
+Only this process writes to the store. A bounded number of cells is pending. When a worker process
+dies, its pool is replaced, and the cells that were pending are computed at the end, one at a time:
+a cell that kills its worker three times is then identified, and recorded as failed.
 
 Every cell is computed with one thread of linear algebra: with more threads, sums are taken in
 another order, and the last bits would depend on the machine and on the number of workers.
@@ -7,13 +11,15 @@ another order, and the last bits would depend on the machine and on the number o
 import importlib.util
 import os
 import pickle
+import queue
 import shutil
 import signal
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
 from functools import lru_cache
@@ -23,12 +29,18 @@ from typing import Any, Protocol, TypeAlias
 
 from tqdm import tqdm
 
-from doubletrouble.errors import ExecutorError, require
+from doubletrouble.errors import ExecutorError, SweepInterrupted, require
 from doubletrouble.parameters import whole_number
-from doubletrouble.runs._cells import DONE, FAILED, CellOutcome, Record, encode
+from doubletrouble.runs._cells import DONE, FAILED, Cell, CellOutcome, Record, encode
+from doubletrouble.runs._progress import progress_bar
+from doubletrouble.runs._store import Store
+
+MAX_CRASHES = 3  # of the worker processes of one cell
 
 Work: TypeAlias = Callable[[Mapping[str, Any]], Record]
 """The computation of a cell: a function of its parameters."""
+
+Finished: TypeAlias = tuple[Cell, CellOutcome]
 
 
 class Executor(Protocol):
@@ -39,9 +51,222 @@ class Executor(Protocol):
 
 
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_WAIT = 0.5  # seconds between two checks of the executor
 _CONNECT = 20.0  # seconds to reach a scheduler
 _MOST_STARTS = 3
 _WORK = "work"  # the file of the computation
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    work: Work,
+    store: Store | None,
+    *,
+    retry: bool = False,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    scheduler: Any = None,
+    progress: bool = True,
+    unit: str = "draw",
+    steps: int = 1,
+) -> Iterator[Finished]:
+    """Compute cells, and yield each with its outcome as it finishes.
+
+    Cells that are stored already are yielded first, from the store; others are stored before they
+    are yielded. What `work` raises becomes the message of a failed cell; with `retry`, cells that
+    are stored as failed are computed once more. The progress has `steps` units for each cell.
+
+    >>> cells = [Cell.of("example", 1, {"x": x}) for x in range(3)]
+    >>> for cell, outcome in run_cells(cells, dict, None, workers=1):
+    ...     print(cell.parameters["x"], outcome.status)
+    0 done
+    1 done
+    2 done
+    """
+    check_executor(executor, workers, scheduler)
+    require("safetensors", "runs")
+    run = _Run(cells, store, retry=retry)
+
+    def finished() -> Iterator[Finished]:
+        try:
+            yield from run.stored()
+            if not run.left:
+                return
+            bar = progress_bar(
+                steps * len(cells),
+                unit=unit,
+                progress=progress,
+                initial=steps * (len(cells) - run.left),
+            )
+            with bar, open_backend(executor, workers, scheduler, work) as backend:
+                for one in run.computed(backend):
+                    bar.update(steps)
+                    yield one
+        except KeyboardInterrupt:
+            raise SweepInterrupted(run.stopped()) from None
+
+    return finished()
+
+
+class _Run:
+    """The state of one run of cells."""
+
+    def __init__(self, cells: Sequence[Cell], store: Store | None, *, retry: bool) -> None:
+        self._cells, self._store, self._retry = cells, store, retry
+        self._final = {DONE} if retry else {DONE, FAILED}
+        statuses = store.statuses() if store else {}
+        self._stored = [cell for cell in cells if statuses.get(cell.key) in self._final]
+        self._waiting = deque(c for c in cells if statuses.get(c.key) not in self._final)
+        self._pending: dict[Any, Cell] = {}
+        self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._unstored: list[Finished] = []
+        self._broken = self._reversed = False
+        self._suspects: deque[Cell] = deque()  # pending when a worker died
+        self._alone: Cell | None = None  # the suspect pending
+        self._crashes: Counter[str] = Counter()
+
+    @property
+    def left(self) -> int:
+        """The number of cells without an outcome."""
+        return len(self._waiting) + len(self._suspects) + len(self._pending)
+
+    def stopped(self) -> str:
+        """The number of finished cells, and how to continue."""
+        total = len(self._cells)
+        if self._store is None:
+            return f"stopped with {total - self.left} of {total} cells computed, and none stored"
+        go_on = "retry" if self._retry else "run the same sweep"
+        return (
+            f"stopped with {total - self.left} of {total} cells stored in {self._store.path}; "
+            f"{go_on} again to go on"
+        )
+
+    def stored(self) -> Iterator[Finished]:
+        """The cells that were stored before, with their outcomes."""
+        for cell in self._stored:
+            yield from self._from_store(cell)
+
+    def _from_store(self, cell: Cell) -> Iterator[Finished]:
+        outcome = self._store.outcome(cell.key) if self._store else None
+        if outcome is not None:
+            yield cell, outcome
+
+    def computed(self, backend: "Backend") -> Iterator[Finished]:
+        """The other cells with their outcomes, as they finish."""
+        try:
+            while self.left:
+                yield from self._submit(backend)
+                yield from self._collect(backend)
+        except KeyboardInterrupt:
+            self._store_finished(backend)
+            raise
+        except ExecutorError as error:
+            self._store_finished(backend)
+            raise ExecutorError(f"{error}; {self.stopped()}") from error
+        finally:
+            backend.cancel(self._pending)
+
+    def _submit(self, backend: "Backend") -> Iterator[Finished]:
+        """Submit cells while there is room and none has finished."""
+        if self._broken:
+            if self._pending:  # the other futures of a broken pool finish next
+                return
+            yield from self._restart(backend)
+        while (cells := self._waiting or self._suspects) and not self._alone:
+            suspect = cells is self._suspects
+            if len(self._pending) >= (1 if suspect else backend.room) or not self._done.empty():
+                return
+            cell = cells[0]
+            if self._store and self._store.status(cell.key) in self._final:  # by another process
+                cells.popleft()
+                if not self._reversed:  # go on from the other end, towards that process
+                    self._waiting.reverse()
+                    self._reversed = True
+                yield from self._from_store(cell)
+                continue
+            try:
+                future = backend.submit(dict(cell.parameters))
+            except BrokenExecutor:
+                self._broken = True
+                return
+            except (OSError, RuntimeError) as error:
+                raise ExecutorError(f"the executor takes no cells: {error}") from error
+            self._alone = cell if suspect else None
+            self._pending[future] = cells.popleft()
+            future.add_done_callback(self._done.put)
+
+    def _restart(self, backend: "Backend") -> Iterator[Finished]:
+        """Replace a broken executor; the cell that was alone in it has killed its worker."""
+        backend.restart()
+        self._broken = False
+        cell, self._alone = self._alone, None
+        if cell is not None:
+            self._crashes[cell.key] += 1
+            if self._crashes[cell.key] == MAX_CRASHES:
+                self._suspects.remove(cell)
+                self._unstored.append((cell, _failed(f"{MAX_CRASHES} worker processes died")))
+                yield from self._put()
+
+    def _collect(self, backend: "Backend") -> Iterator[Finished]:
+        """Wait until a cell finishes; store all that have finished in one transaction."""
+        if not self._pending:
+            return
+        try:
+            futures = [self._done.get(timeout=_WAIT)]
+        except queue.Empty:
+            backend.check()
+            return
+        while not self._done.empty():
+            futures.append(self._done.get())
+        for future in futures:
+            self._unstored += self._result_of(future, backend)
+            del self._pending[future]
+        yield from self._put()
+
+    def _result_of(self, future: Any, backend: "Backend") -> list[Finished]:
+        """The outcome of a future; none, if the cell has to be computed again."""
+        cell = self._pending[future]
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, KeyboardInterrupt):  # Ctrl-C also reaches the user's workers
+            raise error
+        if isinstance(error, BrokenExecutor):
+            self._broken = True
+            self._suspects.append(cell)
+            return []
+        if error is not None or future.cancelled():
+            if self._alone is not cell:  # lost with a worker, perhaps that of another cell
+                self._suspects.append(cell)
+                return []
+            if type(error).__name__ != "KilledWorker":  # of Dask
+                what = f"raised {type(error).__name__}: {error}" if error else "dropped a cell"
+                raise ExecutorError(f"the executor {what}")
+            self._alone = None
+            return [(cell, _failed("several Dask workers died"))]
+        self._alone = None
+        return [(cell, backend.result(future))]
+
+    def _put(self) -> list[Finished]:
+        """Store the outcomes that are not stored yet, and return them."""
+        if self._store is not None and self._unstored:
+            self._store.put_all(self._unstored)
+        finished, self._unstored = self._unstored, []
+        return finished
+
+    def _store_finished(self, backend: "Backend") -> None:
+        """Store cells that finished before an interruption."""
+        for future, cell in list(self._pending.items()):
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self._unstored.append((cell, backend.result(future)))
+                del self._pending[future]
+        self._put()
+
+
+def _failed(why: str) -> CellOutcome:
+    message = f"{why} while computing this cell, killed or out of memory"
+    return CellOutcome(status=FAILED, message=message)
+
+
+# --- executors -----------------------------------------------------------------------------------
 
 
 def check_executor(executor: Executor | None, workers: int | None, scheduler: Any) -> None:
@@ -64,7 +289,15 @@ def open_backend(
     executor: Executor | None, workers: int | None, scheduler: Any, work: Work
 ) -> Iterator["Backend"]:
     """The backend of these options, closed at the end; at once, if the run is cut short."""
-    backend = _backend(executor, workers, scheduler, work)
+    backend: Backend
+    if executor is not None:
+        backend = Backend(work, executor)
+    elif scheduler is not None:
+        backend = DaskCluster(work, scheduler)
+    elif (count := workers or _processors()) > 1:
+        backend = WorkerProcesses(work, count)
+    else:
+        backend = ThisProcess(work)
     try:
         yield backend
     except BaseException:
@@ -73,39 +306,26 @@ def open_backend(
     backend.close(now=False)
 
 
-def _backend(
-    executor: Executor | None, workers: int | None, scheduler: Any, work: Work
-) -> "Backend":
-    check_executor(executor, workers, scheduler)
-    if executor is not None:
-        return UserExecutor(executor, work)
-    if scheduler is not None:
-        address = str(getattr(scheduler, "scheduler_address", scheduler))  # of a cluster object
-        return DaskCluster(address, work)
-    if workers is None and importlib.util.find_spec("loky") is None:
+def _processors() -> int:
+    """The processors this process may use; one without loky."""
+    if importlib.util.find_spec("loky") is None:
         warnings.warn(
             "loky is not installed, so that cells are computed one after the other; "
             "pip install 'doubletrouble[runs]'",
             stacklevel=2,
         )
-        workers = 1
-    workers = int(workers or _processors())
-    return ThisProcess(work) if workers == 1 else WorkerProcesses(workers, work)
-
-
-def _processors() -> int:
-    """The processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return 1
+    return int(require("loky", "runs").cpu_count())
 
 
 class Backend:
-    """An executor of one computation, and how many cells it holds at a time."""
+    """An executor of one computation, here of the user, who starts and stops it."""
 
-    room = 1024  # of an executor of unknown size: enough for a cluster to grow
+    room = 1024  # cells pending: of an executor of unknown size, enough for a cluster to grow
 
     def __init__(self, work: Work, executor: Any = None) -> None:
+        if hasattr(executor, "get_executor"):  # a Dask client
+            executor = executor.get_executor(pure=False)
         self._work, self._executor = work, executor
 
     def submit(self, parameters: Mapping[str, Any]) -> Any:
@@ -116,9 +336,6 @@ class Backend:
         """The outcome of a finished cell."""
         outcome: CellOutcome = future.result()
         return outcome
-
-    def release(self, future: Any) -> None:
-        """Delete what `result` reads, once it is stored."""
 
     def restart(self) -> None:
         """Replace an executor that is broken, or raise ExecutorError."""
@@ -148,31 +365,16 @@ class ThisProcess(Backend):
         return future
 
 
-class UserExecutor(Backend):
-    """An executor of the user, who starts and stops it."""
-
-    def __init__(self, executor: Executor, work: Work) -> None:
-        if hasattr(executor, "get_executor"):  # a Dask client
-            executor = executor.get_executor(pure=False)
-        if importlib.util.find_spec("threadpoolctl") is None:
-            warnings.warn(
-                "threadpoolctl is not installed: the last digits may depend on the number of "
-                "threads of the executor; pip install 'doubletrouble[runs]'",
-                stacklevel=2,
-            )
-        super().__init__(work, executor)
-
-
 class WorkerProcesses(Backend):
     """Processes of loky with one thread each; a pool with a killed worker is replaced.
 
-    The computation is sent once, as a file: it may hold a large data set.
-    Results come back as files: a worker killed while it writes to the pipe of the pool would leave
-    a part of a message there, for whose rest loky waits. Messages of at most PIPE_BUF bytes are
-    written as a whole or not at all.
+    The computation is sent once, as a file: it may hold a large data set. Results come back as
+    files: of 24 workers of loky 3.7 that were killed near the end of 50 MB results, 2 left a part
+    of a message in the pipe of the pool, for whose rest it waits without end. Messages of at most
+    PIPE_BUF bytes are written as a whole or not at all.
     """
 
-    def __init__(self, workers: int, work: Work) -> None:
+    def __init__(self, work: Work, workers: int) -> None:
         super().__init__(work)
         self.room, self._workers = 2 * workers, workers
         try:
@@ -196,14 +398,11 @@ class WorkerProcesses(Backend):
         return self._pool.submit(_outcome_in_file, self._folder.name, parameters)
 
     def result(self, future: Any) -> CellOutcome:
-        """The outcome of a finished cell, from its file."""
-        outcome: CellOutcome = pickle.loads(Path(future.result()).read_bytes())
+        """The outcome of a finished cell, from its file, which is deleted."""
+        file = Path(future.result())
+        outcome: CellOutcome = pickle.loads(file.read_bytes())
+        file.unlink()
         return outcome
-
-    def release(self, future: Any) -> None:
-        """Delete the file of a finished cell."""
-        if future.exception() is None:
-            Path(future.result()).unlink()
 
     def cancel(self, futures: Iterable[Any]) -> None:
         """Leave futures to `close`: loky fails on those that were cancelled meanwhile."""
@@ -262,10 +461,10 @@ def _end_with_parent(parent: int, folder: str) -> None:
     os._exit(1)
 
 
-class DaskCluster(UserExecutor):
+class DaskCluster(Backend):
     """A running Dask cluster; when a worker dies, the scheduler gives its cells to others."""
 
-    def __init__(self, scheduler: str, work: Work) -> None:
+    def __init__(self, work: Work, scheduler: Any) -> None:
         Client = require("distributed", "cluster").Client
         try:
             self._client = Client(scheduler, timeout=_CONNECT, set_as_default=False)
@@ -274,7 +473,7 @@ class DaskCluster(UserExecutor):
                 "scheduler must be the address of a running Dask scheduler such as "
                 f"tcp://host:8786, got {scheduler!r}: {error}"
             ) from error
-        super().__init__(self._client, work)
+        super().__init__(work, self._client)
 
     def check(self) -> None:
         """Raise ExecutorError if the connection to the scheduler is lost."""
@@ -286,7 +485,7 @@ class DaskCluster(UserExecutor):
         self._client.close()
 
 
-# --- in a worker ---
+# --- in a worker --------------------------------------------------------------------------------
 
 _lock = threading.Lock()
 _cells_running = 0

@@ -1,4 +1,4 @@
-"""The engine: failures, killed workers, and equal bits on every executor."""
+"""Cells on executors: failures, killed workers, and equal bits on every executor."""
 
 import multiprocessing
 import os
@@ -18,8 +18,7 @@ import pytest
 
 from doubletrouble.errors import ExecutorError, MissingExtraError, SweepInterrupted, require
 from doubletrouble.runs import Cell, Store, Work, _executors, decode, run_cells
-from doubletrouble.runs._engine import MAX_CRASHES
-from doubletrouble.runs._executors import Backend, _outcome_in_file, attempt
+from doubletrouble.runs._executors import MAX_CRASHES, Backend, _outcome_in_file, attempt
 from tests.runs import work as w
 
 pytestmark = pytest.mark.xdist_group("processes")
@@ -115,7 +114,9 @@ def test_cell_fails_after_three_deaths_alone(
         def restart(self) -> None: ...
 
     backend, cells = Breaking(w.square), w.cells(3)
-    monkeypatch.setattr("doubletrouble.runs._engine.open_backend", lambda *_: nullcontext(backend))
+    monkeypatch.setattr(
+        "doubletrouble.runs._executors.open_backend", lambda *_: nullcontext(backend)
+    )
     stored = run(tmp_path / "s", cells, w.square)
     assert [stored[c.key][1] for c in cells] == ["done", "failed", "done"]
     assert backend.deaths == 1 + 3
