@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 
 import doubletrouble as dt
-from doubletrouble.estimators import _kernel_limit
+from doubletrouble.estimators import _features
 from doubletrouble.estimators._features import draws_generator, seed_of
 from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data
@@ -259,7 +259,7 @@ def test_result_is_independent_of_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
         model = infinite(ridge=ridge, fit_intercept=True, ensemble=dt.Bootstrap(2))
         whole = model.fit(x, y).predict(x)
         with monkeypatch.context() as patch:
-            patch.setattr(_kernel_limit, "_BLOCK_ENTRIES", 100)
+            patch.setattr(_features, "_BLOCK_ENTRIES", 100)
             np.testing.assert_allclose(model.fit(x, y).predict(x), whole, atol=1e-8)
 
 

@@ -4,5 +4,5 @@ from doubletrouble.estimators._classifier import (
     RandomFeaturesClassifier as RandomFeaturesClassifier,
 )
 from doubletrouble.estimators._features import RandomFeatures as RandomFeatures
-from doubletrouble.estimators._path import RidgePath as RidgePath
+from doubletrouble.estimators._members import RidgePath as RidgePath
 from doubletrouble.estimators._regressor import RandomFeaturesRidge as RandomFeaturesRidge

@@ -1,4 +1,4 @@
-r"""Random features φ(x) = σ(Θ x / √D) - μ₀: the weights Θ, the map, and the transformer.
+r"""Random features φ(x) = σ(Θ x / √D) - μ₀: the weights Θ, the maps, and the transformer.
 
 Θ (P × D) is drawn from N(0, 1). μ₀ = E σ(z), z ~ N(0, 1), is subtracted where the features are
 centred, as in the paper's model [dascoli2020]. The weights of member k of an ensemble do not depend
@@ -7,6 +7,7 @@ on the number of members, nor those of feature h on the number of features.
 
 from __future__ import annotations  # help() shows the names of types, not their definitions
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doubletrouble.activations import Activation, Function, activation, activation_values, is_named
 from doubletrouble.ensembles import FeatureBank, Scheme
+from doubletrouble.kernels import kernel
 from doubletrouble.parameters import FloatArray, whole_number
 
 RealArray: TypeAlias = npt.NDArray[Any]
@@ -31,6 +33,8 @@ Seed: TypeAlias = npt.NDArray[np.int64]
 _DRAWS_KEY = (0, 0)  # spawn key of draws of rows and bank features; those of members have length 1
 _LARGEST = {np.dtype(np.float64): 1e100, np.dtype(np.float32): 1e30}  # of an input: Θ x is finite
 _BLOCK_BYTES = 2**26
+_BLOCK_ENTRIES = 2**21  # of a kernel matrix: 16 MB, and as much for each intermediate result
+_SMALLEST, _LARGEST_OF_KERNEL = 1e-70, 1e70  # of inputs: products of their squares are finite
 _IN_PLACE: dict[str, Callable[..., RealArray]] = {
     "relu": partial(np.maximum, 0.0),
     "tanh": np.tanh,
@@ -43,10 +47,10 @@ _IN_PLACE: dict[str, Callable[..., RealArray]] = {
 
 
 class InputMap(Protocol):
-    """A map of inputs (n, D) to the numbers (n, P) that are multiplied by coefficients."""
+    """A map of inputs (n, D) to the numbers (n, P or N) that are multiplied by coefficients."""
 
     @property
-    def n_features(self) -> int:
+    def n_features(self) -> float:
         """P."""
 
     @property
@@ -58,7 +62,7 @@ class InputMap(Protocol):
         """The precision of inputs and predictions."""
 
     def __call__(self, x: RealArray) -> RealArray:
-        """The map of x (n, D), (n, P)."""
+        """The map of x (n, D)."""
 
     def blocks(self, length: int) -> list[slice]:
         """Cut `length` rows, for a limited memory."""
@@ -118,6 +122,64 @@ def feature_map(
     """φ for weights Θ (P, D)."""
     scaled = (theta / np.sqrt(theta.shape[1])).astype(dtype)
     return FeatureMap(weights=scaled.T, activation=sigma, mean=sigma.mean if center else 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelMap:
+    """x ↦ k(x, x_i) for the rows x_i of a fit, in float64."""
+
+    inputs: RealArray  # (N, D)
+    activation: Activation
+    center: bool
+
+    @property
+    def n_features(self) -> float:
+        """P → ∞."""
+        return math.inf
+
+    @property
+    def dim(self) -> int:
+        """D."""
+        return int(self.inputs.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision of the inputs."""
+        return self.inputs.dtype
+
+    def blocks(self, length: int) -> list[slice]:
+        """Cut `length` rows into blocks of 16 MB of the kernel matrix."""
+        step = max(_BLOCK_ENTRIES // len(self.inputs), 1)
+        return [slice(start, min(start + step, length)) for start in range(0, length, step)]
+
+    def __call__(self, x: RealArray) -> FloatArray:
+        """k(x, x_i), (n, N)."""
+        return kernel(self.activation, x, self.inputs, center=self.center)
+
+    def gram(self) -> FloatArray:
+        """Γ, (N, N): block by block of its lower triangle."""
+        x, sigma, center = self.inputs, self.activation, self.center
+        check_kernel_range(x, "n_features = inf")
+        matrix = np.empty((len(x), len(x)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows in self.blocks(len(x)):
+                matrix[rows, rows] = kernel(sigma, x[rows], center=center)
+                if rows.start:
+                    below = kernel(sigma, x[rows], x[: rows.start], center=center)
+                    matrix[rows, : rows.start] = below
+                    matrix[: rows.start, rows] = below.T
+        return matrix
+
+
+def check_kernel_range(x: RealArray, setting: str) -> None:
+    """Raise ValueError where the kernel of inputs could over- or underflow, for a parameter."""
+    size = float(np.abs(x).max())
+    if size and not _SMALLEST < size < _LARGEST_OF_KERNEL:
+        interval = f"[-{_LARGEST_OF_KERNEL:g}, {_LARGEST_OF_KERNEL:g}]"
+        raise ValueError(
+            f"X must be in {interval} and not below {_SMALLEST:g} in magnitude for {setting}, got "
+            f"{size:g}: scale the inputs"
+        )
 
 
 def known_activation(spec: str | Activation | Function) -> Activation:

@@ -1,4 +1,4 @@
-r"""All members of an ensemble: their penalties, their rows, their fits and the mean prediction.
+r"""All members of an ensemble: penalties, rows, fits, paths of ridges and the mean prediction.
 
 The penalty alpha = λ P N / D of each member follows from λ (`doubletrouble.conventions`).
 With sample weights w the paper's loss is a weighted mean,
@@ -7,26 +7,62 @@ With sample weights w the paper's loss is a weighted mean,
 
 with W in place of N: a row of weight 2 counts as two rows, one of weight 0 as none, and a common
 factor of all weights changes nothing. scikit-learn's loss is a weighted sum, in which alpha would
-need the same factor.
+need the same factor. λ does not change when a row is left out; alpha does with the weight that
+remains.
+
+With infinitely many features members of the same rows are equal, so that one stands for all of
+them. Others, of `Divide` or `Bootstrap`, differ in their rows alone: their mean is
+f(x) = Σ_i k(x, x_i) β_i + b with the mean of β and b over members, where β is zero for the rows
+that a member does not have.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast, get_args
+from __future__ import annotations  # help() shows the names of types, not their definitions
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, TypedDict, Unpack, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from doubletrouble import glossary
+from doubletrouble import _plots, glossary
+from doubletrouble._display import Column, Content, Shown, point_table
+from doubletrouble._numbers import plain, whole
 from doubletrouble.conventions import RidgeUnit, convert_ridge
 from doubletrouble.ensembles import Scheme
-from doubletrouble.estimators._features import InputMap, RealArray, Seed, draws_generator
-from doubletrouble.estimators._solvers import MemberFit
+from doubletrouble.estimators._features import (
+    InputMap,
+    KernelMap,
+    RealArray,
+    Seed,
+    check_range,
+    draws_generator,
+)
+from doubletrouble.estimators._fits import MemberFit, Sample, fit_member, fit_path
 from doubletrouble.forecasting import DEFAULT_RIDGE
-from doubletrouble.parameters import FloatArray, Numeric, number
+from doubletrouble.losses import Loss
+from doubletrouble.parameters import FloatArray, IntArray, Numeric, checked, number, refuse
 
 Criterion: TypeAlias = Literal["loo", "forecast"]
 """Choices of λ in `fit`: least leave-one-out error, or least forecast error."""
+
+
+class Sizes(TypedDict):
+    """P and D."""
+
+    n_features: float
+    dim: int
+
+
+def alphas_of(ridges: Numeric, weights: Numeric, *, n_features: float, dim: int) -> FloatArray:
+    """Penalties λ in scikit-learn's convention, for samples of these total weights.
+
+    For infinitely many features δ = alpha / P = λ W / D, the penalty of the kernel matrix.
+    """
+    unit: RidgeUnit = "gram" if math.isinf(n_features) else "sklearn"
+    sizes: dict[str, Numeric] = {"n_features": n_features, "n_samples": weights, "dim": dim}
+    return np.asarray(convert_ridge(ridges, "paper", unit, **sizes))
 
 
 @dataclass(frozen=True)
@@ -37,15 +73,10 @@ class Penalty:
     convention: Literal["paper", "sklearn"] = "paper"
 
     def alphas(self, weights: FloatArray, *, n_features: float, dim: int) -> FloatArray:
-        """The penalty in scikit-learn's convention, for samples of these total weights.
-
-        For infinitely many features δ = alpha / P = λ N / D, the penalty of the kernel matrix.
-        """
+        """The penalty in scikit-learn's convention, for samples of these total weights."""
         if self.convention == "sklearn":
             return np.full(len(weights), self.value)
-        unit: RidgeUnit = "gram" if np.isinf(n_features) else "sklearn"
-        sizes: dict[str, Numeric] = {"n_features": n_features, "n_samples": weights, "dim": dim}
-        return np.asarray(convert_ridge(self.value, "paper", unit, **sizes))
+        return alphas_of(self.value, weights, n_features=n_features, dim=dim)
 
     def ridge(self, weights: FloatArray, *, n_features: float, dim: int) -> float:
         """The penalty in the paper's convention; from alpha, for the mean weight."""
@@ -83,9 +114,7 @@ def _finite(name: str, value: float) -> float:
     return penalty
 
 
-def draw_counts(
-    ensemble: Scheme, *, n_members: int, n_samples: int, seed: Seed
-) -> npt.NDArray[np.int64]:
+def draw_counts(ensemble: Scheme, *, n_members: int, n_samples: int, seed: Seed) -> IntArray:
     """The number of times that each row is in the sample of each member, (K, N).
 
     >>> from doubletrouble.ensembles import Divide
@@ -110,30 +139,64 @@ def draw_counts(
 class Solution:
     """A fit of all members: f(x) = mean over members of a_k·φ_k(x), plus the intercept."""
 
-    coef: FloatArray  # (K, T, P)
+    coef: FloatArray  # (K, T, P); for infinitely many features (1, T, N)
     intercept: FloatArray  # (T,)
     alphas: FloatArray  # (K,)
     ridge: float  # in the paper's convention
 
 
 def fit_members(
-    fits: Sequence[Callable[[float], MemberFit]],
-    weights: Sequence[float],
-    penalty: Penalty,
-    *,
-    n_features: float,
-    dim: int,
+    maps: Sequence[InputMap], sample: Sample, counts: IntArray, penalty: Penalty, loss: Loss
 ) -> Solution:
-    """Fit every member by its function of alpha, for a sample of its total weight."""
-    totals = np.array(weights)
-    alphas = penalty.alphas(totals, n_features=n_features, dim=dim)
-    solved = [fit(alpha) for fit, alpha in zip(fits, alphas.tolist(), strict=True)]
+    """Fit every member to the rows of the sample in its row of `counts`.
+
+    `maps` are the features of each, or the one kernel of infinitely many.
+    """
+    weights, sizes = counts @ sample.weights, sizes_of(maps)
+    alphas = penalty.alphas(weights, **sizes)
+    fits = [
+        fit_member(phi, own, alpha, loss)
+        for (phi, own), alpha in zip(_members(maps, sample, counts), alphas.tolist(), strict=True)
+    ]
+    return solution_of(_combined(fits, counts, **sizes), weights, penalty, **sizes)
+
+
+def sizes_of(maps: Sequence[InputMap]) -> Sizes:
+    """P and D."""
+    return {"n_features": maps[0].n_features, "dim": maps[0].dim}
+
+
+def solution_of(
+    fits: Sequence[MemberFit], weights: FloatArray, penalty: Penalty, **sizes: Unpack[Sizes]
+) -> Solution:
+    """The fits of members to samples of these total weights."""
     return Solution(
-        coef=np.stack([one.coef.T for one in solved]),
-        intercept=np.mean([one.intercept for one in solved], axis=0),
-        alphas=alphas,
-        ridge=penalty.ridge(totals, n_features=n_features, dim=dim),
+        coef=np.stack([fit.coef.T for fit in fits]),
+        intercept=np.mean([fit.intercept for fit in fits], axis=0),
+        alphas=penalty.alphas(weights, **sizes),
+        ridge=penalty.ridge(weights, **sizes),
     )
+
+
+def _members(
+    maps: Sequence[InputMap], sample: Sample, counts: IntArray
+) -> Iterator[tuple[InputMap, Sample]]:
+    """The features of each member, or its kernel, and its rows."""
+    for k, drawn in enumerate(counts):
+        own, phi = sample.drawn(drawn), maps[k % len(maps)]
+        yield (replace(phi, inputs=own.inputs) if isinstance(phi, KernelMap) else phi), own
+
+
+def _combined(
+    fits: list[MemberFit], counts: IntArray, *, n_features: float, dim: int
+) -> list[MemberFit]:
+    """Fits of finite features; of infinitely many their mean, with coefficients of all rows."""
+    if not math.isinf(n_features):
+        return fits
+    coef = np.zeros((counts.shape[1], *fits[0].coef.shape[1:]))
+    for fit, drawn in zip(fits, counts, strict=True):
+        coef[drawn > 0] += fit.coef / len(fits)
+    return [MemberFit(coef, np.mean([fit.intercept for fit in fits], axis=0))]
 
 
 def predict_mean(
@@ -152,3 +215,162 @@ def predict_mean(
             f"X must have finite predictions, got values up to {np.abs(inputs).max():.3g}"
         )
     return mean
+
+
+# --- paths of ridges ---
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RidgePath(Shown):
+    """A fit for every ridge λ of a list, in the paper's convention.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.standard_normal((80, 5))
+    >>> y = x[:, 0] + 0.1 * rng.standard_normal(80)
+    >>> path = dt.RandomFeaturesRidge(60, random_state=0).ridge_path(x, y, ridges=[0, 1e-3, 1])
+    >>> print(path)
+        λ  leave-one-out error
+    0                   0.153
+    0.001               0.0233
+    1                   0.536
+    The least leave-one-out error is 0.0233, at ridge = 0.001.
+    >>> path.best
+    0.001
+    >>> path.predict(x[:4]).shape
+    (3, 4)
+    """
+
+    ridges: FloatArray  # (R,)
+    loo_error: FloatArray  # (R,): mean squared error of each row under the fit to all others
+    # (R, K, P), or (R, K, T, P) for labels of T columns; for infinitely many features
+    # dual coefficients of the N rows, (R, 1, N) or (R, 1, T, N)
+    coef: FloatArray
+    intercept: FloatArray  # (R,), or (R, T)
+    maps: tuple[InputMap, ...]  # of each member
+
+    @property
+    def best(self) -> float:
+        """The ridge of least leave-one-out error."""
+        return float(self.ridges[np.argmin(self.loo_error)])
+
+    def _content(self) -> Content:
+        error = Column(name="loo_error", heading="leave-one-out error")
+        path = point_table(
+            "path", self.ridges.shape, {"ridge": self.ridges}, [(error, self.loo_error)]
+        )
+        least = plain(float(np.min(self.loo_error)))
+        verdict = f"The least leave-one-out error is {least}, at ridge = {whole(self.best)}."
+        return Content(tables=[path], verdict=verdict)
+
+    def _picture(self) -> _plots.Curves:
+        order = np.argsort(self.ridges)
+        shown = order[(self.ridges[order] > 0) | (order.size == 1)]  # the axis is logarithmic
+        return _plots.Curves(
+            x=self.ridges[shown],
+            xlabel="ridge λ",
+            lines=[_plots.Curve(label="", y=self.loo_error[shown], part="total")],
+            ylabel="leave-one-out error",
+            marks=[_plots.Mark(label="best", x=self.best)],
+            note="" if shown.size == order.size else "not shown: ridge 0",
+        )
+
+    def predict(self, X: npt.ArrayLike) -> RealArray:
+        """The predictions of every fit.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (R, n) or (R, n, T)
+            The mean prediction of all members, for each of R ridges and, for labels of T columns,
+            each column.
+
+        Raises
+        ------
+        ValueError
+            If `X` has another shape, or numbers that are too large.
+        """
+        inputs, dim = np.asarray(X, dtype=self.maps[0].dtype), self.maps[0].dim
+        if inputs.ndim != 2 or inputs.shape[1] != dim:
+            raise ValueError(f"X must have shape (n, {dim}), got {inputs.shape}")
+        check_range(inputs)
+        single = self.coef.ndim == 3
+        coef = self.coef[:, :, None, :] if single else self.coef  # (R, K, T, P)
+        outputs = coef.shape[2]
+        flat = coef.transpose(1, 0, 2, 3).reshape(coef.shape[1], -1, coef.shape[3])
+        mean = predict_mean(self.maps, flat, self.intercept.reshape(-1), inputs)
+        stacked = mean.reshape(len(inputs), -1, outputs).transpose(1, 0, 2)
+        return stacked[..., 0] if single else stacked
+
+
+def ridge_grid(ridges: npt.ArrayLike | None) -> FloatArray:
+    """The ridges of a path, in the paper's convention: four a decade by default.
+
+    >>> ridge_grid(None).size
+    33
+    """
+    if ridges is None:
+        return np.geomspace(1e-6, 1e2, 33)
+    grid = np.atleast_1d(np.asarray(checked("ridges", ridges, glossary.RIDGE)))
+    refuse("ridges", grid, np.isinf(grid), "in [0, inf)")
+    if grid.ndim > 1:
+        raise ValueError(f"ridges must be a list of numbers, got an array of shape {grid.shape}")
+    return grid
+
+
+def fit_ridge_path(
+    maps: Sequence[InputMap],
+    sample: Sample,
+    counts: IntArray,
+    ridges: FloatArray,
+    *,
+    single: bool,
+) -> RidgePath:
+    """Fit every member for every ridge, as `fit_members`, with leave-one-out errors.
+
+    `single`: whether labels were one-dimensional.
+    """
+    fewest = int(np.count_nonzero(counts, axis=1).min())
+    if fewest < 2:
+        raise ValueError(
+            "every member must have at least 2 rows for a leave-one-out error, got "
+            f"n_samples = {fewest}"
+        )
+    outside = np.zeros((*sample.labels.shape, ridges.size))  # sum over members
+    fits, sizes = [], sizes_of(maps)
+    for (phi, own), drawn in zip(_members(maps, sample, counts), counts, strict=True):
+        fit, without_row = fit_path(phi, own, alphas_of(ridges, own.weight, **sizes))
+        outside[drawn > 0] += without_row
+        others = np.flatnonzero(drawn == 0)
+        for part in phi.blocks(others.size):
+            rows = others[part]
+            outside[rows] += np.tensordot(phi(sample.inputs[rows]), fit.coef, 1) + fit.intercept
+        fits.append(fit)
+    residuals = sample.labels[..., None] - outside / len(counts)
+    fits = _combined(fits, counts, **sizes)
+    coef = np.stack([fit.coef for fit in fits]).transpose(3, 0, 2, 1)  # (R, K, T, P)
+    intercept = np.mean([fit.intercept for fit in fits], axis=0).T  # (R, T)
+    return RidgePath(
+        ridges=ridges,
+        loo_error=np.average(np.mean(residuals**2, axis=1), axis=0, weights=sample.weights),
+        coef=coef[:, :, 0] if single else coef,
+        intercept=intercept[:, 0] if single else intercept,
+        maps=tuple(maps),
+    )
+
+
+def best_solution(path: RidgePath, sample: Sample, counts: IntArray) -> Solution:
+    """The fit of least leave-one-out error."""
+    at, length = int(np.argmin(path.loo_error)), path.coef.shape[-1]
+    return Solution(
+        coef=path.coef[at].reshape(len(path.maps), -1, length),
+        intercept=path.intercept[at].reshape(-1),
+        alphas=alphas_of(path.best, counts @ sample.weights, **sizes_of(path.maps)),
+        ridge=path.best,
+    )

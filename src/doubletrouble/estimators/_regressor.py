@@ -3,12 +3,11 @@
 from __future__ import annotations  # help() shows the names of types, not their definitions
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,34 +17,38 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from doubletrouble.activations import Activation, Function
-from doubletrouble.ensembles import EnsembleLike, FeatureBank, Scheme, as_ensemble
-from doubletrouble.estimators._convex import fit_convex_kernel, fit_convex_member
+from doubletrouble.ensembles import Ensemble, EnsembleLike, FeatureBank, Scheme, as_ensemble
 from doubletrouble.estimators._features import (
     FeatureMap,
     InputMap,
+    KernelMap,
     RealArray,
     Seed,
     check_flag,
+    check_kernel_range,
     ensemble_weights,
     feature_map,
     known_activation,
     seed_of,
     validated,
 )
-from doubletrouble.estimators._forecast import check_forecast, least_forecast_error
-from doubletrouble.estimators._kernel_limit import KernelMap, fit_kernel, fit_kernel_path
+from doubletrouble.estimators._fits import NormalEquations, Sample
 from doubletrouble.estimators._members import (
     Criterion,
     Penalty,
+    RidgePath,
     Solution,
+    best_solution,
     checked_penalty,
     draw_counts,
     fit_members,
+    fit_ridge_path,
     predict_mean,
+    ridge_grid,
+    sizes_of,
+    solution_of,
 )
-from doubletrouble.estimators._path import RidgePath, best_solution, fit_path, ridge_grid
-from doubletrouble.estimators._solvers import MemberFit, NormalEquations, Sample, fit_member
-from doubletrouble.forecasting import Forecast
+from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.losses import Loss, Squared
 from doubletrouble.parameters import FloatArray, Value, whole_number
 
@@ -72,6 +75,83 @@ class LearnerParameters:
         """Θ of all members, (K, P, D)."""
         count, members = int(self.n_features), self.n_members
         return ensemble_weights(seed, self.ensemble, n_members=members, n_features=count, dim=dim)
+
+    def maps(self, fitted: Mapping[str, Any], dtype: npt.DTypeLike) -> list[InputMap]:
+        """The features of every member, or the kernel of infinitely many."""
+        return input_maps(fitted, self.activation, self.center, dtype)
+
+
+def input_maps(
+    fitted: Mapping[str, Any], activation: Activation, center: bool, dtype: npt.DTypeLike
+) -> list[InputMap]:
+    """The maps of an estimator with the attribute Θ (K, P, D), or with rows for a kernel."""
+    if "weights_" not in fitted:
+        return [KernelMap(inputs=fitted["X_fit_"], activation=activation, center=center)]
+    return [
+        feature_map(theta, activation, center=center, dtype=dtype) for theta in fitted["weights_"]
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The number of features and the ridge of least forecast error."""
+
+    n_features: float
+    ridge: float
+    forecast: Forecast
+    error: float  # mean over the columns of the labels
+
+
+def check_forecast(ensemble: Scheme) -> None:
+    """Raise ValueError unless every member has features of its own and all rows."""
+    if type(ensemble) is not Ensemble:
+        raise ValueError(
+            f"ensemble must be a number of models for ridge = 'forecast', got {ensemble!r}"
+        )
+
+
+def least_forecast_error(
+    sample: Sample,
+    *,
+    n_features: float,
+    budget: int | None,
+    n_members: int,
+    ridges: FloatArray | None,
+    activation: Activation,
+    center: bool,
+    seed: Seed,
+) -> Choice:
+    """The choice for the rows of a sample.
+
+    `forecast` integrates the random features in closed form, so that its error at P, λ and K is the
+    mean over draws of the features, where leave-one-out is the error of the draw at hand. λ is for
+    all N rows of a fit, also where the forecast uses fewer of them. `ridges` are λ to choose from,
+    by default a grid relative to the Gram matrix. With a `budget` of features P K, P is chosen too,
+    and `n_features` is not used.
+    """
+    if np.ptp(sample.weights) > 0:
+        raise ValueError("sample_weight must be None or equal for ridge = 'forecast', got others")
+    check_kernel_range(sample.inputs, "ridge = 'forecast'")
+    known = forecast(
+        sample.inputs,
+        sample.labels,
+        scale=False,
+        fit_intercept=sample.intercept,
+        activation=activation,
+        center=center,
+        seed=int(seed[0]),
+        device="cpu",
+        check=False,
+        progress=False,
+    )
+    N, K = sample.size, n_members
+    if budget is not None:
+        best = known.best_allocation(budget, n_samples=N, n_members=[K], ridges=ridges)
+        n_features = int(best.setting["n_features"])
+    ridge = known.best_ridge(n_features, ensemble=K, n_samples=N, ridges=ridges)
+    terms = known.error(n_features=n_features, ridge=ridge, ensemble=K, n_samples=N)
+    error = float(terms.total) / sample.labels.shape[1]
+    return Choice(n_features=n_features, ridge=ridge, forecast=known, error=error)
 
 
 class RandomFeaturesModel(BaseEstimator):
@@ -154,14 +234,11 @@ class RandomFeaturesModel(BaseEstimator):
         if self._solution is None:
             assert self._sums is not None
             assert isinstance(self._penalty, Penalty)
-            _, n_features, dim = self.weights_.shape
-            self._solution = fit_members(
-                [sums.fit for sums in self._sums],
-                [sums.weight for sums in self._sums],
-                self._penalty,
-                n_features=n_features,
-                dim=dim,
-            )
+            weights = np.array([sums.weight for sums in self._sums])
+            sizes = sizes_of(self._maps(self._precision))
+            alphas = self._penalty.alphas(weights, **sizes).tolist()
+            fits = [sums.fit(alpha) for sums, alpha in zip(self._sums, alphas, strict=True)]
+            self._solution = solution_of(fits, weights, self._penalty, **sizes)
         return self._solution
 
     def _solved_for(self, name: str, *, finite: bool) -> Solution:
@@ -187,22 +264,26 @@ class RandomFeaturesModel(BaseEstimator):
                 center=parameters.center,
                 seed=seed,
             )
-            penalty = Penalty(choice.ridge)
-            parameters = replace(parameters, n_features=choice.n_features, penalty=penalty)
+            parameters = replace(
+                parameters, n_features=choice.n_features, penalty=Penalty(choice.ridge)
+            )
         counts = draw_counts(
             parameters.ensemble, n_members=parameters.n_members, n_samples=sample.size, seed=seed
         )
-        sigma, center, single = parameters.activation, parameters.center, labels.ndim == 1
+        fitted: dict[str, RealArray]
         if math.isinf(parameters.n_features):
-            rows = sample.inputs.copy()
-            phi = KernelMap(inputs=rows, activation=sigma, center=center)
-            solution, path = _fit_infinite(phi, sample, counts, parameters, single)
-            self._start(parameters, X, labels, X_fit_=rows)
+            fitted = {"X_fit_": sample.inputs.copy()}
         else:
-            theta = parameters.weights(seed, X.shape[1])
-            maps = _maps(theta, sigma, center, X.dtype)
-            solution, path = _fit_finite(maps, sample, counts, parameters, single)
-            self._start(parameters, X, labels, weights_=theta)
+            fitted = {"weights_": parameters.weights(seed, X.shape[1])}
+        maps, penalty = parameters.maps(fitted, X.dtype), parameters.penalty
+        if isinstance(penalty, Penalty):
+            path = None
+            solution = fit_members(maps, sample, counts, penalty, parameters.loss)
+        else:
+            single = labels.ndim == 1
+            path = fit_ridge_path(maps, sample, counts, parameters.ridges, single=single)
+            solution = best_solution(path, sample, counts)
+        self._start(parameters, X, labels, **fitted)
         if path is not None:
             self.loo_path_, self.loo_error_ = path, float(path.loo_error.min())
         if choice is not None:
@@ -237,8 +318,8 @@ class RandomFeaturesModel(BaseEstimator):
             raise ValueError(
                 f"y must have {self._sums[0].right.shape[1]} columns as before, got {outputs}"
             )
-        maps = _maps(self.weights_, self.activation_, self._center, X.dtype)
-        for sums, phi in zip(self._sums, maps, strict=True):
+        for sums, phi in zip(self._sums, self._maps(X.dtype), strict=True):
+            assert isinstance(phi, FeatureMap)
             sums.add(phi, sample)  # in float64: rows are not available again
         self._penalty, self._solution = parameters.penalty, None
         return self
@@ -248,14 +329,11 @@ class RandomFeaturesModel(BaseEstimator):
         check_is_fitted(self, "activation_")
         inputs: RealArray = validated(self, X, reset=False)
         solution = self._solved()
-        maps: Sequence[InputMap]
-        if hasattr(self, "weights_"):
-            maps = _maps(self.weights_, self.activation_, self._center, inputs.dtype)
-        else:
-            sigma, center = self.activation_, self._center
-            maps = [KernelMap(inputs=self.X_fit_, activation=sigma, center=center)]
-        mean = predict_mean(maps, solution.coef, solution.intercept, inputs)
+        mean = predict_mean(self._maps(inputs.dtype), solution.coef, solution.intercept, inputs)
         return mean[:, 0] if self._single else mean
+
+    def _maps(self, dtype: npt.DTypeLike) -> list[InputMap]:
+        return input_maps(vars(self), self.activation_, self._center, dtype)
 
     def _parameters(self) -> LearnerParameters:
         scheme = as_ensemble(self.ensemble, self._name)
@@ -314,54 +392,6 @@ class RandomFeaturesModel(BaseEstimator):
         self._single, self._precision = labels.ndim == 1, X.dtype
 
 
-def _fit_finite(
-    maps: Sequence[FeatureMap],
-    sample: Sample,
-    counts: npt.NDArray[np.int64],
-    parameters: LearnerParameters,
-    single: bool,
-) -> tuple[Solution, RidgePath | None]:
-    """The fit of all members, and the path of ridges where the best one is chosen."""
-    samples = [sample.drawn(drawn) for drawn in counts]
-    if not isinstance(parameters.penalty, Penalty):
-        path = fit_path(maps, sample, counts, parameters.ridges, single=single)
-        return best_solution(path, samples, parameters.n_features), path
-    fits: list[Callable[[float], MemberFit]]
-    if isinstance(parameters.loss, Squared):
-        fits = [partial(fit_member, phi, own) for phi, own in zip(maps, samples, strict=True)]
-    else:
-        fits = [
-            partial(fit_convex_member, phi, own, parameters.loss)
-            for phi, own in zip(maps, samples, strict=True)
-        ]
-    solution = fit_members(
-        fits,
-        [own.weight for own in samples],
-        parameters.penalty,
-        n_features=parameters.n_features,
-        dim=sample.inputs.shape[1],
-    )
-    return solution, None
-
-
-def _fit_infinite(
-    phi: KernelMap,
-    sample: Sample,
-    counts: npt.NDArray[np.int64],
-    parameters: LearnerParameters,
-    single: bool,
-) -> tuple[Solution, RidgePath | None]:
-    """The same for infinitely many features."""
-    if not isinstance(parameters.penalty, Penalty):
-        path = fit_kernel_path(phi, sample, counts, parameters.ridges, single=single)
-        samples = [sample.drawn(drawn) for drawn in counts]
-        return best_solution(path, samples, math.inf), path
-    if not isinstance(parameters.loss, Squared):
-        penalty, loss = parameters.penalty, parameters.loss
-        return fit_convex_kernel(phi, sample, counts, penalty, loss), None
-    return fit_kernel(phi, sample, counts, parameters.penalty), None
-
-
 def _has_all_rows(scheme: Scheme) -> bool:
     """Whether every member has every row once."""
     taken, total = scheme.sample_share
@@ -373,13 +403,12 @@ def _sample(
 ) -> Sample:
     """Rows of positive weight, labels as a matrix."""
     Y = np.asarray(labels, dtype=np.float64).reshape(len(X), -1)
-    weights = None if sample_weight is None else checked_weights(sample_weight, len(X))
-    if weights is not None:
-        keep = weights > 0
-        if not keep.any():
-            raise ValueError("sample_weight must be positive somewhere, got only zeros")
-        if not keep.all():
-            X, Y, weights = X[keep], Y[keep], weights[keep]
+    weights = checked_weights(1.0 if sample_weight is None else sample_weight, len(X))
+    keep = weights > 0
+    if not keep.any():
+        raise ValueError("sample_weight must be positive somewhere, got only zeros")
+    if not keep.all():
+        X, Y, weights = X[keep], Y[keep], weights[keep]
     return Sample(inputs=X, labels=Y, weights=weights, intercept=intercept)
 
 
@@ -395,13 +424,6 @@ def checked_weights(sample_weight: npt.ArrayLike | Real, n_samples: int) -> Floa
     if np.any(weights < 0):
         raise ValueError(f"sample_weight must not be negative, got {weights.min():g}")
     return weights
-
-
-def _maps(
-    theta: FloatArray, activation: Activation, center: bool, dtype: npt.DTypeLike
-) -> list[FeatureMap]:
-    """φ of every member, for weights Θ (K, P, D)."""
-    return [feature_map(member, activation, center=center, dtype=dtype) for member in theta]
 
 
 class RandomFeaturesRidge(MultiOutputMixin, RegressorMixin, RandomFeaturesModel):

@@ -1,4 +1,4 @@
-"""Solvers of one member: digits, blocks, memory and refinement."""
+"""Fits of one member: digits, blocks, memory and refinement."""
 
 import tracemalloc
 from itertools import product
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.estimators import _solvers
+from doubletrouble.estimators import _fits
 from doubletrouble.estimators._features import feature_map
-from doubletrouble.estimators._solvers import Dual, Primal, Sample
+from doubletrouble.estimators._fits import Dual, Primal, Sample
 from doubletrouble.parameters import FloatArray
 from tests.estimators.literal import data, features
 
@@ -61,7 +61,7 @@ def test_dual_equations_equal_primal_ones(intercept: bool, monkeypatch: pytest.M
         for ridge in (0.0, 1e-9, 0.01):
             model = dt.RandomFeaturesRidge(p, ridge=ridge, fit_intercept=intercept, random_state=0)
             with monkeypatch.context() as patch:
-                patch.setattr(_solvers, "equations", Dual)
+                patch.setattr(_fits, "equations", Dual)
                 dual = model.fit(x, y).predict(x)
             if p < 40:
                 np.testing.assert_allclose(model.fit(x, y).predict(x), dual, atol=1e-7)
@@ -81,7 +81,7 @@ def test_result_is_independent_of_blocks(p: int, monkeypatch: pytest.MonkeyPatch
         model = dt.RandomFeaturesRidge(p, ridge=ridge, fit_intercept=True, random_state=0)
         whole = model.fit(x, y, w).predict(x)
         with monkeypatch.context() as patch:
-            for module in ("_solvers", "_features"):
+            for module in ("_fits", "_features"):
                 patch.setattr(f"doubletrouble.estimators.{module}.blocks", _small_blocks)
             np.testing.assert_allclose(model.fit(x, y, w).predict(x), whole, atol=1e-8)
 
@@ -107,7 +107,7 @@ def test_means_of_float32_features_are_computed_in_float64(side: Any) -> None:
     sigma = dt.activation("linear")
     phi = feature_map(np.ones((2, 3)), sigma, center=False, dtype=np.float32)
     x = (x + 100).astype(np.float32)
-    sample = Sample(inputs=x, labels=y[:, None], weights=None, intercept=True)
+    sample = Sample(inputs=x, labels=y[:, None], weights=np.ones(1000), intercept=True)
     expected = phi(sample.inputs).mean(axis=0, dtype=np.float64)
     np.testing.assert_allclose(side(phi, sample).mean, expected, rtol=1e-12)
 
@@ -129,7 +129,7 @@ def test_memory_is_bounded_by_blocks(n: int, p: int) -> None:
 def test_ridge_zero_is_the_minimum_norm_fit_without_stored_features(
     p: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_solvers, "STORED_LIMIT", 0)
+    monkeypatch.setattr(_fits, "STORED_LIMIT", 0)
     x, y = data(50, 10, outputs=2)
     path = dt.RandomFeaturesRidge(p, random_state=0).ridge_path(x, y, [0.0, 1e-8])
     model = dt.RandomFeaturesRidge(p, ridge=0.0, random_state=0).fit(x, y)
@@ -143,7 +143,7 @@ def test_ridge_zero_is_the_minimum_norm_fit_without_stored_features(
 
 
 def test_qr_triangle_has_all_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_solvers, "STORED_LIMIT", 0)
+    monkeypatch.setattr(_fits, "STORED_LIMIT", 0)
     x = np.linspace(-2, 2, 60)[:, None]
     model = dt.RandomFeaturesRidge(20, activation="sin", ridge=0, random_state=0).fit(x, x[:, 0])
     assert np.max(np.abs(model.predict(x) - x[:, 0])) < 1e-11
@@ -155,14 +155,14 @@ def pair(monkeypatch: pytest.MonkeyPatch, ridge: float, **options: Any) -> tuple
     w = np.random.default_rng(0).uniform(0.1, 2, 400)
     model = dt.RandomFeaturesRidge(60, ridge=ridge, random_state=0, **options)
     plain = model.fit(x, y, w).predict(x)
-    monkeypatch.setattr(_solvers, "REFINED_FROM", 0)
-    refined, answers = _solvers.refined, []
+    monkeypatch.setattr(_fits, "REFINED_FROM", 0)
+    refined, answers = _fits.refined, []
 
     def recorded(*args: Any) -> Any:
         answers.append(refined(*args))
         return answers[-1]
 
-    monkeypatch.setattr(_solvers, "refined", recorded)
+    monkeypatch.setattr(_fits, "refined", recorded)
     return plain, model.fit(x, y, w).predict(x), answers[0] is not None
 
 
@@ -194,14 +194,14 @@ def test_slow_refinement_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
             if precision == np.float32:
                 self.sums.gram *= 1.1
 
-    monkeypatch.setattr(_solvers, "Primal", Inaccurate)
+    monkeypatch.setattr(_fits, "Primal", Inaccurate)
     plain, quick, taken = pair(monkeypatch, 0.1)
     assert not taken
     assert np.array_equal(plain, quick)
 
 
 def test_features_that_are_zero_have_zero_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_solvers, "REFINED_FROM", 0)
+    monkeypatch.setattr(_fits, "REFINED_FROM", 0)
     model = dt.RandomFeaturesRidge(20, ridge=0.0, center=False, random_state=0)
     x, y = np.zeros((100, 3)), np.ones(100)
     assert np.array_equal(model.fit(x, y).predict(x), np.zeros(100))
