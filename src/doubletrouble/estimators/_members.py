@@ -48,7 +48,7 @@ Criterion: TypeAlias = Literal["loo", "forecast"]
 """Choices of λ in `fit`: least leave-one-out error, or least forecast error."""
 
 
-class Sizes(TypedDict):
+class MapSizes(TypedDict):
     """P and D."""
 
     n_features: float
@@ -161,13 +161,13 @@ def fit_members(
     return solution_of(_combined(fits, counts, **sizes), weights, penalty, **sizes)
 
 
-def sizes_of(maps: Sequence[InputMap]) -> Sizes:
+def sizes_of(maps: Sequence[InputMap]) -> MapSizes:
     """P and D."""
     return {"n_features": maps[0].n_features, "dim": maps[0].dim}
 
 
 def solution_of(
-    fits: Sequence[MemberFit], weights: FloatArray, penalty: Penalty, **sizes: Unpack[Sizes]
+    fits: Sequence[MemberFit], weights: FloatArray, penalty: Penalty, **sizes: Unpack[MapSizes]
 ) -> Solution:
     """The fits of members to samples of these total weights."""
     return Solution(
