@@ -13,7 +13,7 @@ from doubletrouble.learners._extrapolation import (
     VariancePower,
     total_curve,
 )
-from doubletrouble.learners._measurements import Bags, Measurement, Measurements
+from doubletrouble.learners._windows import Bags, Measurement, Measurements
 
 RUNGS = (1, 2, 4, 6, 9)
 N_ROWS = 500

@@ -8,13 +8,17 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.learners._extrapolation import law_sampling
 from doubletrouble.learners._losses import zero_one_loss
-from doubletrouble.learners._measurements import (
+from doubletrouble.learners._windows import (
+    PROBES,
+    RUNGS,
     Measurements,
     Predictions,
+    WindowDesign,
+    WindowFit,
     cross_entropy,
+    deal,
     squared_error,
 )
-from doubletrouble.learners._windows import PROBES, RUNGS, WindowDesign, WindowFit, deal
 
 
 def random_measurements(*, seeded: bool) -> tuple[WindowDesign, Predictions, Any, Measurements]:

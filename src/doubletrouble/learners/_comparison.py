@@ -13,8 +13,7 @@ from doubletrouble._numbers import alone, between, level, plain
 from doubletrouble._plots import part_labels
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
 from doubletrouble.estimates import Estimate
-from doubletrouble.learners import _report
-from doubletrouble.learners._diagnosis import Diagnosis, described, no_gain
+from doubletrouble.learners._diagnosis import Diagnosis, described, diagnosed, no_gain
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.options import NOW, Advice, Option, option_after
 from doubletrouble.palette import MEASURED, NO_SEED, PAIRED
@@ -140,7 +139,7 @@ class LearnerComparison(Shown):
         interval = between(low, high, float(difference.standard_error))
         least, excess = (alone(one) for one in (totals[best], difference))
         return (
-            f"Least error: {best}, {least}. {_report.diagnosed(self[best])} "
+            f"Least error: {best}, {least}. {diagnosed(self[best])} "
             f"The error of the next one, {second}, is larger by {excess} "
             f"({level(first.confidence)} interval {interval}): {word}."
         )

@@ -79,6 +79,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble.learners._design import Design
+from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import FloatArray, Value
 
 LARGEST = 1e60  # fourth powers, of which variances are made, must stay representable
@@ -224,6 +225,18 @@ ANOVA = {
     "bayes": ("both",),
     "total": ("target",),
 }
+
+
+def missing_parts(
+    design: Design,
+    parts: Mapping[str, tuple[str, ...]] = SEQUENTIAL,
+    measure: LearnerMeasure = "squared",
+) -> dict[str, str]:
+    """The reasons why parts are not identified, by their names; `parts` have their needs."""
+    reasons = {name: design.lacks(name, needs, measure) for name, needs in parts.items()}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
 _OTHER = {  # products with the same draw of a factor, and those with another draw
     "noise": {"same": "other_noise", "other_init": "other_noise_init"},
     "init": {

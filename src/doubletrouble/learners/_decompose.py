@@ -42,7 +42,6 @@ from doubletrouble.learners._fitting import (
 from doubletrouble.learners._predictions import decompose_predictions
 from doubletrouble.learners._sources import (
     DataSource,
-    GeneratorSource,
     Inputs,
     PoolSource,
     TestSet,
@@ -300,7 +299,7 @@ def decompose(
 
 def _source(X: Inputs, y: npt.ArrayLike | None, **options: Any) -> DataSource:
     """The source in place of `X` and `y`, or a pool of these rows with its options."""
-    if isinstance(X, GeneratorSource | PoolSource):
+    if isinstance(X, DataSource):
         for name, value in {"y": y, **options}.items():
             if value is not None:
                 raise ValueError(f"{name} must be left out with a source, got {shown(value)}")

@@ -1,6 +1,5 @@
 """The experimental design of predictions, and which parts of the error it identifies."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from doubletrouble.losses import LearnerMeasure
@@ -125,13 +124,6 @@ class Design:
             if not given.get(need, True):
                 return f"{printed_name(name)} needs {_GIVEN[need]}"
         return None
-
-    def missing(
-        self, parts: Mapping[str, tuple[str, ...]], measure: LearnerMeasure = "squared"
-    ) -> dict[str, str]:
-        """The reasons why parts are not identified, by their names; `parts` are their needs."""
-        reasons = {name: self.lacks(name, needs, measure) for name, needs in parts.items()}
-        return {name: reason for name, reason in reasons.items() if reason is not None}
 
     @property
     def absorbed(self) -> dict[str, str]:

@@ -20,13 +20,6 @@ from doubletrouble.learners._diagnosis import OPTIONS, Diagnosis
 from doubletrouble.learners._extrapolation import Extrapolation, RowMultipliers
 from doubletrouble.learners._fitting import FitRunner, Learner, TaskName, summarized_warnings
 from doubletrouble.learners._losses import zero_one_loss
-from doubletrouble.learners._measurements import (
-    Alternative,
-    Loss,
-    Measurements,
-    cross_entropy,
-    totals,
-)
 from doubletrouble.learners._sources import Inputs
 from doubletrouble.learners._windows import (
     CHECK,
@@ -34,11 +27,16 @@ from doubletrouble.learners._windows import (
     N_BLOCKS,
     PROBES,
     RUNGS,
+    Alternative,
     BlockedRows,
     Fitted,
+    Loss,
+    Measurements,
     WindowDesign,
     WindowFit,
     WindowFits,
+    cross_entropy,
+    totals,
 )
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import (

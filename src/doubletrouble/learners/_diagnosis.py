@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
 
 from doubletrouble import _plots
-from doubletrouble._display import MEAN, Content, Shown
-from doubletrouble._numbers import CONFIDENCE, percent, plain, whole
+from doubletrouble._display import (
+    MEAN,
+    Content,
+    Shown,
+    content_of,
+    fit_verdict,
+    records_of,
+    table_by_part,
+)
+from doubletrouble._numbers import CONFIDENCE, level, percent, plain, whole
+from doubletrouble._plots import part_label
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.estimates import Estimate, PosteriorDraws, estimate_of
 from doubletrouble.glossary import N_MEMBERS
-from doubletrouble.learners import _report
 from doubletrouble.learners._curves import LearningCurve
 from doubletrouble.learners._extrapolation import (
     LOSS_CURVE,
@@ -26,9 +34,15 @@ from doubletrouble.learners._extrapolation import (
     learner_salt,
     total_curve,
 )
-from doubletrouble.learners._measurements import Alternative, Measurement, Measurements
 from doubletrouble.learners._sources import generator
-from doubletrouble.learners._windows import FULL, N_BLOCKS, WindowDesign
+from doubletrouble.learners._windows import (
+    FULL,
+    N_BLOCKS,
+    Alternative,
+    Measurement,
+    Measurements,
+    WindowDesign,
+)
 from doubletrouble.losses import LearnerMeasure, measure_name
 from doubletrouble.options import (
     BAG,
@@ -39,6 +53,7 @@ from doubletrouble.options import (
     TEN,
     Advice,
     Option,
+    less,
     option_after,
     removed,
 )
@@ -583,20 +598,77 @@ class Diagnosis(Shown):
     @property
     def verdict(self) -> str:
         """The largest cause, and the best change, as text."""
-        return _report.verdict(self, self.advise())
+        return self._verdict(self.advise())
+
+    def _verdict(self, advice: Advice) -> str:
+        text = diagnosed(self, advice.choice)
+        return f"{text} {advice.verdict}" if advice.now.total > 0 else text
 
     def _content(self) -> Content:
-        return _report.content(self)
+        """The error by cause, and what would change it."""
+        error, advice = self.error(), self.advise()
+        title = "Where the error comes from" if error.parts else "The error as a whole"
+        shown = content_of(advice)
+        lines = [*shown.lines]
+        if self.floor is None and self.measure == "squared":
+            bound = self.largest_noise.confidence_interval(self.confidence).high
+            lines.append(f"Variance of label noise: at most {plain(float(bound))}.")
+        return Content(
+            title=f"{error.label.capitalize()}, trained on all {self.n_samples:,} rows "
+            f"({self.n_fits} fits, {level(self.confidence)} intervals)",
+            lead=shown.lead,
+            tables=[
+                replace(table_by_part(error, self.confidence), title=title),
+                replace(shown.tables[0], title="What would change it"),
+            ],
+            lines=lines,
+            notes=self.notes,
+            verdict=self._verdict(advice),
+            facts={
+                "measure": self.measure,
+                "n_samples": self.n_samples,
+                "n_fits": self.n_fits,
+                "confidence": self.confidence,
+                "baseline": self.baseline,
+                "skill": float(self.skill),
+                "withheld": self.withheld,
+                "learning_curve": records_of(self.learning_curve()),
+            },
+        )
 
     def _picture(self) -> _plots.Picture:
-        return _report.picture(self)
+        """The causes of the error, and the gain of each option."""
+        error = self.error()
+        changes = []
+        for option in self.advise():
+            low, high = (None, None) if option.interval is None else map(float, option.interval)
+            changes.append(
+                _plots.Change(
+                    label=option.name,
+                    after=None if option.error is None else option.error.total,
+                    gain=None if option.gain is None else float(option.gain),
+                    low=low,
+                    high=high,
+                    note=f"withheld: {option.reason}",
+                    extrapolated=option.status == EXTRAPOLATED,
+                )
+            )
+        return _plots.Breakdown(
+            parts={part_label(error, name): (name, part) for name, part in error.parts.items()},
+            total=error.total,
+            xlabel=error.label,
+            changes=changes,
+            confidence=self.confidence,
+            baseline=self.baseline if self.baseline > 0 else None,
+            baseline_label=f"predicting {error.baseline_name}",
+        )
 
 
 def _with_mean(rows: FloatArray, mean: float) -> FloatArray:
     """Measurements of rows at a smaller size, scaled down and shifted to the mean at all rows."""
     known = np.where(np.isfinite(rows), rows, np.nanmean(rows))
-    level = float(known.mean())
-    scaled = known * (min(1.0, mean / level) if level > 0 else 0.0)
+    here = float(known.mean())
+    scaled = known * (min(1.0, mean / here) if here > 0 else 0.0)
     return scaled + (mean - float(scaled.mean()))
 
 
@@ -618,3 +690,30 @@ def no_gain(present: Option) -> str:
     if not present.total > 0:
         return "the measured error is 0"
     return "the present error is infinite" if math.isinf(present.total) else ""
+
+
+def diagnosed(d: Diagnosis, change: Option | None = None) -> str:
+    """Overfitting, underfitting or noise, with the share of the part that shows it.
+
+    If the change is more data: its effect on this part, and on the rest.
+    """
+    error = d.error(measure="squared")
+    what = "the error" if d.measure == "squared" else f"the {d._label_of()}"
+    if not float(error.total) > 0:
+        return "The measured error is 0."
+    if d.excess_noise:
+        return "The given noise is more than the error allows: the causes are not separated."
+    text, names = fit_verdict(error, what)
+    if change is None or change.error is None or change.name not in (DATA, MORE_DATA):
+        return text
+    if len(names) != 1 or d.measure != "squared":
+        return text
+    name, total, later = names[0], float(error.total), change.error.parts
+    part = float(error.parts[name]) / total
+    rest = 1 - part
+    if not rest > 0:
+        return text
+    after = float(later[name]) / total
+    others = sum(float(one) for key, one in later.items() if key != name) / total
+    effects = f"it is {less(removed(after, part))}, and the rest {less(removed(others, rest))}"
+    return f"{text} With {change.name} {effects}."

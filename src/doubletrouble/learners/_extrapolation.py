@@ -35,9 +35,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble._numbers import percent
-from doubletrouble.learners._measurements import Measurement, Measurements
 from doubletrouble.learners._sources import generator
-from doubletrouble.learners._windows import FULL, LAW, N_BLOCKS, RUNGS
+from doubletrouble.learners._windows import FULL, LAW, N_BLOCKS, RUNGS, Measurement, Measurements
 from doubletrouble.parameters import FloatArray, Labels, Value
 
 N_DRAWS = 4000

@@ -53,12 +53,12 @@ import numpy.typing as npt
 
 from doubletrouble._numbers import percent, plain
 from doubletrouble.learners._components import (
-    SEQUENTIAL,
     ProductWeights,
     Statistic,
     blocks,
     halves,
     left_out,
+    missing_parts,
 )
 from doubletrouble.learners._design import Design, least_draws
 from doubletrouble.losses import LearnerMeasure
@@ -91,7 +91,7 @@ def parts_of_losses(
 ) -> dict[str, ProductWeights]:
     """The parts and their total for one member or infinitely many, as weights of losses."""
     many = n_members > 1 and not design.deterministic
-    missing = design.missing(SEQUENTIAL, measure)
+    missing = missing_parts(design, measure=measure)
     first = OVER_INIT if many else SINGLE
     steps = {
         "noise": None if design.noiseless else OVER_NOISE_INIT if many else OVER_NOISE,
@@ -117,7 +117,7 @@ def parts_of_losses(
 
 def absorbed_causes(design: Design, measure: LearnerMeasure) -> dict[str, str]:
     """Causes that are not separated, by the name of the part that contains them."""
-    absorbed, missing = design.absorbed, design.missing(SEQUENTIAL, measure)
+    absorbed, missing = design.absorbed, missing_parts(design, measure=measure)
     if design.n_noise > 1 and "noise" in missing:
         where = next((k for k in ("initialization", "sampling") if k not in missing), "bias")
         absorbed[where] = "label noise"
@@ -481,7 +481,7 @@ class _Votes(_Loss):
 
     def notes(self, statistics: Mapping[str, Statistic]) -> Iterator[str]:
         design, values = self.design, self._values(statistics)
-        missing = design.missing(SEQUENTIAL, "zero_one")
+        missing = missing_parts(design, measure="zero_one")
         counts = (design.n_noise, design.n_init, design.n_data)
         parts, carried = {}, 0.0
         weights = parts_of_losses(design, "zero_one")

@@ -14,13 +14,14 @@ from __future__ import annotations  # help() then shows names, not their definit
 import inspect
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -255,11 +256,117 @@ def noisy(y: Labels, noise: Noise, rng: np.random.Generator, classes: Labels | N
     return np.where(rng.random(len(y)) < noise, classes[others], y)
 
 
-# --- data that a function draws ---
+# --- sources ---
+
+
+class DataSource(ABC):
+    """A test set and training sets, all drawn anew for every seed."""
+
+    n_samples: int  # the rows of each training set
+    most_data: float = math.inf  # the largest number of training sets
+    injected: float | None = None  # the variance of the labels' own noise over that added, if known
+
+    @property
+    @abstractmethod
+    def is_noiseless(self) -> bool:
+        """Whether labels have no noise, and none is added."""
+
+    @abstractmethod
+    def test(self, seed: int, *, classification: bool) -> TestSet:
+        """The test set; of repeated labels, their mean and the noise of this mean.
+
+        Parameters
+        ----------
+        seed : int
+            The seed of all draws.
+        classification : bool
+            Whether labels are classes, which are not averaged.
+
+        Returns
+        -------
+        TestSet
+            `n_test` points.
+
+        Raises
+        ------
+        ValueError
+            If a function `sample` does not return as many rows and labels as requested.
+        TypeError
+            If it does not return a pair of inputs and labels.
+        """
+
+    def training(
+        self, number: int, *, n_noise: int, seed: int, classes: Labels | None
+    ) -> TrainingSet:
+        """One of the training sets, with some draws of noise on its labels.
+
+        Parameters
+        ----------
+        number : int
+            The index of the training set, from 0.
+        n_noise : int
+            The versions of the labels; those without noise have one.
+        seed : int
+            The seed of all draws.
+        classes : array or None
+            All classes of a classification; None for a regression.
+
+        Returns
+        -------
+        TrainingSet
+            `n_samples` rows.
+
+        Raises
+        ------
+        ValueError
+            If a function `sample` or `noise` does not return as many rows and labels as requested.
+        TypeError
+            If `sample` does not return a pair of inputs and labels.
+        """
+        X, y, known = self._rows(number, n_noise, seed)
+        if (noise := self._added) is None:
+            return TrainingSet(X=X, y=known)
+        draws = (generator(seed, _NOISE, number, n) for n in range(n_noise - len(known)))
+        return TrainingSet(X=X, y=(*known, *(noisy(y, noise, rng, classes) for rng in draws)))
+
+    @property
+    @abstractmethod
+    def _added(self) -> Noise | None:
+        """The noise that is added to training labels."""
+
+    @abstractmethod
+    def _rows(
+        self, number: int, n_noise: int, seed: int
+    ) -> tuple[Inputs, Labels, tuple[Labels, ...]]:
+        """A training set: its inputs, its labels, and their versions without added noise."""
+
+    @abstractmethod
+    def _class_labels(self, seed: int) -> Labels:
+        """All classes of the labels."""
+
+    @abstractmethod
+    def _hides_noise(self, seed: int) -> bool:
+        """Whether labels have noise of unknown size that no draw changes."""
+
+    def _noise_draws(self, n_noise: int) -> int:
+        """The number of versions of the labels of a training set."""
+        return 1 if self._added is None else n_noise
+
+    def _with_default_sets(self, seed: int) -> tuple[DataSource, int]:
+        """The source, and the number of its training sets, where none is given."""
+        return self, _SETS
+
+    @abstractmethod
+    def _check(self, n_data: int, *, seed: int, classification: bool) -> None:
+        """Raise ValueError for data that do not suffice, or noise that classes do not have."""
+
+    @abstractmethod
+    def _notes(self, n_noise: int, *, n_data: int, seed: int, hidden: bool) -> list[str]:
+        """Notes on what each part contains."""
 
 
 @dataclass(frozen=True, eq=False)
-class GeneratorSource:
+class GeneratorSource(DataSource):
     """Data that a function draws, with label noise added to the training sets.
 
     All training sets share one test set with clean labels. Noise that `sample` itself adds to the
@@ -300,9 +407,6 @@ class GeneratorSource:
     n_test: int = 1000
     classes: npt.ArrayLike | None = field(default=None, kw_only=True)
 
-    injected: ClassVar[float | None] = None  # see PoolSource
-    most_data: ClassVar[float] = math.inf  # the largest number of training sets
-
     def __post_init__(self) -> None:
         if not callable(self.sample):
             raise TypeError(f"{_SAMPLE}, got {type(self.sample).__name__}")
@@ -319,8 +423,11 @@ class GeneratorSource:
 
     @property
     def is_noiseless(self) -> bool:
-        """Whether no noise is added to the labels."""
         return not callable(self.noise) and self.noise == 0
+
+    @property
+    def _added(self) -> Noise | None:
+        return None if self.is_noiseless else self.noise
 
     def _hides_noise(self, seed: int) -> bool:
         """Whether the labels of `sample` differ between two draws from equal generators."""
@@ -341,21 +448,11 @@ class GeneratorSource:
             )
         return not same_y
 
-    def _noise_draws(self, n_noise: int) -> int:
-        """The number of versions of the labels; labels without noise have one."""
-        return 1 if self.is_noiseless else n_noise
-
-    def _with_default_sets(self, seed: int) -> tuple[Self, int]:
-        """The source, and the number of its training sets, where none is given."""
-        return self, _SETS
-
     def _check(self, n_data: int, *, seed: int, classification: bool) -> None:
-        """Raise ValueError for a share of flipped classes above 1."""
         if classification and not callable(self.noise):
             number("noise", self.noise, glossary.LABEL_FLIPS)
 
     def _notes(self, n_noise: int, *, n_data: int, seed: int, hidden: bool) -> list[str]:
-        """Notes on the noise of the labels."""
         if hidden:
             return [
                 "The labels of sample are noisy: they differ between two draws at the same inputs. "
@@ -373,63 +470,14 @@ class GeneratorSource:
         return np.unique(self.test(seed, classification=True).y)
 
     def test(self, seed: int, *, classification: bool) -> TestSet:
-        """The test set, with clean labels.
-
-        Parameters
-        ----------
-        seed : int
-            The seed of all draws.
-        classification : bool
-            Whether labels are classes; no effect here.
-
-        Returns
-        -------
-        TestSet
-            `n_test` points.
-
-        Raises
-        ------
-        ValueError
-            If `sample` does not return as many rows and labels as requested.
-        TypeError
-            If `sample` does not return a pair of inputs and labels.
-        """
         X, y = self._drawn(generator(seed, _TEST), int(self.n_test))
         return TestSet(X=X, y=y, is_truth=True)
 
-    def training(
-        self, number: int, *, n_noise: int, seed: int, classes: Labels | None
-    ) -> TrainingSet:
-        """One of the training sets, with some draws of noise.
-
-        Parameters
-        ----------
-        number : int
-            The index of the training set, from 0.
-        n_noise : int
-            The draws of noise; labels without noise have one.
-        seed : int
-            The seed of all draws.
-        classes : array or None
-            All classes of a classification; None for a regression.
-
-        Returns
-        -------
-        TrainingSet
-            `n_samples` rows.
-
-        Raises
-        ------
-        ValueError
-            If `sample` or `noise` does not return as many rows and labels as requested.
-        TypeError
-            If `sample` does not return a pair of inputs and labels.
-        """
+    def _rows(
+        self, number: int, n_noise: int, seed: int
+    ) -> tuple[Inputs, Labels, tuple[Labels, ...]]:
         X, clean = self._drawn(generator(seed, _DATA, number), int(self.n_samples))
-        if self.is_noiseless:
-            return TrainingSet(X=X, y=(clean,))
-        draws = (generator(seed, _NOISE, number, n) for n in range(n_noise))
-        return TrainingSet(X=X, y=tuple(noisy(clean, self.noise, rng, classes) for rng in draws))
+        return X, clean, (clean,) if self.is_noiseless else ()
 
     def _drawn(self, rng: np.random.Generator, count: int) -> tuple[Inputs, Labels]:
         drawn = self.sample(rng, count)
@@ -453,11 +501,8 @@ def _equal(left: Inputs, right: Inputs) -> bool:
     return bool(((left == right) | ((left != left) & (right != right))).all())
 
 
-# --- data that exist ---
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class PoolSource:
+class PoolSource(DataSource):
     """Rows that exist, cut into a test set and training sets without a common row.
 
     Noise of unknown size is in sampling (that of training labels) and in bias (that of test
@@ -574,27 +619,27 @@ class PoolSource:
 
     @property
     def is_noiseless(self) -> bool:
-        """Whether labels have no noise, and none is added."""
         return self.noise == 0 and self.inject is None and not self.repeated
 
     @property
     def _added(self) -> Noise | None:
         """The noise that is added to training labels: `inject`, or as much as there is."""
-        return self.inject if self.inject is not None else (self.noise or None)
+        if self.inject is not None:
+            return self.inject
+        return None if self.repeated or not self.noise else self.noise
 
     @property
-    def injected(self) -> float | None:
+    def injected(self) -> float | None:  # type: ignore[override]
         """The variance of the labels' own noise over that of the added noise, where known."""
-        if not self.noise or self.repeated or callable(self._added) or not self._added:
+        if not self.noise or callable(self._added) or not self._added:
             return None
         return float(self.noise / self._added) ** 2
 
     def _hides_noise(self, seed: int) -> bool:
-        """Whether labels have noise of unknown size that no draw changes."""
         return self.noise is None and not self.repeated
 
     @property
-    def most_data(self) -> float:
+    def most_data(self) -> float:  # type: ignore[override]
         """The number of disjoint training sets; that of resampled ones is not limited."""
         assert self.n_test is not None
         if self.resampling != "disjoint":
@@ -605,18 +650,14 @@ class PoolSource:
         return max(0, left) // self.n_samples
 
     def _noise_draws(self, n_noise: int) -> int:
-        """The number of versions of the labels of a training set."""
         if self.repeated:
             return min(n_noise, 1 + len(self.repeated))
         if self._added is None or n_noise == 1:
             return 1
         return n_noise + (self.injected is not None)  # and the labels without added noise
 
-    def _with_default_sets(self, seed: int) -> tuple[Self, int]:
-        """The source, and the number of its training sets, where none is given.
-
-        The sets have no common row where three or more fit; else they are random subsets.
-        """
+    def _with_default_sets(self, seed: int) -> tuple[DataSource, int]:
+        """The sets have no common row where three or more fit; else they are random subsets."""
         left = len(self._split(seed)[1])
         if self.resampling != "disjoint":
             return self, _SETS
@@ -718,24 +759,9 @@ class PoolSource:
         return [hash((X[i].tobytes(), self.y[i].tobytes() if labels else b"")) for i in index]
 
     def _class_labels(self, seed: int) -> Labels:
-        """All classes of the pool."""
         return np.unique(self.y)
 
     def test(self, seed: int, *, classification: bool) -> TestSet:
-        """The test set; of repeated labels, their mean and the noise of this mean.
-
-        Parameters
-        ----------
-        seed : int
-            The seed of all draws.
-        classification : bool
-            Whether labels are classes, which are not averaged.
-
-        Returns
-        -------
-        TestSet
-            `n_test` rows.
-        """
         index = self._split(seed)[0]
         X = take_rows(self.X, index)
         rows = np.asarray(self.X.index)[index] if hasattr(self.X, "index") else index
@@ -746,43 +772,16 @@ class PoolSource:
         y, is_truth = self.y[index], self.noise == 0
         return TestSet(X=X, y=y, is_truth=is_truth, noise=self.noise, index=rows)
 
-    def training(
-        self, number: int, *, n_noise: int, seed: int, classes: Labels | None
-    ) -> TrainingSet:
-        """One of the training sets, with some draws of noise on its labels.
-
-        Parameters
-        ----------
-        number : int
-            The index of the training set, from 0.
-        n_noise : int
-            The versions of the labels.
-        seed : int
-            The seed of all draws.
-        classes : array or None
-            All classes of a classification; None for a regression.
-
-        Returns
-        -------
-        TrainingSet
-            `n_samples` rows.
-
-        Raises
-        ------
-        ValueError
-            If a function `inject` returns labels of another shape.
-        """
+    def _rows(
+        self, number: int, n_noise: int, seed: int
+    ) -> tuple[Inputs, Labels, tuple[Labels, ...]]:
         index = self._training_index(number, seed)
         X, y = take_rows(self.X, index), self.y[index]
         if self.repeated:
-            labels = (self.y, *self.repeated)[:n_noise]
-            return TrainingSet(X=X, y=tuple(np.asarray(again)[index] for again in labels))
-        if self._added is None or n_noise == 1:
-            return TrainingSet(X=X, y=(y,))
-        own = () if self.injected is None else (y,)
-        draws = (generator(seed, _NOISE, number, n) for n in range(n_noise - len(own)))
-        added = (noisy(y, self._added, rng, classes) for rng in draws)
-        return TrainingSet(X=X, y=(*own, *added))
+            versions = (self.y, *self.repeated)[:n_noise]
+            return X, y, tuple(np.asarray(again)[index] for again in versions)
+        is_alone = self._added is None or n_noise == 1 or self.injected is not None
+        return X, y, (y,) if is_alone else ()
 
     def _training_index(self, number: int, seed: int) -> Index:
         left, n = self._split(seed)[1], self.n_samples
@@ -807,6 +806,3 @@ class PoolSource:
 def held_out(count: int, share: float = _LEAST_TEST_SHARE) -> int:
     """The rows for testing: a share of all, at most 1000."""
     return max(1, min(_MOST_TEST, int(share * count)))
-
-
-DataSource: TypeAlias = GeneratorSource | PoolSource
