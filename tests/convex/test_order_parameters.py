@@ -84,9 +84,9 @@ def test_both_forms_of_the_pair_equation_have_one_root(loss: str) -> None:
     (solution,) = SolvedMember.of(problem, problem.samples_per_dim, problem.shape).blocks
     ones = np.ones(200)
     pairs = _Pairs.of(solution, ones, ones, False)
-    near = pairs.lossless
+    near = pairs.interpolates
     assert near.sum() > 50
-    plain = replace(pairs, lossless=np.zeros_like(near), spare=1 - pairs.strength)
+    plain = replace(pairs, interpolates=np.zeros_like(near), complement=1 - pairs.noise_gain)
     np.testing.assert_allclose(pairs.root()[near], plain.root()[near], rtol=1e-9)
 
 

@@ -32,13 +32,14 @@ it has no large terms that cancel where the labels are nearly independent of the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 from scipy.special import erf, ndtr, owens_t
 
+from doubletrouble._numerics import Points
 from doubletrouble.parameters import BoolArray, FloatArray, Indices, IntArray, Value
 
 ValueAndSlope: TypeAlias = tuple[FloatArray, FloatArray]
@@ -50,7 +51,7 @@ _LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
 
 
 @dataclass(slots=True, kw_only=True)
-class LearningPoints:
+class LearningPoints(Points):
     """Parameters of a flat block of points, in units in which the labels have power one."""
 
     inverse_features: FloatArray  # D/P
@@ -63,16 +64,12 @@ class LearningPoints:
     flips: FloatArray  # p
     information: FloatArray  # 1 - 2p
     label_noise: FloatArray  # τ²/ρ of classes
-    fixed: FloatArray  # variance of labels that is neither linear in the inputs nor noise
+    nonlinear: FloatArray  # variance of labels that is neither linear in the inputs nor noise
     weights: FloatArray  # of the components of the noise of residual losses, (k, n)
     variances: FloatArray  # (k, n)
     unit: FloatArray  # of squared outputs
     loss_unit: FloatArray
     limit: BoolArray  # whether the ridge, or the information of the labels, stands for 0
-
-    def take(self, index: Indices) -> LearningPoints:
-        """Some of the points."""
-        return LearningPoints(**{f.name: getattr(self, f.name)[..., index] for f in fields(self)})
 
     @property
     def size(self) -> int:
@@ -88,24 +85,34 @@ class LearningPoints:
     @property
     def noisy(self) -> BoolArray:
         """Whether labels drawn twice at one input may differ."""
-        noise = self.noise_power > np.maximum(1.00001 * self.fixed, _NOISELESS)
+        noise = self.noise_power > np.maximum(1.00001 * self.nonlinear, _NOISELESS)
         return (self.flips > 0) | (self.label_noise > 0) | noise
 
 
 @dataclass(slots=True, kw_only=True)
-class Forces:
+class State(Points):
+    """The unknowns of one member."""
+
+    V: FloatArray  # variance of the cavity output
+    spread: FloatArray  # q, or the test error R for residual losses
+    tilt: FloatArray  # a; 0 for residual losses
+    intercept: FloatArray  # b; 0 for margin losses
+
+
+@dataclass(slots=True, kw_only=True)
+class Forces(Points):
     """Moments of the forces, in units of V."""
 
     response: FloatArray  # v̂V
     power: FloatArray  # q̂V²
     alignment: FloatArray  # m̂V
     mean: Value = 0.0  # E g V
-    lost: Value = 0.0  # for residual losses 1 - v̂V/ψ₂, and the power of e less that of gV
-    lost_power: Value = 0.0
+    missing: Value = 0.0  # for residual losses 1 - v̂V/ψ₂, and the power of e less that of gV
+    missing_power: Value = 0.0
 
 
 @dataclass(slots=True, kw_only=True)
-class Pair:
+class Pair(Points):
     """The outputs of two members on a common sample, conditional on what they share."""
 
     V: FloatArray
@@ -114,11 +121,6 @@ class Pair:
     own: FloatArray  # q - q₁₂
     intercept: FloatArray  # b
     same_labels: bool  # whether the label noise is shared
-
-    def take(self, index: Indices) -> Pair:
-        """The pairs at some of the points."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Pair(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
 
     @property
     def common(self) -> FloatArray:
@@ -141,25 +143,15 @@ def gauss(count: int) -> tuple[FloatArray, FloatArray]:
 class Labels:
     """Base: the forces of the labels on one member, and their mean product on two."""
 
-    def forces(
-        self,
-        at: LearningPoints,
-        V: FloatArray,
-        spread: FloatArray,
-        third: FloatArray,
-        *,
-        coarse: bool = False,
-    ) -> Forces:
-        """The moments at V; `spread` is q and `third` a, or R and b for residual losses."""
+    def forces(self, points: LearningPoints, state: State, *, coarse: bool = False) -> Forces:
+        """The moments of the forces."""
         raise NotImplementedError
 
-    def product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
+    def product(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The mean product of the forces on two members over V², and its slope in q₁₂."""
         raise NotImplementedError
 
-    def training(
-        self, at: LearningPoints, V: FloatArray, spread: FloatArray, third: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def training(self, points: LearningPoints, state: State) -> tuple[FloatArray, FloatArray]:
         """The error on training labels (squared residuals, or wrong signs), and the mean loss."""
         raise NotImplementedError
 
@@ -168,7 +160,7 @@ class Labels:
 
 
 @dataclass(slots=True)
-class Clip:
+class Clip(Points):
     """V g(e) = clip(κ e, l V, h V), κ = V/(c + V), linear for e from `start` to `stop`."""
 
     ratio: FloatArray  # κ
@@ -179,15 +171,11 @@ class Clip:
     top: FloatArray
 
     @classmethod
-    def of(cls, at: LearningPoints, softness: float, V: FloatArray) -> Clip:
+    def of(cls, points: LearningPoints, softness: float, V: FloatArray) -> Clip:
         A = softness + V
-        start, stop = at.low * A, at.high * A
-        bottom, top = (np.where(np.isfinite(x), x, 0.0) * V for x in (at.low, at.high))
+        start, stop = points.low * A, points.high * A
+        bottom, top = (np.where(np.isfinite(x), x, 0.0) * V for x in (points.low, points.high))
         return cls(V / A, softness / A, start, stop, bottom, top)
-
-    def take(self, index: Indices) -> Clip:
-        """The forces of some of the points."""
-        return Clip(*(getattr(self, f.name)[index] for f in fields(self)))
 
     def smoothed(self, e: FloatArray, sd: FloatArray) -> ValueAndSlope:
         """E V g(e + sd ε) and its slope, at (points, nodes); `self` and sd are of the points."""
@@ -205,9 +193,9 @@ class Clip:
         if narrow.size:
             x, w = gauss(8)
             wide = (stop - start)[narrow, :, None]
-            at = (e[narrow, :, None] - start[narrow, :, None] - wide * x) / sd[narrow, :, None]
-            value[narrow] = bottom[narrow] + (ratio * (stop - start))[narrow] * (ndtr(at) @ w)
-            slope[narrow] = (ratio * (stop - start) / sd)[narrow] * (density(at) @ w)
+            z = (e[narrow, :, None] - start[narrow, :, None] - wide * x) / sd[narrow, :, None]
+            value[narrow] = bottom[narrow] + (ratio * (stop - start))[narrow] * (ndtr(z) @ w)
+            slope[narrow] = (ratio * (stop - start) / sd)[narrow] * (density(z) @ w)
         return value, slope
 
     def loss(self, e: FloatArray, sd: FloatArray) -> ValueAndSlope:
@@ -232,18 +220,10 @@ class ResidualLabels(Labels):
     def __init__(self, softness: float) -> None:
         self.softness = softness
 
-    def forces(
-        self,
-        at: LearningPoints,
-        V: FloatArray,
-        spread: FloatArray,
-        third: FloatArray,
-        *,
-        coarse: bool = False,
-    ) -> Forces:
+    def forces(self, points: LearningPoints, state: State, *, coarse: bool = False) -> Forces:
         """Closed forms of the moments, summed over the components of the noise."""
-        clip, b = Clip.of(at, self.softness, V), third
-        S = np.sqrt(spread + at.variances)  # (k, n)
+        clip, b = Clip.of(points, self.softness, state.V), state.intercept
+        S = np.sqrt(state.spread + points.variances)  # (k, n)
         S = np.maximum(S, 1e-150)
         alpha = np.clip((clip.start + b) / S, -FAR, FAR)
         beta = np.clip((clip.stop + b) / S, -FAR, FAR)
@@ -264,26 +244,26 @@ class ResidualLabels(Labels):
             mass = density(nodes) * wide * w
             inside[narrow] = mass.sum(-1)
             first[narrow], second[narrow] = (mass * e).sum(-1), (mass * e * e).sum(-1)
-        weights, k = at.weights, clip.ratio
+        weights, k = points.weights, clip.ratio
         response = k * (weights * inside).sum(0)
         mean = (weights * (clip.top * above + clip.bottom * below + k * first)).sum(0)
         # the root first: a force 1e250 is never reached
         ends = (clip.top * np.sqrt(above)) ** 2 + (clip.bottom * np.sqrt(below)) ** 2
         power = weights * (ends + k * k * second)
-        lost = clip.rest + k * (weights * (above + below)).sum(0)
-        v = at.samples * response
+        missing = clip.rest + k * (weights * (above + below)).sum(0)
+        v = points.samples * response
         return Forces(
             response=v,
-            power=at.samples * power.sum(0),
+            power=points.samples * power.sum(0),
             alignment=v,
             mean=mean,
-            lost=lost,
-            lost_power=self._lost_power(at, clip, S, alpha, beta, b),
+            missing=missing,
+            missing_power=self._missing_power(points, clip, S, alpha, beta, b),
         )
 
     @staticmethod
-    def _lost_power(
-        at: LearningPoints,
+    def _missing_power(
+        points: LearningPoints,
         clip: Clip,
         S: FloatArray,
         alpha: FloatArray,
@@ -295,38 +275,44 @@ class ResidualLabels(Labels):
         (_, first, second), (_, below, under) = _beyond(beta), _beyond(-alpha)
         # (e² - stop²) and (e² - start²) beyond the ends, e = S x - b
         beyond = S * S * (second + under) - 2 * b * S * (first - below)
-        lost: FloatArray = (at.weights * ((1 + k) * clip.rest * whole + k * k * beyond)).sum(0)
-        return lost
+        missing: FloatArray = (points.weights * ((1 + k) * clip.rest * whole + k * k * beyond)).sum(
+            0
+        )
+        return missing
 
-    def product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
+    def product(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         """One integral over C for each component, or one in all for noise that is not shared."""
-        return self._mean(at, pair, lambda clip, e, sd: clip.smoothed(e, sd), _squares)
+        return self._mean(points, pair, lambda clip, e, sd: clip.smoothed(e, sd), _squares)
 
-    def lost_product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
+    def missing_product(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The mean product of two residuals, less that of V g, and its slope in q₁₂."""
 
-        def pairs(e: FloatArray, lost: FloatArray, slope: FloatArray) -> ValueAndSlope:
-            return lost * (2 * e - lost), slope * (2 - slope)
+        def pairs(e: FloatArray, missing: FloatArray, slope: FloatArray) -> ValueAndSlope:
+            return missing * (2 * e - missing), slope * (2 - slope)
 
-        return self._mean(at, pair, lambda clip, e, sd: clip.loss(e, sd), pairs, 30.0)
+        return self._mean(points, pair, lambda clip, e, sd: clip.loss(e, sd), pairs, 30.0)
 
     def _mean(
         self,
-        at: LearningPoints,
+        points: LearningPoints,
         pair: Pair,
         smooth: Callable[[Clip, FloatArray, FloatArray], ValueAndSlope],
         combine: Callable[[FloatArray, FloatArray, FloatArray], ValueAndSlope],
         reach: float = 9.0,
     ) -> ValueAndSlope:
-        clip, b = Clip.of(at, self.softness, pair.V), pair.intercept
-        value, slope = np.zeros(at.size), np.zeros(at.size)
-        own_noise = np.maximum(at.variances - at.fixed, 0.0)
-        shares = list(zip(at.weights, own_noise, strict=True))
-        outer = [(w, v + at.fixed) for w, v in shares] if pair.same_labels else [(1.0, at.fixed)]
+        clip, b = Clip.of(points, self.softness, pair.V), pair.intercept
+        value, slope = np.zeros(points.size), np.zeros(points.size)
+        own_noise = np.maximum(points.variances - points.nonlinear, 0.0)
+        shares = list(zip(points.weights, own_noise, strict=True))
+        outer = (
+            [(w, v + points.nonlinear) for w, v in shares]
+            if pair.same_labels
+            else [(1.0, points.nonlinear)]
+        )
         inner = [(1.0, 0.0)] if pair.same_labels else shares
         for weight, variance in outer:
             sd = np.sqrt(pair.common + variance)
-            least = np.minimum.reduce([np.broadcast_to(v, at.size) for _, v in inner])
+            least = np.minimum.reduce([np.broadcast_to(v, points.size) for _, v in inner])
             width = np.sqrt(pair.own + least)
 
             def integrand(x: FloatArray, i: Indices, sd: FloatArray = sd) -> ValueAndSlope:
@@ -335,7 +321,7 @@ class ResidualLabels(Labels):
                 H, dH = np.zeros_like(e), np.zeros_like(e)
                 for share, inner_variance in inner:
                     share, inner_variance = (
-                        np.broadcast_to(v, at.size)[i] for v in (share, inner_variance)
+                        np.broadcast_to(v, points.size)[i] for v in (share, inner_variance)
                     )
                     h, dh = smooth(own, e, np.sqrt(pair.own[i] + inner_variance))
                     H, dH = H + share[:, None] * h, dH + share[:, None] * dh
@@ -346,12 +332,10 @@ class ResidualLabels(Labels):
             value, slope = value + weight * one, slope + weight * by
         return value, slope
 
-    def training(
-        self, at: LearningPoints, V: FloatArray, spread: FloatArray, third: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def training(self, points: LearningPoints, state: State) -> tuple[FloatArray, FloatArray]:
         """The mean of (e - V g)², and of the loss there."""
-        b, c, clip = third, self.softness, Clip.of(at, self.softness, V)
-        S = np.sqrt(spread + at.variances)
+        V, b, c = state.V, state.intercept, self.softness
+        clip, S = Clip.of(points, c, V), np.sqrt(state.spread + points.variances)
         alpha = np.clip((clip.start + b) / S, -FAR, FAR)
         beta = np.clip((clip.stop + b) / S, -FAR, FAR)
 
@@ -365,15 +349,15 @@ class ResidualLabels(Labels):
         inside = moments(alpha, beta)
         squares, losses = clip.rest**2 * inside[2], (c / 2) * inside[2] / (c + V) ** 2
         for slope, stop, tail in (
-            (at.high, clip.top, moments(beta, np.full_like(beta, FAR))),
-            (at.low, clip.bottom, moments(np.full_like(alpha, -FAR), alpha)),
+            (points.high, clip.top, moments(beta, np.full_like(beta, FAR))),
+            (points.low, clip.bottom, moments(np.full_like(alpha, -FAR), alpha)),
         ):
             mass, first, second = tail
             reached = mass > 0  # a force that is never reached may be infinite
             force, stop = np.where(reached, slope, 0.0), np.where(reached, stop, 0.0)
             squares = squares + second - 2 * stop * first + stop**2 * mass
             losses = losses + force * (first - stop * mass) - 0.5 * c * force**2 * mass
-        return (at.weights * squares).sum(0), (at.weights * losses).sum(0)
+        return (points.weights * squares).sum(0), (points.weights * losses).sum(0)
 
 
 def _squares(_: FloatArray, value: FloatArray, slope: FloatArray) -> ValueAndSlope:
@@ -381,10 +365,10 @@ def _squares(_: FloatArray, value: FloatArray, slope: FloatArray) -> ValueAndSlo
 
 
 def partial_moments(
-    z: FloatArray, a: FloatArray, at: LearningPoints
+    z: FloatArray, a: FloatArray, points: LearningPoints
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Moments of order 0, 1, 2 up to z of the skew normal law of t/√q."""
-    k, flips = at.information, at.flips
+    k, flips = points.information, points.flips
     root = np.sqrt(1 + a * a)
     far = np.clip(z, -FAR, FAR)
     cdf, phi = ndtr(far), density(far)
@@ -406,21 +390,13 @@ class MarginLabels(Labels):
     def __init__(self, softness: float) -> None:
         self.softness = softness
 
-    def forces(
-        self,
-        at: LearningPoints,
-        V: FloatArray,
-        spread: FloatArray,
-        third: FloatArray,
-        *,
-        coarse: bool = False,
-    ) -> Forces:
+    def forces(self, points: LearningPoints, state: State, *, coarse: bool = False) -> Forces:
         """Closed forms of the moments of t = y ω."""
-        clip, a = Clip.of(at, self.softness, V), third
-        r, root = np.sqrt(spread), np.sqrt(1 + third * third)
+        clip, a, spread = Clip.of(points, self.softness, state.V), state.tilt, state.spread
+        r, root = np.sqrt(spread), np.sqrt(1 + a * a)
         ends = np.stack([1 - clip.stop, 1 - clip.start]) / r  # (2, n)
         ends = np.clip(ends, -FAR, FAR)
-        (P0, P1), first, second = partial_moments(ends, a, at)
+        (P0, P1), first, second = partial_moments(ends, a, points)
         E, F = first[1] - first[0], second[1] - second[0]
         inside, squares = P1 - P0, P1 - P0 - 2 * r * E + spread * F
         tails, slopes = ndtr(ends * root), density(np.clip(ends * root, -FAR, FAR))
@@ -432,7 +408,7 @@ class MarginLabels(Labels):
             nodes, scale = lo + wide * x, r[narrow, None]
             tilt, steep = a[narrow, None], root[narrow, None]
             e = scale * wide * (1 - x) + clip.start[narrow, None]
-            mass = wide * w * 2 * density(nodes) * positive_label(at, tilt * nodes, narrow)
+            mass = wide * w * 2 * density(nodes) * positive_label(points, tilt * nodes, narrow)
             inside[narrow], squares[narrow] = mass.sum(-1), (mass * e * e).sum(-1)
             narrower[narrow] = (wide * w * steep * density(steep * nodes) * e).sum(-1)
         k = clip.ratio
@@ -442,26 +418,26 @@ class MarginLabels(Labels):
         power += k * k * squares
         mean = clip.top * tails[0] + clip.bottom * (1 - tails[1]) + k * narrower
         return Forces(
-            response=at.samples * k * inside,
-            power=at.samples * power,
-            alignment=at.samples * label_power(at) * mean,
+            response=points.samples * k * inside,
+            power=points.samples * power,
+            alignment=points.samples * label_power(points) * mean,
         )
 
-    def product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
+    def product(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The integral over C of products of G, weighed with the labels' probabilities given C."""
-        clip = Clip.of(at, self.softness, pair.V)
+        clip = Clip.of(points, self.softness, pair.V)
         sd, width = np.sqrt(pair.common), np.sqrt(pair.own)
-        tilt = tilt_of(at, pair)
+        tilt = tilt_of(points, pair)
 
         def integrand(x: FloatArray, i: Indices) -> ValueAndSlope:
             own = clip.take(i)
             C = sd[i][:, None] * x
             H, dH = own.smoothed(1 - C, width[i])
             if pair.same_labels:
-                plus = positive_label(at, tilt[i][:, None] * x, i)
+                plus = positive_label(points, tilt[i][:, None] * x, i)
                 return 2 * plus * H * H, 2 * plus * dH * dH
             there = mirrored(x, (H, dH), lambda: own.smoothed(1 + C, width[i]))
-            labels = OwnLabels.of(at, pair, tilt, x, i)
+            labels = IndependentLabels.of(points, pair, tilt, x, i)
             return labels.products(C, width[i], (H, dH), there)
 
         centres = [(1 - clip.start, width), (1 - clip.stop, width)]
@@ -469,24 +445,25 @@ class MarginLabels(Labels):
             centres += [(clip.start - 1, width), (clip.stop - 1, width)]
         return gaussian_mean(integrand, sd, [*centres, (0.0 * sd, sd / np.maximum(tilt, 1e-9))])
 
-    def training(
-        self, at: LearningPoints, V: FloatArray, spread: FloatArray, third: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def training(self, points: LearningPoints, state: State) -> tuple[FloatArray, FloatArray]:
         """The share of labels on the wrong side, t < -V min(1/c, h), and the mean loss."""
-        a, c, r, clip = third, self.softness, np.sqrt(spread), Clip.of(at, self.softness, V)
-        wrong = wrong_share(at, V * np.minimum(np.divide(1.0, c), at.high), r, a)
+        V, a, c, r = state.V, state.tilt, self.softness, np.sqrt(state.spread)
+        clip = Clip.of(points, c, V)
+        wrong = wrong_share(points, V * np.minimum(np.divide(1.0, c), points.high), r, a)
         ends = np.clip(np.stack([1 - clip.stop, 1 - clip.start]) / r, -FAR, FAR)
-        (P0, P1), (E0, E1), (F0, F1) = partial_moments(ends, a, at)
+        (P0, P1), (E0, E1), (F0, F1) = partial_moments(ends, a, points)
         squares = P1 - P0 - 2 * r * (E1 - E0) + r * r * (F1 - F0)
         reached = P0 > 0
-        force, stop = np.where(reached, at.high, 0.0), np.where(reached, clip.top, 0.0)
+        force, stop = np.where(reached, points.high, 0.0), np.where(reached, clip.top, 0.0)
         beyond = force * ((1 - stop) * P0 - r * E0) - 0.5 * c * force**2 * P0
         return wrong, 0.5 * c * squares / (c + V) ** 2 + beyond
 
 
-def wrong_share(at: LearningPoints, shift: FloatArray, r: FloatArray, a: FloatArray) -> FloatArray:
+def wrong_share(
+    points: LearningPoints, shift: FloatArray, r: FloatArray, a: FloatArray
+) -> FloatArray:
     """The share of training labels on the wrong side: P(t < -shift)."""
-    wrong, _, _ = partial_moments(np.clip(-shift / r, -FAR, FAR), a, at)
+    wrong, _, _ = partial_moments(np.clip(-shift / r, -FAR, FAR), a, points)
     return np.maximum(wrong, 0.0)
 
 
@@ -499,25 +476,25 @@ def mirrored(
     return there()
 
 
-def label_power(at: LearningPoints) -> FloatArray:
-    return at.information * np.sqrt(2 / (np.pi * (at.power + at.label_noise)))
+def label_power(points: LearningPoints) -> FloatArray:
+    return points.information * np.sqrt(2 / (np.pi * (points.power + points.label_noise)))
 
 
-def positive_label(at: LearningPoints, field: FloatArray, i: Indices) -> FloatArray:
+def positive_label(points: LearningPoints, field: FloatArray, i: Indices) -> FloatArray:
     """The probability p + (1-2p) Φ(field) of the label +1, at (points i, nodes)."""
-    return at.flips[i, None] + at.information[i, None] * ndtr(np.clip(field, -FAR, FAR))
+    return points.flips[i, None] + points.information[i, None] * ndtr(np.clip(field, -FAR, FAR))
 
 
-def tilt_of(at: LearningPoints, pair: Pair) -> FloatArray:
+def tilt_of(points: LearningPoints, pair: Pair) -> FloatArray:
     """The tilt a₁ of C: a label is +1 with probability Φ(a₁ C/√q₁₂) before flips."""
-    spare = at.power * pair.excess + at.label_noise * pair.common
+    across = points.power * pair.excess + points.label_noise * pair.common
     with np.errstate(divide="ignore", invalid="ignore"):
-        tilt = np.sqrt(at.power * pair.base / spare)
+        tilt = np.sqrt(points.power * pair.base / across)
     return np.where(pair.base > 0, np.minimum(tilt, 1e12), 0.0)
 
 
 @dataclass(slots=True)
-class OwnLabels:
+class IndependentLabels:
     """Two labels drawn independently at one input, given C."""
 
     plus: FloatArray  # probabilities that both are +1, both -1, and that they are +1 and -1
@@ -528,17 +505,17 @@ class OwnLabels:
 
     @classmethod
     def of(
-        cls, at: LearningPoints, pair: Pair, tilt: FloatArray, x: FloatArray, i: Indices
-    ) -> OwnLabels:
-        p, noise = at.flips[i][:, None], at.label_noise[i]
-        k, q = at.information[i][:, None], 1 - p
+        cls, points: LearningPoints, pair: Pair, tilt: FloatArray, x: FloatArray, i: Indices
+    ) -> IndependentLabels:
+        p, noise = points.flips[i][:, None], points.label_noise[i]
+        k, q = points.information[i][:, None], 1 - p
         h = np.clip(tilt[i][:, None] * x, -FAR, FAR)
         mean, apart = erf(np.sqrt(0.5) * h), np.zeros_like(h)
         product = np.ones_like(h)
         if np.any(noise > 0):
             # correlation k of the two labels' fields given C: (1 - k)/(1 + k) = τ²/(2w + τ²)
             common = pair.common[i]
-            w = at.power[i] * np.divide(
+            w = points.power[i] * np.divide(
                 pair.excess[i], common, out=np.ones_like(common), where=common > 0
             )
             total = np.where(noise > 0, 2 * w + noise, 1.0)
@@ -565,13 +542,13 @@ class OwnLabels:
         (H, dH), (other, slope) = here, there
         slopes = self.plus * dH**2 + self.minus * slope**2 + 2 * self.unlike * dH * slope
         value = self.plus * H**2 + self.minus * other**2 - 2 * self.unlike * H * other
-        vague = (np.abs(self.mean) < 0.5) & (self.product < 0.5)
-        if np.any(vague):
+        cancelling = (np.abs(self.mean) < 0.5) & (self.product < 0.5)
+        if np.any(cancelling):
             A, B = 0.5 * (H - other), 0.5 * (H + other)
             # a difference of equals near 0
             A = np.where(np.abs(C) < _LINEAR * width[:, None], -0.5 * C * (dH + slope), A)
             small = A * A + B * (2 * A * self.mean + B * self.product)
-            value = np.where(vague, small, value)
+            value = np.where(cancelling, small, value)
         return value, slopes
 
 
@@ -609,15 +586,15 @@ def gaussian_mean(
     value, slope = np.empty_like(safe), np.empty_like(safe)
     bounds = (0.0, 10.0, 40.0, 160.0)
     for low, high in zip(bounds, (*bounds[1:], np.inf), strict=True):
-        points = np.flatnonzero((inverse > low) & (inverse <= high))
-        if not points.size:
+        inside = np.flatnonzero((inverse > low) & (inverse <= high))
+        if not inside.size:
             continue
         sharp = not np.isfinite(high)
-        h = 0.75 / np.sqrt(np.max(inverse[points]))
+        h = 0.75 / np.sqrt(np.max(inverse[inside]))
         count = int(np.ceil(reach / h)) if not sharp else 300
         size = max(1, int(1.5e4 / count))
-        for k in range(0, points.size, size):
-            i = points[k : k + size]
+        for k in range(0, inside.size, size):
+            i = inside[k : k + size]
             if sharp:
                 x, weights = _panels(safe[i], [(c[i], w[i]) for c, w in centres], reach)
             else:
@@ -642,8 +619,8 @@ def _panels(
     breaks = [np.broadcast_to(base, (sd.size, base.size))]
     with np.errstate(over="ignore", invalid="ignore"):
         for centre, width in centres:
-            at = (centre[:, None] + width[:, None] * _LAYER) / sd[:, None]
-            breaks.append(np.clip(np.nan_to_num(at, nan=most), -most, most))
+            edge = (centre[:, None] + width[:, None] * _LAYER) / sd[:, None]
+            breaks.append(np.clip(np.nan_to_num(edge, nan=most), -most, most))
     edges = np.sort(np.concatenate(breaks, axis=1), axis=1)
     wide = np.diff(edges, axis=1)[:, :, None]
     x, w = gauss(14)

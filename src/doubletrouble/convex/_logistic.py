@@ -9,19 +9,21 @@ every V.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import wrightomega
 
+from doubletrouble._numerics import Points
 from doubletrouble.convex._labels import (
     ROOT_2PI,
     Forces,
+    IndependentLabels,
     Labels,
     LearningPoints,
     MarginLabels,
-    OwnLabels,
     Pair,
+    State,
     ValueAndSlope,
     density,
     gaussian_mean,
@@ -62,7 +64,7 @@ def _corner(V: FloatArray) -> FloatArray:
 
 
 @dataclass(slots=True)
-class _Line:
+class _Line(Points):
     """Nodes along ω from -reach to reach, equidistant in the variable T of the module's rule."""
 
     V: FloatArray
@@ -89,10 +91,6 @@ class _Line:
             equal = np.ceil(2 * self.reach / (step * self.slope(0.0))) + 1
             counts = np.where(tiny, equal, counts)
         return counts
-
-    def take(self, index: Indices) -> _Line:
-        """The lines of some points."""
-        return _Line(*(getattr(self, f.name)[index] for f in fields(self)))
 
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
         """ω and the weights dω, (points, nodes)."""
@@ -145,41 +143,33 @@ def _normal_nodes(
 class LogisticLabels(Labels):
     """The logistic loss."""
 
-    def forces(
-        self,
-        at: LearningPoints,
-        V: FloatArray,
-        spread: FloatArray,
-        third: FloatArray,
-        *,
-        coarse: bool = False,
-    ) -> Forces:
+    def forces(self, points: LearningPoints, state: State, *, coarse: bool = False) -> Forces:
         """The moments of t = y ω by the trapezoidal rule."""
-        a, r = third, np.sqrt(spread)
-        sums = np.empty((3, at.size))
+        V, a, r = state.V, state.tilt, np.sqrt(state.spread)
+        sums = np.empty((3, points.size))
         for i, omega, mass in _normal_nodes(V, r, a, coarse):
             force, slope = logistic_force(omega, V[i, None])
             tilted = (a / r)[i, None] * omega
-            skew = 2 * mass * positive_label(at, tilted, i)
+            skew = 2 * mass * positive_label(points, tilted, i)
             sums[0, i] = (skew * slope).sum(-1)
             sums[1, i] = (skew * force * force).sum(-1)
             sums[2, i] = (mass * np.exp(-0.5 * tilted * tilted) * force).sum(-1)
-        sums *= at.samples
-        alignment = label_power(at) * np.sqrt(1 + a * a) * sums[2]
+        sums *= points.samples
+        alignment = label_power(points) * np.sqrt(1 + a * a) * sums[2]
         return Forces(response=sums[0], power=sums[1], alignment=alignment)
 
-    def product(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
+    def product(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The integral over C of products of G, itself an integral over ω.
 
         Scores far beyond 1 have the forces of the hinge loss.
         """
         huge = pair.own > _HUGE
         if not np.any(huge):
-            return self._integrals(at, pair)
-        result = np.empty((2, at.size))
+            return self._integrals(points, pair)
+        result = np.empty((2, points.size))
         for part in (True, False):
             i = np.flatnonzero(huge == part)
-            some, two = at.take(i), pair.take(i)
+            some, two = points.take(i), pair.take(i)
             if part:
                 some.low, some.high = np.zeros(i.size), np.ones(i.size)
                 result[:, i] = MarginLabels(0.0).product(some, two)
@@ -187,9 +177,9 @@ class LogisticLabels(Labels):
                 result[:, i] = self._integrals(some, two)
         return result[0], result[1]
 
-    def _integrals(self, at: LearningPoints, pair: Pair) -> ValueAndSlope:
+    def _integrals(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         V, sd, own = pair.V, np.sqrt(pair.common), np.sqrt(pair.own)
-        tilt = tilt_of(at, pair)
+        tilt = tilt_of(points, pair)
         corner = _corner(V)
         width = np.sqrt(pair.own + 4)  # a layer of the logistic force itself has the width 2
         # nodes of ω that serve every C, or nodes around each C where the law given C is narrow
@@ -202,10 +192,10 @@ class LogisticLabels(Labels):
             C = sd[i][:, None] * x
             value, slope = smoothed(C, i)
             if pair.same_labels:
-                plus = positive_label(at, tilt[i][:, None] * x, i)
+                plus = positive_label(points, tilt[i][:, None] * x, i)
                 return 2 * plus * value * value, 2 * plus * slope * slope
             there = mirrored(x, (value, slope), lambda: smoothed(-C, i))
-            labels = OwnLabels.of(at, pair, tilt, x, i)
+            labels = IndependentLabels.of(points, pair, tilt, x, i)
             return labels.products(C, width[i], (value, slope), there)
 
         def smoothed(C: FloatArray, i: IntArray) -> ValueAndSlope:
@@ -248,14 +238,12 @@ class LogisticLabels(Labels):
             centres += [(-corner, width), (V + corner, width)]
         return gaussian_mean(integrand, sd, centres)
 
-    def training(
-        self, at: LearningPoints, V: FloatArray, spread: FloatArray, third: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def training(self, points: LearningPoints, state: State) -> tuple[FloatArray, FloatArray]:
         """The share of labels on the wrong side, t < -V/2, and the mean loss."""
-        a, r = third, np.sqrt(spread)
+        V, a, r = state.V, state.tilt, np.sqrt(state.spread)
         loss = np.empty_like(V)
         for i, omega, mass in _normal_nodes(V, r, a, coarse=False):
             force, _ = logistic_force(omega, V[i, None])
-            skew = 2 * mass * positive_label(at, (a / r)[i, None] * omega, i)
+            skew = 2 * mass * positive_label(points, (a / r)[i, None] * omega, i)
             loss[i] = (skew * np.logaddexp(0.0, -(omega + force))).sum(-1)
-        return wrong_share(at, 0.5 * V, r, a), loss
+        return wrong_share(points, 0.5 * V, r, a), loss

@@ -87,33 +87,35 @@ class SolvedMember:
         for start in range(0, math.prod(shape), BLOCK):
             part = {name: value[start : start + BLOCK] for name, value in flat.items()}
             with np.errstate(all="ignore"):
-                at = _points(equations, problem, part, weights)
-                if equations.hard or (isinstance(loss, Logistic) and np.any(part["ridge"] == 0)):
-                    _check_separability(equations, loss, part, at)
-                blocks.append(solve(equations, at))
+                points = _points(equations, problem, part, weights)
+                if equations.max_margin or (
+                    isinstance(loss, Logistic) and np.any(part["ridge"] == 0)
+                ):
+                    _check_separability(equations, loss, part, points)
+                blocks.append(solve(equations, points))
 
         def joined(values: Iterable[FloatArray]) -> FloatArray:
             return np.concatenate(list(values)).reshape(shape)
 
         with np.errstate(all="ignore"):
-            q_d = joined(block.q_d * block.at.unit for block in blocks)
-            root = np.sqrt(joined(block.at.unit for block in blocks))
+            q_d = joined(block.q_d * block.points.unit for block in blocks)
+            root = np.sqrt(joined(block.points.unit for block in blocks))
             V = joined(block.V for block in blocks)
             if equations.residual and not loss.softness:
                 V = V * root
-            if equations.hard:
+            if equations.max_margin:
                 V = V / flat["ridge"].reshape(shape)
             m = flat["signal"].reshape(shape) * np.sqrt(q_d)
             if problem.task == "classification":
                 m = np.where(_uninformative(flat).reshape(shape), 0.0, m)
-            intercept = joined(block.third for block in blocks) * root
+            intercept = joined(block.state.intercept for block in blocks) * root
             return cls(
                 shape=shape,
-                limit=np.concatenate([block.at.limit for block in blocks]).reshape(shape),
+                limit=np.concatenate([block.points.limit for block in blocks]).reshape(shape),
                 m=m,
-                q=joined((block.q_d + block.excess) * block.at.unit for block in blocks),
+                q=joined((block.q_d + block.excess) * block.points.unit for block in blocks),
                 V=V,
-                intercept=intercept if equations.residual else np.zeros(shape),
+                intercept=intercept,
                 q_d=q_d,
                 blocks=tuple(blocks),
             )
@@ -123,22 +125,22 @@ class SolvedMember:
     ) -> FloatArray:
         """q₁₂ - m²/ρ of two members that share these fractions, of the broadcast shape."""
         shape = np.broadcast_shapes(self.shape, np.shape(shared_features), np.shape(shared_samples))
-        points = np.arange(math.prod(self.shape)).reshape(self.shape)
-        index = np.broadcast_to(points, shape).reshape(-1)
+        every_point = np.arange(math.prod(self.shape)).reshape(self.shape)
+        index = np.broadcast_to(every_point, shape).reshape(-1)
         f1, f2 = (
             np.broadcast_to(np.asarray(f, dtype=np.float64), shape).reshape(-1)
             for f in (shared_features, shared_samples)
         )
         result, start = np.empty(index.size), 0
         for block in self.blocks:
-            size = block.at.size
+            size = block.points.size
             inside = np.flatnonzero((index >= start) & (index < start + size))
             for k in range(0, inside.size, BLOCK):
                 i = inside[k : k + BLOCK]
                 own = index[i] - start
                 every = own.size == size and np.array_equal(own, np.arange(size))
                 some = block if every else block.take(own)
-                result[i] = excess_overlap(some, f1[i], f2[i], shared_noise) * some.at.unit
+                result[i] = excess_overlap(some, f1[i], f2[i], shared_noise) * some.points.unit
             start += size
         return result.reshape(shape)
 
@@ -312,7 +314,7 @@ def _equations(problem: Problem, loss: Loss) -> Equations:
         residual=residual,
         classes=problem.task == "classification",
         intercept=loss.intercept,
-        hard=isinstance(loss, MaxMargin),
+        max_margin=isinstance(loss, MaxMargin),
         linear=sigma.linear**2,
         nonlinear=sigma.nonlinear**2,
     )
@@ -335,10 +337,10 @@ def _points(
     log_load = np.where(np.isinf(rank), -np.inf, np.log1p((samples - rank) / rank))
     ridge = np.clip(np.where(given == 0, _SURROGATE, given), _LEAST, _MOST)
     low, high = (0.0, 0.0) if isinstance(loss, Logistic) else loss.slopes
-    at = LearningPoints(
+    points = LearningPoints(
         inverse_features=1 / features,
         samples=samples,
-        ridge=ones if equations.hard else ridge,
+        ridge=ones if equations.max_margin else ridge,
         log_load=log_load,
         power=ones,
         low=low * ones,
@@ -346,7 +348,7 @@ def _points(
         flips=values["flips"],
         information=ones,
         label_noise=zeros,
-        fixed=zeros,
+        nonlinear=zeros,
         weights=np.broadcast_to(weights[:, None], (weights.size, given.size)),
         variances=np.zeros((weights.size, given.size)),
         unit=ones,
@@ -354,37 +356,42 @@ def _points(
         limit=(given == 0) | np.isinf(given),
     )
     if problem.task == "classification":
-        return _of_classes(at, equations.residual, values)
-    return _of_numbers(at, equations, loss, values)
+        return _of_classes(points, equations.residual, values)
+    return _of_numbers(points, equations, loss, values)
 
 
 def _of_classes(
-    at: LearningPoints, residual: bool, values: dict[str, FloatArray]
+    points: LearningPoints, residual: bool, values: dict[str, FloatArray]
 ) -> LearningPoints:
     """Labels ±1, which depend on `noise`/`signal` only.
 
     Labels without information are the limit of labels with little information.
     """
-    signal, p = values["signal"], at.flips
+    signal, p = values["signal"], points.flips
     seen = signal > 0
     noise = np.where(seen, (values["sd0"] / np.where(seen, signal, 1.0)) ** 2, 1 / _UNINFORMED**2)
     k = np.where(p == 0.5, _UNINFORMED, 1 - 2 * p)
-    at = replace(at, information=k, label_noise=noise, limit=at.limit | _uninformative(values))
+    points = replace(
+        points, information=k, label_noise=noise, limit=points.limit | _uninformative(values)
+    )
     if not residual:
-        return at
+        return points
     # the squared loss has E ν y, and E y₁y₂ of labels drawn twice at one input
     power = k * k * (2 / np.pi) / (1 + noise)
     repeated = k * k * (2 / np.pi) * np.arcsin(1 / (1 + noise))
     return replace(
-        at, power=power, variances=(1 - power)[None], fixed=np.maximum(repeated - power, 0.0)
+        points,
+        power=power,
+        variances=(1 - power)[None],
+        nonlinear=np.maximum(repeated - power, 0.0),
     )
 
 
 def _of_numbers(
-    at: LearningPoints, equations: Equations, loss: Loss, values: dict[str, FloatArray]
+    points: LearningPoints, equations: Equations, loss: Loss, values: dict[str, FloatArray]
 ) -> LearningPoints:
     """Labels of regression, rescaled to power one."""
-    signal, weights = values["signal"], at.weights[:, 0]
+    signal, weights = values["signal"], points.weights[:, 0]
     variances = np.stack([values[f"sd{k}"] ** 2 for k in range(weights.size)])
     unit = signal**2 + weights @ variances
     # labels that are all 0 are noise of any size, in outputs of unit 0
@@ -392,23 +399,23 @@ def _of_numbers(
     root, variances = np.sqrt(scale), np.where(unit > 0, variances / scale, 1.0)
     if equations.nonlinear == 0:  # without noise, the target may be recovered exactly
         variances = np.maximum(variances, _NOISELESS)
-    at = replace(at, power=signal**2 / scale, variances=variances, unit=unit)
+    points = replace(points, power=signal**2 / scale, variances=variances, unit=unit)
     if loss.softness:  # quadratic near 0: the slopes scale, else the loss
-        return replace(at, low=at.low / root, high=at.high / root, loss_unit=unit)
-    return replace(at, ridge=at.ridge * root, loss_unit=root)
+        return replace(points, low=points.low / root, high=points.high / root, loss_unit=unit)
+    return replace(points, ridge=points.ridge * root, loss_unit=root)
 
 
 def _check_separability(
-    equations: Equations, loss: Loss, values: dict[str, FloatArray], at: LearningPoints
+    equations: Equations, loss: Loss, values: dict[str, FloatArray], points: LearningPoints
 ) -> None:
     """Raise an error where a margin loss has no minimum."""
-    fraction, inverse_rank, _ = equations.threshold(at)
-    separable = at.samples * fraction * inverse_rank < 1
-    if equations.hard and not separable.all():
+    fraction, inverse_rank, _ = equations.threshold(points)
+    separable = points.samples * fraction * inverse_rank < 1
+    if equations.max_margin and not separable.all():
         raise ValueError(
             "samples_per_dim must be less than N⋆/D = features_per_dim · "
             "doubletrouble.separability(problem) for loss max_margin, got "
-            f"{at.samples[~separable][0]:g} where N⋆/D is "
+            f"{points.samples[~separable][0]:g} where N⋆/D is "
             f"{(1 / (fraction * inverse_rank))[~separable][0]:g}"
         )
     if isinstance(loss, Logistic) and np.any(separable & (values["ridge"] == 0)):

@@ -38,12 +38,12 @@ def excess_overlap(
     shared_noise: bool,
 ) -> FloatArray:
     """q₁₂ - m²/ρ of two members at every point."""
-    at = solution.at
+    points = solution.points
     # features that are infinitely many are their mean: the same for all members
-    f1 = np.where(at.inverse_features == 0, 1.0, shared_features)
+    f1 = np.where(points.inverse_features == 0, 1.0, shared_features)
     f2 = np.broadcast_to(np.asarray(shared_samples, dtype=np.float64), f1.shape)
     excess = np.where(f2 == 0, solution.fluctuation(f1), solution.excess)
-    same = np.full(f1.shape, True) if shared_noise else ~at.noisy
+    same = np.full(f1.shape, True) if shared_noise else ~points.noisy
     for equal in (True, False):
         todo = (f2 > 0) & (same == equal)
         if equal:
@@ -64,31 +64,31 @@ class _Pairs:
     same_labels: bool
     least: FloatArray  # of the excess: what shared features alone give
     most: FloatArray  # the excess of one member with itself
-    strength: FloatArray  # f₂ ψ₂ T(f₁/ψ₁)
-    spare: FloatArray  # 1 - strength
+    noise_gain: FloatArray  # f₂ ψ₂ T(f₁/ψ₁)
+    complement: FloatArray  # 1 - noise_gain
     base: FloatArray  # m²/ρ, or the bias for residuals
-    lossless: BoolArray  # near interpolation, where the equation is one of what labels lose
+    interpolates: BoolArray  # near interpolation, where the equation is one of what labels lose
 
     @classmethod
     def of(
         cls, solution: SolvedPoints, f1: FloatArray, f2: FloatArray, same_labels: bool
     ) -> _Pairs:
-        at, residual = solution.at, solution.equations.residual
-        strength = f2 * at.samples * solution.features.noise(f1)
-        spare, lossless = 1 - strength, np.full(f1.shape, False)
+        points, residual = solution.points, solution.equations.residual
+        noise_gain = f2 * points.samples * solution.features.noise(f1)
+        complement, interpolates = 1 - noise_gain, np.full(f1.shape, False)
         if residual:
-            lossless = (f2 == 1) & (solution.forces.lost < 0.5) & (np.abs(spare) < 0.1)
-            if np.any(lossless):
-                spare = np.where(lossless, solution.spare(f1), spare)
+            interpolates = (f2 == 1) & (solution.forces.missing < 0.5) & (np.abs(complement) < 0.1)
+            if np.any(interpolates):
+                complement = np.where(interpolates, solution.complement(f1), complement)
         return cls(
             solution=solution,
             same_labels=same_labels,
             least=solution.fluctuation(f1),
             most=solution.excess,
-            strength=strength,
-            spare=spare,
+            noise_gain=noise_gain,
+            complement=complement,
             base=solution.bias if residual else solution.q_d,
-            lossless=lossless,
+            interpolates=interpolates,
         )
 
     def root(self) -> FloatArray:
@@ -125,49 +125,52 @@ class _Pairs:
 
     def _start(self) -> FloatArray:
         """The least excess, or for margin losses, whose layers are sharp there, one above it."""
-        solution, at = self.solution, self.solution.at
+        solution, points = self.solution, self.solution.points
         if solution.equations.residual:
             return self.least.copy()
-        bound = self.strength * solution.forces.power / at.samples  # that of equal forces
-        informed = at.information**2 > _UNINFORMED**2 * (1 + at.label_noise)
+        bound = self.noise_gain * solution.forces.power / points.samples  # that of equal forces
+        informed = points.information**2 > _UNINFORMED**2 * (1 + points.label_noise)
         above = np.where(informed, np.minimum(self.most - self.least, bound), 0.0)
         return self.least + _START * np.maximum(above, 0.0)
 
     def _step(self, active: Indices, x: FloatArray) -> FloatArray:
         """The step of Newton's method from an excess x."""
         step = np.empty_like(x)
-        lossless = self.lossless[active]
+        interpolates = self.interpolates[active]
         for part in (True, False):
-            k = np.flatnonzero(lossless == part)
+            k = np.flatnonzero(interpolates == part)
             if not k.size:
                 continue
             i, here = active[k], x[k]
-            step[k] = (self._lossless_step if part else self._plain_step)(i, here)
+            step[k] = (self._interpolating_step if part else self._plain_step)(i, here)
         return step
 
     def _plain_step(self, i: Indices, x: FloatArray) -> FloatArray:
         value, slope = self.solution.equations.labels.product(*self._pair(i, x))
-        gap = self.least[i] + self.strength[i] * value - x
-        return gap / np.maximum(1 - self.strength[i] * slope, 1e-12)
+        gap = self.least[i] + self.noise_gain[i] * value - x
+        return gap / np.maximum(1 - self.noise_gain[i] * slope, 1e-12)
 
-    def _lossless_step(self, i: Indices, x: FloatArray) -> FloatArray:
-        at, pair = self._pair(i, x)
+    def _interpolating_step(self, i: Indices, x: FloatArray) -> FloatArray:
+        points, pair = self._pair(i, x)
         labels = self.solution.equations.labels
         assert isinstance(labels, ResidualLabels)
-        lost, slope = labels.lost_product(at, pair)
-        power = pair.base + pair.intercept**2 + (at.noise_power if self.same_labels else at.fixed)
-        k, spare = self.strength[i], self.spare[i]
-        return (self.least[i] + k * (power - lost) - x * spare) / (spare + k * slope)
+        missing, slope = labels.missing_product(points, pair)
+        power = (
+            pair.base
+            + pair.intercept**2
+            + (points.noise_power if self.same_labels else points.nonlinear)
+        )
+        k, complement = self.noise_gain[i], self.complement[i]
+        return (self.least[i] + k * (power - missing) - x * complement) / (complement + k * slope)
 
     def _pair(self, i: Indices, x: FloatArray) -> tuple[LearningPoints, Pair]:
         solution = self.solution
         every = i.size == self.least.size
-        b = solution.third if solution.equations.residual else 0.0 * self.least
-        return solution.at if every else solution.at.take(i), Pair(
+        return solution.points if every else solution.points.take(i), Pair(
             V=solution.V[i],
             base=self.base[i],
             excess=x,
             own=np.maximum(self.most[i] - x, 0.0),
-            intercept=b[i],
+            intercept=solution.state.intercept[i],
             same_labels=self.same_labels,
         )

@@ -102,8 +102,8 @@ def bootstrap(
     that imaginary parts are derivatives along log y.
     """
     if spectrum.rank == 0:  # the features do not depend on the inputs
-        spare = features - samples
-        point = spectrum.fixed_point(features, samples, spare, ridge)
+        surplus = features - samples
+        point = spectrum.fixed_point(features, samples, surplus, ridge)
         one = np.ones_like(point.tail)
         return BootstrapPoint(point=point, shared_samples=one, residual=one, residual_square=one)
     few = samples * DISTINCT < NO_SAMPLES

@@ -46,10 +46,10 @@ def fixed_points_along(
     Continuation starts at the real ridge |ridges[0]|, and is fastest if each ridge is close to the
     one before.
     """
-    spare = features - samples
-    sizes = Sizes.of(features, samples, spare)
+    surplus = features - samples
+    sizes = Sizes.of(features, samples, surplus)
     here: Numbers = np.abs(ridges[0])
-    y: Numbers = spectrum.inverse_ridge(spectrum.solve(features, samples, spare, here)) + 0j
+    y: Numbers = spectrum.inverse_ridge(spectrum.solve(features, samples, surplus, here)) + 0j
     for ridge in ridges:
         y = _continued(spectrum, sizes, y, here, ridge, _pieces(here, ridge))
         here = ridge

@@ -33,7 +33,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from doubletrouble._numerics import limit_value
+from doubletrouble._numerics import Points, limit_value
 from doubletrouble.ensembles import (
     CrossTerms,
     EnsembleLike,
@@ -49,7 +49,6 @@ from doubletrouble.errors import ConvergenceError
 from doubletrouble.losses import MEASURES, VOTE_MEASURES, Measure, measure_name
 from doubletrouble.parameters import (
     FloatArray,
-    Indices,
     Numbers,
     Parts,
     Value,
@@ -487,7 +486,7 @@ def combine(
 
 
 @dataclass(slots=True, kw_only=True)
-class Inputs(Amplitudes):
+class Inputs(Amplitudes, Points):
     """A problem and an ensemble as numbers, or as a block of points."""
 
     features: FloatArray  # P/D, or P for a measured spectrum
@@ -507,9 +506,9 @@ class Inputs(Amplitudes):
         whole, error = _exact_product(self.samples, numerator)
         again, rest = _exact_product(part, denominator)
         left = np.where(denominator < 1e15, (whole - again) + (error - rest), 0.0)
-        spare = (self.features - part) - left / denominator
+        surplus = (self.features - part) - left / denominator
         # a difference below the rounding of P, N and K counts as P = m
-        return part, np.where(np.abs(spare) <= 2.5e-16 * part, 0.0, spare)
+        return part, np.where(np.abs(surplus) <= 2.5e-16 * part, 0.0, surplus)
 
     def flattened(self) -> tuple[Inputs, tuple[int, ...]]:
         """The inputs as arrays of one length, and the shape of the points.
@@ -522,11 +521,6 @@ class Inputs(Amplitudes):
             if np.ndim(value) or name not in _SHARES:
                 values[name] = np.broadcast_to(value, shape).reshape(-1)
         return Inputs(**values), shape
-
-    def take(self, index: Indices) -> Inputs:
-        """Some of the points of flattened inputs."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Inputs(**{k: v[index] if np.ndim(v) else v for k, v in values.items()})
 
 
 _SHARES = ("share_numerator", "share_denominator", "shared_samples", "shared_features")
@@ -671,10 +665,10 @@ def member_fixed_point(
         bag = bootstrap(spectrum, at.features, at.samples, r)
         return bag.point, bag.shared_samples
     if scheme.sample_share is Scheme.sample_share:  # all of the data
-        samples, spare = at.samples, at.features - at.samples
+        samples, surplus = at.samples, at.features - at.samples
     else:
-        samples, spare = at.member_samples()
-    return spectrum.fixed_point(at.features, samples, spare, r), at.shared_samples
+        samples, surplus = at.member_samples()
+    return spectrum.fixed_point(at.features, samples, surplus, r), at.shared_samples
 
 
 def ensemble_parts(

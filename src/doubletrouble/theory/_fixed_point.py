@@ -36,7 +36,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from doubletrouble._numerics import bisected, crossings
+from doubletrouble._numerics import Points, bisected, crossings
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import BoolArray, FloatArray, Indices, IntArray, Numbers, Value
 from doubletrouble.problems import Member, Problem, SpectralProblem
@@ -50,7 +50,7 @@ _TINY_RIDGE = 1e-305  # below this y of a saturated learner overflows
 
 
 @dataclass(slots=True, kw_only=True)
-class FixedPoint:
+class FixedPoint(Points):
     """The solution of (*) for a learner; also for complex ridges."""
 
     features: Value  # P
@@ -146,10 +146,6 @@ class FixedPoint:
         e_P, e_N = self.gap_per_feature, self.gap_per_sample
         return self.moved(spectrum, step, y=1.0, unused_features=-e_P, unused_samples=-e_N)
 
-    def take(self, index: Indices) -> FixedPoint:
-        """The fixed points of some of several learners."""
-        return FixedPoint(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
-
     def reshape(self, shape: tuple[int, ...]) -> FixedPoint:
         """The same with another shape of the points."""
         values = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
@@ -215,7 +211,7 @@ def _balance_sums(count: Sum, weigh: Sum, one: tuple[Numbers, Numbers]) -> _Bala
 
 
 @dataclass(slots=True)
-class Sizes:
+class Sizes(Points):
     """The smaller and the bigger of P and N, on which the unused fractions depend."""
 
     small: FloatArray
@@ -225,20 +221,16 @@ class Sizes:
     square: FloatArray  # gap²
 
     @classmethod
-    def of(cls, features: FloatArray, samples: FloatArray, spare: FloatArray) -> Sizes:
-        """Sort the two sizes; `spare` is P - N, to full precision where they are close."""
+    def of(cls, features: FloatArray, samples: FloatArray, surplus: FloatArray) -> Sizes:
+        """Sort the two sizes; `surplus` is P - N, to full precision where they are close."""
         small, big = np.minimum(features, samples), np.maximum(features, samples)
-        gap = np.fmin(np.abs(spare) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
+        gap = np.fmin(np.abs(surplus) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
         return cls(small, big, 2 * small / big, gap, gap * gap)
 
     def unused(self, twice_ry: Numbers) -> tuple[Numbers, Numbers]:
         """The unused fractions of the smaller and of the bigger size, given 2 r y."""
         twice = self.gap + np.sqrt(self.square + self.twice_ratio * twice_ry)
         return twice_ry / (twice + TINIEST), 0.5 * twice  # TINIEST: 0/0 at P = N, r = 0 is 0
-
-    def take(self, index: Indices) -> Sizes:
-        """Some of several points."""
-        return Sizes(*(np.asarray(getattr(self, f.name))[index] for f in fields(self)))
 
 
 class Spectrum:
@@ -260,8 +252,10 @@ class Spectrum:
         """The inverse of `scaled_ridge`."""
         return ridge * self.scale * (samples if self.ridge_falls_with_samples else self.scale)
 
-    def solve(self, features: Value, samples: Value, spare: Value, ridge: FloatArray) -> FixedPoint:
-        """Solve (*) at ridge r; `spare` is P - N."""
+    def solve(
+        self, features: Value, samples: Value, surplus: Value, ridge: FloatArray
+    ) -> FixedPoint:
+        """Solve (*) at ridge r; `surplus` is P - N."""
         raise NotImplementedError
 
     def at_ridge_of_time(
@@ -318,18 +312,22 @@ class Spectrum:
         return np.asarray(self.saturated(features, samples) & (ridge < _TINY_RIDGE))
 
     def fixed_point(
-        self, features: FloatArray, samples: FloatArray, spare: FloatArray, ridge: FloatArray
+        self,
+        features: FloatArray,
+        samples: FloatArray,
+        surplus: FloatArray,
+        ridge: FloatArray,
     ) -> FixedPoint:
-        """Solve (*) at ridge r, limits included; `spare` is P - N."""
+        """Solve (*) at ridge r, limits included; `surplus` is P - N."""
         high, empty = ridge > 1 / _VANISHING, samples < NO_SAMPLES
         limit = high | empty
         if self.rank < math.inf:
             low = self.complete(features, samples, ridge)
             ridge, limit = np.where(low, _VANISHING, ridge), limit | low
         if not limit.any():
-            return self.solve(features, samples, spare, ridge)
+            return self.solve(features, samples, surplus, ridge)
         ridge = np.where(high, 1 / _VANISHING, ridge)
-        point = self.solve(features, np.where(empty, _VANISHING, samples), spare, ridge)
+        point = self.solve(features, np.where(empty, _VANISHING, samples), surplus, ridge)
         return replace(point, limit=limit)
 
 
@@ -374,7 +372,9 @@ class IsotropicSpectrum(Spectrum):
         values: Iterable[Numbers] = formula(np.asarray, np.asarray, *pairs)
         return values
 
-    def solve(self, features: Value, samples: Value, spare: Value, ridge: FloatArray) -> FixedPoint:
+    def solve(
+        self, features: Value, samples: Value, surplus: Value, ridge: FloatArray
+    ) -> FixedPoint:
         """Solve (*) for one level of multiplicity one, vectorized and branch-free.
 
         Multiplying (*) by 1 + l y gives, divided by `small`,
@@ -387,7 +387,7 @@ class IsotropicSpectrum(Spectrum):
         level, tail = self._level, self.tail
         # as in `Sizes`, inline for speed
         small, big = np.minimum(features, samples), np.maximum(features, samples)
-        gap = np.fmin(np.abs(spare) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
+        gap = np.fmin(np.abs(surplus) / big, 1.0)  # fmin turns inf/inf, the kernel limit, into 1
         twice_ratio, square = 2 * small / big, gap * gap
         twice_ridge, inverse_small = 2 * ridge, 1 / small
         excess = (1 - small) * inverse_small * level
@@ -587,16 +587,18 @@ class MeasuredSpectrum(Spectrum):
         # features are divided by √P: the rate does not depend on their number
         return self.scaled_ridge(np.divide(1, time), samples)
 
-    def solve(self, features: Value, samples: Value, spare: Value, ridge: FloatArray) -> FixedPoint:
+    def solve(
+        self, features: Value, samples: Value, surplus: Value, ridge: FloatArray
+    ) -> FixedPoint:
         """Solve (*) for a list of levels with multiplicities; they are the first axis.
 
         For a mode with l y > 1, L is written 1 - (1 - L) and the one is moved to the right-hand
         side, where counting is exact: no digits are lost for saturated spectra.
         """
-        shape = np.broadcast_shapes(*map(np.shape, (features, samples, spare, ridge)))
+        shape = np.broadcast_shapes(*map(np.shape, (features, samples, surplus, ridge)))
         features, samples = (np.broadcast_to(v, shape).reshape(-1) for v in (features, samples))
-        spare, ridge = (np.broadcast_to(v, shape).reshape(-1) for v in (spare, ridge))
-        sizes = Sizes.of(features, samples, spare)
+        surplus, ridge = (np.broadcast_to(v, shape).reshape(-1) for v in (surplus, ridge))
+        sizes = Sizes.of(features, samples, surplus)
 
         def excess(log_y: FloatArray, points: Sizes, ridge: FloatArray) -> FloatArray:
             y = np.exp(log_y)
@@ -657,8 +659,8 @@ class MeasuredSpectrum(Spectrum):
         For long lists it is the solution for fewer levels instead.
         """
         if self.cost > 4 * _ROUGH and self._top > 0:
-            spare = sizes.gap * sizes.big
-            point = self._rough.solve(sizes.small, sizes.big, -spare, ridge)
+            surplus = sizes.gap * sizes.big
+            point = self._rough.solve(sizes.small, sizes.big, -surplus, ridge)
             return np.log(self._rough.inverse_ridge(point)), 1.0
         low, high = float(bracket[0].min()), float(bracket[1].max())
         nodes = np.linspace(low, high, min(_NODES, 32 + sizes.small.size))

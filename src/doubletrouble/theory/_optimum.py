@@ -257,7 +257,7 @@ def _risk(
 ) -> tuple[FloatArray, FloatArray]:
     """The test error at ridge r, and its derivative by the ridge up to a positive factor."""
     at = at.take(index)
-    samples, spare = at.member_samples()
+    samples, surplus = at.member_samples()
     samples = np.where(samples < NO_SAMPLES, 1.0, samples)
     distinct = samples * (DISTINCT if scheme.with_replacement else 1.0)
     saturated = spectrum.saturated(at.features, distinct)
@@ -268,7 +268,7 @@ def _risk(
         point = replace(bag.point, limit=np.zeros(step.shape, dtype=bool))
         g = bag.shared_samples
     else:
-        point, g = spectrum.solve(at.features, samples, spare, ridge), at.shared_samples
+        point, g = spectrum.solve(at.features, samples, surplus, ridge), at.shared_samples
         point = point.stepped(spectrum, _step(point, at))
     risk = _total(at, member_terms(point, spectrum, at.shared_features, g))
     slope = -risk.imag / _STEP
@@ -361,10 +361,10 @@ def moved_member_terms(
 
     With each comes its step: imaginary parts are derivatives times the step.
     """
-    samples, spare = at.member_samples()
+    samples, surplus = at.member_samples()
     ridge = spectrum.scaled_ridge(at.ridge, at.samples)
-    point = spectrum.fixed_point(at.features, samples, spare, ridge)
-    by_P, by_N = _moves(point, spare, float(spectrum.ridge_falls_with_samples))
+    point = spectrum.fixed_point(at.features, samples, surplus, ridge)
+    by_P, by_N = _moves(point, surplus, float(spectrum.ridge_falls_with_samples))
     moved = {}
     for name, moves in (("by_n_samples", by_N), ("by_n_features", by_P)):
         there, joint, step = _moved(spectrum, point, moves)
@@ -401,13 +401,13 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     }
 
 
-def _moves(point: FixedPoint, spare: FloatArray, falls: float) -> tuple[_Moves, _Moves]:
+def _moves(point: FixedPoint, surplus: FloatArray, falls: float) -> tuple[_Moves, _Moves]:
     """The derivatives above, by log P and by log N; `falls` is κ."""
     A, B = point.unused_features, point.unused_samples
     e_P, e_N, Q_N = point.gap_per_feature, point.gap_per_sample, point.second_per_sample
     z_N = e_N + Q_N
     z_P = np.where(e_N > 0, e_P / e_N, 0.0) * z_N
-    g = e_N * np.where(np.isinf(point.features), 1.0, spare / point.features)
+    g = e_N * np.where(np.isinf(point.features), 1.0, surplus / point.features)
     J = point.joint
     peak = J == 0  # P = N, no ridge: with more of either, the other one is the smaller size
     J = np.where(peak, 1.0, J)
