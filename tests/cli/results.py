@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from doubletrouble._display import Shown
 from doubletrouble.cli import main
 
 Capture = pytest.CaptureFixture[str]
@@ -29,6 +30,17 @@ def json_result(words: str | list[str], capsys: Capture) -> dict[str, Any]:
     assert error == ""
     result: dict[str, Any] = json.loads(out, parse_constant=lambda name: pytest.fail(name))
     return result
+
+
+def check_forms(words: str, result: Shown, capsys: Capture) -> None:
+    """A command prints the text of a result, its JSON, and its table as CSV."""
+    for form, expected in (
+        ("", str(result)),
+        ("--json", result.to_json()),
+        ("--csv", result.to_frame().to_csv(index=False, lineterminator="\n").rstrip("\n")),
+    ):
+        assert main([*words.split(), *form.split()]) == 0
+        assert capsys.readouterr() == (f"{expected}\n", ""), f"{words} {form}"
 
 
 def parts_of(words: str | list[str], capsys: Capture) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """decompose: the numbers of the library, from predictions in a file."""
 
-import json
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +8,7 @@ import pytest
 
 from doubletrouble.learners import decompose_predictions
 from doubletrouble.parameters import FloatArray
-from tests.cli.results import Capture, check_errors, csv_rows, error_message, json_result, lines
+from tests.cli.results import Capture, check_errors, check_forms, error_message, lines
 from tests.learners.random_effects import Effects
 
 
@@ -17,37 +16,14 @@ def predictions() -> FloatArray:
     return Effects().draw((6, 2, 4, 20), np.random.default_rng(0))
 
 
-def named(row: dict[str, str]) -> str:
-    """The part of a row, or the number of members."""
-    return row["part"] or f"K={float(row['n_members']):g}"
-
-
-def test_json_has_the_numbers_of_the_library(tmp_path: Path, capsys: Capture) -> None:
+def test_every_form_is_that_of_the_library(tmp_path: Path, capsys: Capture) -> None:
     f, y = predictions(), np.linspace(-1, 1, 20)
     np.save(tmp_path / "f.npy", f)
     np.save(tmp_path / "y.npy", y)
-    files = [str(tmp_path / "f.npy"), "--y-test", str(tmp_path / "y.npy")]
-    words = [*files, "--label-noise", "0.5", "--confidence", "0.8", "--fresh", "-K", "3,inf"]
-    result = json_result(["decompose", *words], capsys)
+    files = f"{tmp_path / 'f.npy'} --y-test {tmp_path / 'y.npy'}"
     expected = decompose_predictions(f, y_test=y, label_noise=0.5, crossed=False, confidence=0.8)
-    own = json.loads(expected.to_json())
-    assert {k: v for k, v in result.items() if k != "averaged"} == {
-        k: v for k, v in own.items() if k != "averaged"
-    }
-    assert [row["n_members"] for row in result["averaged"]] == [3, "inf"]
-    rows = {named(row): row for row in csv_rows(["decompose", *words], capsys)}
-    error = expected.error()
-    parts = {
-        **error.parts,
-        "total": error.total,
-        "K=3": expected.error(3).total,
-        "K=inf": expected.error(np.inf).total,
-    }
-    assert rows.keys() == parts.keys()
-    for name, part in parts.items():
-        numbers = (part.value, part.standard_error, *part.confidence_interval(0.8))
-        ends = ("error", "error_standard_error", "error_low", "error_high")
-        assert tuple(float(rows[name][end]) for end in ends) == numbers
+    words = f"decompose {files} --label-noise 0.5 --confidence 0.8 --fresh"
+    check_forms(words, expected, capsys)
 
 
 @pytest.mark.parametrize("measure", ["log", "zero_one"])
@@ -59,16 +35,11 @@ def test_losses_of_classes_are_those_of_the_library(
     y = rng.integers(3, size=20)
     np.savez(tmp_path / "f.npz", predictions=f, y_test=y)
     words = f"decompose {tmp_path / 'f.npz'} --measure {measure}"
-    rows = {named(row): float(row["error"]) for row in csv_rows(words, capsys)}
-    expected = decompose_predictions(f, y_test=y, measure=measure)
-    parts = {name: part.value for name, part in expected.error().parts.items()}
-    totals = {f"K={K:g}": expected.error(K).total.value for K in (1, np.inf)}
-    assert rows == parts | {"total": expected.error().total.value} | totals
+    check_forms(words, decompose_predictions(f, y_test=y, measure=measure), capsys)
     title = {"log": "Cross-entropy", "zero_one": "Error rate"}[measure]
     assert lines(words, capsys)[0].startswith(title)
     check_errors(
         [
-            (f"{words} --n-members 5", "ensemble must"),
             (f"{words} --label-noise 1", "label_noise must"),
             (f"decompose {tmp_path / 'f.npz'} --measure hinge", "measure must be one of"),
         ],
@@ -86,10 +57,8 @@ def test_without_targets_there_is_no_ensemble(tmp_path: Path, capsys: Capture) -
 def test_archive_has_predictions_truth_and_labels(tmp_path: Path, capsys: Capture) -> None:
     f, y = predictions(), np.linspace(-1, 1, 20)
     np.savez(tmp_path / "f.npz", predictions=f, truth=y, y_test=y + 1)
-    rows = csv_rows(f"decompose {tmp_path / 'f.npz'}", capsys)
     expected = decompose_predictions(f, truth=y, y_test=y + 1)
-    assert [named(row) for row in rows][-3:] == ["K=1", "K=5", "K=inf"]
-    assert float(rows[-2]["error"]) == expected.error(5).total.value
+    check_forms(f"decompose {tmp_path / 'f.npz'}", expected, capsys)
 
 
 def test_files_without_predictions_are_an_error(tmp_path: Path, capsys: Capture) -> None:
@@ -111,7 +80,6 @@ def test_files_without_predictions_are_an_error(tmp_path: Path, capsys: Capture)
         (f"decompose {tmp_path / 'f.npz'}", "file must have an array 'predictions', got other"),
         (f"decompose {file} --truth {tmp_path / 'f.npz'}", "truth must"),
         (f"decompose {text}", "predictions must"),
-        (f"decompose {file} --n-members 0", "n_members must"),
         (f"decompose {file} --confidence 2", "confidence must"),
     ]
     check_errors(cases, capsys)

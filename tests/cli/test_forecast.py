@@ -10,7 +10,6 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli import main
-from doubletrouble.results import Forecast
 from tests.cli.results import CalledError, Capture, check_errors, csv_rows, json_result, lines, stop
 
 
@@ -40,23 +39,24 @@ def test_every_form_has_the_numbers_of_the_library(
     expected = f.error(n_features=[[30], [60]], ridge=1e-3, ensemble=1, n_samples=[60, 120])
     words = f"forecast {file} --quiet --target y --one-hot city"
     grid = f"{words} --n-features 30,60 --n-samples 60,120"
-    found, rows = json_result(grid, capsys), csv_rows(grid, capsys)
-    settings = [(row["n_features"], row["n_samples"]) for row in found["errors"]]
+    found, rows = json_result(grid, capsys)["points"], csv_rows(grid, capsys)
+    settings = [(row["n_features"], row["n_samples"]) for row in found]
     assert settings == [(30, 60), (30, 120), (60, 60), (60, 120)]
     for name, part in (*expected.parts.items(), ("total", expected.total)):
         for suffix, numbers in (("", part.value), ("_standard_error", part.standard_error)):
-            column = [row[f"{name}{suffix}"] for row in found["errors"]]
+            column = [row[f"{name}{suffix}"] for row in found]
             np.testing.assert_allclose(column, np.ravel(numbers), rtol=1e-9)
             assert column == [float(row[f"{name}{suffix}"]) for row in rows]
-    marks = [row.get("status") == "extrapolated" for row in found["errors"]]
+    marks = [row.get("status") == "extrapolated" for row in found]
     assert marks == np.ravel(expected.extrapolated).tolist()
-    assert {row["ridge"] for row in found["errors"]} == {1e-3}
-    document = found["forecast"]
+    document = json_result(words, capsys)
     assert [check["check"] for check in document["checks"]] == list(f.checks)
     assert document["noise"]["estimate"] == pytest.approx(f.noise.estimate)
     assert document["best_ridge"] == pytest.approx(f.best_ridge())
-    assert found["advice"] is None
     assert [note.split()[0] for note in document["notes"]] == ["Columns", "Errors"]
+    text = "\n".join(lines(words, capsys))
+    assert text.startswith(str(f).partition("\nChecks")[0])
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_all_columns_that_are_not_numbers_are_refused_at_once(
@@ -77,58 +77,52 @@ def test_all_columns_that_are_not_numbers_are_refused_at_once(
         "or encode classes with --one-hot 'city,when'"
     )
     check_errors([(words, message)], capsys)
-    found = json_result(f"{words} --drop a,name --drop when --one-hot city --n-features 9", capsys)
-    assert found["forecast"]["dim"] == 4
+    found = json_result(f"{words} --drop a,name --drop when --one-hot city", capsys)
+    assert found["dim"] == 4
 
 
 def test_row_numbers_and_constants_are_left_out_with_a_note(
     table: pd.DataFrame, file: Path, capsys: Capture
 ) -> None:
     table.drop(columns="city").assign(d=1.0).to_csv(file)  # with the index
-    words = f"forecast {file} --quiet --target y --n-features 9"
+    words = f"forecast {file} --quiet --target y"
     found = json_result(words, capsys)
-    assert found["forecast"]["dim"] == 3
-    assert found["forecast"]["notes"][0] == (
+    assert found["dim"] == 3
+    assert found["notes"][0] == (
         "Columns are left out unless --keep names them: 'Unnamed: 0' (numbers the rows), "
         "'d' (constant)."
     )
     kept = json_result([*words.split(), "--keep", "Unnamed: 0"], capsys)
-    assert kept["forecast"]["dim"] == 4
+    assert kept["dim"] == 4
 
 
 @pytest.mark.parametrize("targets", ["--target y,c", "--target y --target c"])
 def test_several_targets_are_the_columns_of_y(
     table: pd.DataFrame, file: Path, capsys: Capture, targets: str
 ) -> None:
-    found = json_result(f"forecast {file} --quiet {targets} --drop city --n-features 30", capsys)
+    words = f"forecast {file} --quiet {targets} --drop city"
+    found = json_result(f"{words} --n-features 30", capsys)
     X = table[["a", "b"]]
     f = dt.forecast(X, table[["y", "c"]])
-    total = found["errors"][0]["total"]
+    total = found["parts"][-1]["error"]
     assert total == pytest.approx(f.error(n_features=30, ridge=1e-3).total.value, rel=1e-9)
-    assert found["target"] == "y, c"
+    note = "Errors are in squared units of 'y', 'c', summed."
+    assert json_result(words, capsys)["notes"][-1] == note
 
 
-def test_one_model_has_advice_and_none_a_table_of_widths(
-    table: pd.DataFrame, file: Path, capsys: Capture
-) -> None:
-    words = f"forecast {file} --quiet --target y --one-hot city"
+def test_advice_is_on_one_model(table: pd.DataFrame, file: Path, capsys: Capture) -> None:
     f = dt.forecast(inputs(table), table["y"])
     advice = f.advise(n_features=40, ridge=0.01, ensemble=2, budget=300, cost="training")
-    one = f"{words} --n-features 40 --ridge 0.01 -K 2 --budget 300 --cost training"
-    assert json_result(one, capsys)["advice"] == json.loads(advice.to_json())
-    text = "\n".join(lines(one, capsys))
-    assert text.endswith(str(advice))
-    assert text.startswith(str(f).partition("\nChecks")[0])
-    assert "Squared error at P = 40, λ = 0.01, K = 2, N = 60" in text
-    assert max(map(len, text.splitlines())) <= 80
-    widths = [row["n_features"] for row in csv_rows(words, capsys)]
-    assert [float(width) for width in widths] == [6, 18, 60, 180, 600]
+    words = f"forecast {file} --quiet --target y --one-hot city --n-features 40 --ridge 0.01 -K 2"
+    words += " --advise --budget 300 --cost training"
+    assert json_result(words, capsys) == json.loads(advice.to_json())
+    assert "\n".join(lines(words, capsys)) == str(advice)
 
 
 def test_options_are_forwarded(
     table: pd.DataFrame, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("doubletrouble.cli._forecast.find_forecast", stop)
+    monkeypatch.setattr("doubletrouble.forecasting.forecast", stop)
     table.assign(site=np.arange(60) // 2).to_parquet(file.with_suffix(".parquet"))
     words = [
         *["forecast", str(file.with_suffix(".parquet")), "--target", "y", "--drop", "city"],
@@ -158,25 +152,8 @@ def test_repeated_rows_are_noted(table: pd.DataFrame, file: Path, capsys: Captur
     pd.concat([table, table[:5]]).to_csv(file, index=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        words = f"forecast {file} --quiet --target y --drop city --n-features 20"
-        found = json_result(words, capsys)
-    assert found["forecast"]["notes"][0].startswith("5 rows of X are repeated")
-
-
-def test_chart_is_along_the_ranges_or_the_width(
-    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    monkeypatch.setattr(Forecast, "plot", stop)
-    words = f"forecast {file} --quiet --target y --drop city --chart chart.svg"
-    for options, names in {
-        "": ["ridge", "n_samples"],  # along the default widths of `plot`
-        "--n-features 20 -K 5": ["ridge", "n_samples", "ensemble"],
-        "--n-features 20,30": ["n_features", "ridge", "n_samples"],
-        "--ridge 0.1,1": ["n_features", "ridge", "n_samples"],
-    }.items():
-        with pytest.raises(CalledError) as called:
-            main(f"{words} {options}".split())
-        assert list(called.value.args[-1]) == names, options
+        found = json_result(f"forecast {file} --quiet --target y --drop city", capsys)
+    assert found["notes"][0].startswith("5 rows of X are repeated")
 
 
 @pytest.mark.parametrize("options", ["", "--ridge 0.01,0.1"])
@@ -221,9 +198,10 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
         (f"{words} --n-members 0", "n_members must"),
         (f"{words} --noise -1", "noise must"),
         (f"{words} --activation gelo", "activation must"),
-        (f"{words} --budget 100", "budget must be left out for several models"),
-        (f"{words} --n-features 9 --budget 0", "budget must"),
-        (f"{words} --n-features 9 --cost money", "cost must"),
+        (f"{words} --n-features 9 --budget 100", "budget must be left out without advise"),
+        (f"{words} --n-features 9,10 --advise", "n_features must be one number with advise"),
+        (f"{words} --n-features 9 --advise --budget 0", "budget must"),
+        (f"{words} --n-features 9 --advise --cost money", "cost must"),
         (f"{words} --confidence 2", "confidence must"),
         (f"{words} --seed -1", "seed must"),
         (f"{words} --chart chart.txt", "chart must"),

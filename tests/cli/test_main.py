@@ -46,7 +46,7 @@ def test_debug_shows_the_traceback(capsys: Capture) -> None:
     cases = {
         "--debug exact --ridge x": "ridge must",
         "exact --ridge x --debug": "ridge must",
-        "sweep run none.toml --debug": "FileNotFoundError",
+        "decompose none.npy --debug": "FileNotFoundError",
     }
     for words, name in cases.items():
         assert main(words.split()) == 2

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,133 +15,86 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.cli import main
-from doubletrouble.ensembles import named_ensemble
 from doubletrouble.networks import LazyCurve
+from doubletrouble.results import Simulation
 from doubletrouble.runs import Store
-from tests.cli.results import Capture, check_errors, csv_rows, error_message, json_result, lines
+from tests.cli.results import (
+    Capture,
+    check_errors,
+    check_forms,
+    error_message,
+    json_result,
+    lines,
+)
 from tests.networks.literal import small_data
 from tests.runs.work import AtOnce
 
 pytestmark = pytest.mark.xdist_group("processes")
 
 SMALL = "simulate --dim 12 --n-data 3 --n-init 2 --quiet"
+OF_SMALL: dict[str, Any] = {"dim": 12, "n_data": 3, "n_init": 2, "progress": False}
 
 
-def test_a_curve_is_one_simulation(capsys: Capture) -> None:
-    words = "--features-per-dim 0.5,2 --ridge 0.1,1 --n-members 2,inf --scheme ensemble,divide"
-    rows = json_result(f"{SMALL} {words} --seed 3", capsys)["errors"]
-    run = dt.simulate(
-        dt.Problem(features_per_dim=[[0.5], [2.0]], ridge=[0.1, 1.0]),
-        dim=12,
-        n_data=3,
-        n_init=2,
-        seed=3,
-        ensembles=[dt.Divide(2), dt.Divide(math.inf)],
-    )
-    keys = ("features_per_dim", "ridge", "n_members", "scheme", "part")
-    parts = ("noise", "initialization", "sampling", "bias", "bayes", "total")
-    points = product((0.5, 2.0), (0.1, 1.0), (2, "inf"), ("ensemble", "divide"), parts)
-    assert [tuple(row[key] for key in keys) for row in rows] == list(points)
-    for row in rows:
-        at = (0.5, 2.0).index(row["features_per_dim"]), (0.1, 1.0).index(row["ridge"])
-        ensemble, part = named_ensemble(row["scheme"], float(row["n_members"])), row["part"]
-        result = getattr(run.error(ensemble), part)
-        theory = getattr(dt.exact_error(run.problem, ensemble), part)
-        expected = (result.value, result.standard_error, theory, result.z_score(theory))
-        numbers = [float(row[name]) for name in ("error", "error_standard_error", "theory", "z")]
-        assert numbers == [float(np.broadcast_to(v, (2, 2))[at]) for v in expected]
+def simulated(problem: dt.Problem, *ensembles: dt.Scheme, **options: Any) -> Simulation:
+    return dt.simulate(problem, ensembles=ensembles, **{**OF_SMALL, **options})
+
+
+def test_every_form_is_the_comparison_of_the_library(capsys: Capture) -> None:
+    words = "--features-per-dim 0.5,2 --ridge 0.1,1 --n-members 2,inf --seed 3"
+    members = np.array([2.0, math.inf])
+    problem = dt.Problem(features_per_dim=[[[0.5]], [[2.0]]], ridge=[[[0.1], [1.0]]])
+    run = simulated(problem, seed=3)
+    expected = run.compare(dt.exact_error(run.problem, members), members)
+    check_forms(f"{SMALL} {words}", expected, capsys)
+    check_forms(f"{SMALL} {words} --no-theory", run.error(members), capsys)
 
 
 def test_every_option_reaches_the_library(capsys: Capture) -> None:
     words = (
         "--samples-per-dim 0.5 --noise 0.3 --activation erf --dtype float32 --ridge 1 "
-        "--test sample --no-center --n-members 1"
+        "--test sample --no-center"
     )
-    result = json_result(f"{SMALL} {words}", capsys)
-    run = dt.simulate(
-        dt.Problem(samples_per_dim=0.5, noise=0.3, activation="erf", ridge=1.0),
-        dim=12,
-        n_data=3,
-        n_init=2,
-        dtype="float32",
-        test="sample",
-        center=False,
-    )
-    assert result["errors"][-1]["error"] == run.error(1).total.value
-    settings = {"dim": 12, "model": "features", "n_data": 3, "n_init": 2, "center": False}
-    assert result["parameters"].items() >= (settings | {"test": "sample", "n_members": 1}).items()
-    kernel = json_result(f"{SMALL} --features-per-dim inf --model kernel --n-members 1", capsys)
-    assert kernel["parameters"]["features_per_dim"] == "inf"
+    problem = dt.Problem(samples_per_dim=0.5, noise=0.3, activation="erf", ridge=1.0)
+    run = simulated(problem, dtype="float32", test="sample", center=False)
+    check_forms(f"{SMALL} {words}", run.compare(dt.exact_error(run.problem)), capsys)
+    kernel = json_result(f"{SMALL} --features-per-dim inf --model kernel", capsys)
+    assert (kernel["problem"]["features_per_dim"], kernel["model"]) == ("inf", "kernel")
+    by_snr = json_result(f"{SMALL} --signal 2 --snr 4", capsys)
+    assert by_snr == json_result(f"{SMALL} --signal 2 --noise 0.5", capsys)
 
 
 def test_members_may_draw_samples_or_features(capsys: Capture) -> None:
-    words = "--scheme ensemble,subsample,feature_bank --fraction 0.51 --bank-per-dim 4 --ridge 0.1"
-    result = json_result(f"{SMALL} {words} --n-members 2", capsys)
     given = {
-        "ensemble": dt.Ensemble(2),
-        "subsample": dt.Subsample(2, fraction=0.51),
-        "feature_bank": dt.FeatureBank(2, bank_per_dim=4.0),
+        "subsample --fraction 0.51": dt.Subsample(2, fraction=0.51),
+        "feature_bank --bank-per-dim 4": dt.FeatureBank(2, bank_per_dim=4.0),
     }
-    run = dt.simulate(
-        dt.Problem(ridge=0.1), dim=12, n_data=3, n_init=2, ensembles=list(given.values())[1:]
-    )
-    assert result["parameters"]["fraction"] == 0.5  # as it is realized
-    for scheme, ensemble in given.items():
-        rows = {row["part"]: row for row in result["errors"] if row["scheme"] == scheme}
-        assert list(rows)[-1] == "total"
-        assert ("resampling" in rows) == (scheme != "ensemble")
-        theory, error = dt.exact_error(run.problem, run.realized(ensemble)), run.error(ensemble)
-        for part, row in rows.items():
-            assert row["error"] == getattr(error, part).value
-            assert row["theory"] == pytest.approx(getattr(theory, part), rel=1e-12)
-
-
-def test_signal_to_noise_ratio_replaces_the_noise(capsys: Capture) -> None:
-    words = f"{SMALL} --n-members 1 --signal 2"
-    result = json_result(f"{words} --snr 4", capsys)
-    assert result["errors"] == json_result(f"{words} --noise 0.5", capsys)["errors"]
-    assert (result["parameters"]["snr"], result["parameters"]["noise"]) == (4.0, 0.5)
+    for words, ensemble in given.items():
+        run = simulated(dt.Problem(ridge=0.1), ensemble)
+        theory = dt.exact_error(run.problem, run.realized(ensemble))
+        words = f"{SMALL} --ridge 0.1 --n-members 2 --scheme {words}"
+        check_forms(words, run.compare(theory, ensemble), capsys)
 
 
 def test_training_may_stop_at_times(capsys: Capture) -> None:
     words = "--features-per-dim 0.5,2 --ridge 0 --n-members 1,inf --times 0,1,inf"
-    rows = json_result(f"{SMALL} {words}", capsys)["errors"]
-    run = dt.simulate(
-        dt.Problem(features_per_dim=[0.5, 2.0], ridge=0.0),
-        dim=12,
-        n_data=3,
-        n_init=2,
-        times=[0.0, 1.0, math.inf],
-    )
-    assert len(rows) == 2 * 3 * 2 * 6
-    totals = [row for row in rows if row["part"] == "total" and row["n_members"] == "inf"]
-    assert [float(row["time"]) for row in totals] == [0.0, 1.0, math.inf] * 2
+    problem = dt.Problem(features_per_dim=[[0.5], [2.0]], ridge=0.0)
+    run = simulated(problem, times=[0.0, 1.0, math.inf])
     assert run.times is not None
-    theory = dt.gradient_flow(run.problem, run.times, math.inf).total
-    assert [row["theory"] for row in totals] == pytest.approx(np.ravel(theory), rel=1e-12)
-    assert [row["error"] for row in totals] == np.ravel(run.error(math.inf).total.value).tolist()
-    one = json_result(f"{SMALL} --n-members 1 --times 1", capsys)
-    assert one["parameters"]["time"] == 1.0
-    assert one["parameters"]["ridge"] == dt.Problem().ridge
+    members = np.array([[1.0], [math.inf]])
+    expected = run.compare(dt.gradient_flow(run.problem, run.times, members), members)
+    assert expected.simulated.shape == (2, 2, 3)
+    check_forms(f"{SMALL} {words}", expected, capsys)
     for scheme, flag in (("divide", "--theory"), ("bootstrap", "--no-theory")):
         assert main([*SMALL.split(), "--scheme", scheme, "--times", "1", flag]) == 0
-
-
-def test_theory_may_be_left_out(capsys: Capture) -> None:
-    words = f"{SMALL} --n-members 1 --no-theory"
-    rows = csv_rows(words, capsys)
-    assert list(rows[0]) == ["part", "error", "error_standard_error"]
-    parts = ["noise", "initialization", "sampling", "bias", "bayes", "total"]
-    assert [row["part"] for row in rows] == parts
-    assert "theory" not in "".join(lines(words, capsys))
 
 
 def test_table_has_a_line_for_every_part(capsys: Capture) -> None:
     text = lines(f"{SMALL} --test-noise 0.5 --n-members 1,inf", capsys)
     heads = [line.split() for line in text]
     first = heads.index(["K", "part", "simulated", "theory", "z"]) + 1
-    assert len(text[first:]) == 2 * 6
-    assert all("±" in line for line in text[first:])
+    assert len(text[first:]) == 2 * 6 + 1
+    assert all("±" in line for line in text[first:-1])
+    assert text[-1].startswith("Simulation and theory differ by at most")
     assert max(map(len, text)) <= 80
 
 
@@ -152,13 +104,12 @@ def test_errors_of_simulations_name_the_argument(capsys: Capture) -> None:
         ("simulate --dim x", "dim must"),
         ("simulate --dim 2.5", "dim must"),
         ("simulate --dim 12 --n-data x", "Invalid value for '--n-data'"),
-        (f"{SMALL} --noise 0,1", "noise must be one number"),
         (f"{SMALL} --model deep", "model must"),
         (f"{SMALL} --scheme both", "scheme must"),
-        (f"{SMALL} --scheme divide,divide", "scheme must"),
+        (f"{SMALL} --scheme divide -K 1,2", "n_members must be one number"),
         (f"{SMALL} --scheme subsample --fraction 0.5,1", "fraction must be one number"),
         (f"{SMALL} --scheme bootstrap --times 1", "scheme must"),
-        (f"{SMALL} --snr 1 --noise 1", "noise must"),
+        (f"{SMALL} --snr 1 --noise 1", "snr must"),
         (f"{SMALL} --snr 1,2", "snr must be one number"),
         (f"{SMALL} --times -1", "times must"),
         (f"{SMALL} --ridge inf", "ridge must"),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from doubletrouble.cli._output import note, show, show_json
+from doubletrouble.cli._output import note, show
 from doubletrouble.figures import FIGURES, PRESETS, PresetName, make_figure, write_gallery
 from doubletrouble.page import LOOPBACK, PORT, serve, write_static
 from doubletrouble.ranges import numbers
@@ -41,7 +41,6 @@ def figure(
             metavar="NAME=VALUE",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make one figure of the paper, or beyond it: PNG, PDF, SVG, and its numbers as CSV.
 
@@ -49,11 +48,6 @@ def figure(
     authors' values. Parameters of a figure, such as its ridges, are changed by --set, with values
     as in JSON, or a range of numbers: --set ridges=[1e-3].
     """
-    if name is None and json:
-        names = ("name", "number", "title")
-        rows = [{n: getattr(spec, n) for n in names} for spec in FIGURES.values()]
-        show_json({"figures": rows})
-        return
     if name is None:
         for spec in FIGURES.values():
             number = "beyond" if spec.number is None else f"Fig. {spec.number}"
@@ -66,15 +60,6 @@ def figure(
         if not options:
             raise
         raise ValueError(str(error)) from error
-    if json:
-        show_json(
-            {
-                "source": made.spec.source,
-                "files": [str(file) for file in made.files],
-                "agreement": list(made.agreement),
-            }
-        )
-        return
     for line in (made.spec.source, *map(str, made.files), *made.agreement):
         show(line)
     if set_ and (out / "index.html").exists():

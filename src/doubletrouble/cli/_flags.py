@@ -1,36 +1,42 @@
 """Flags from the declarations of parameters.
 
 A command is a function of typed flags: `declared` is the option of a declared number, which is
-read in its domain, `option` any other. Typer has no groups of flags, which most commands share:
-`grouped` replaces a parameter whose type is a dataclass by flags for its fields, and a
-`ProblemGrid` by those of a problem and an ensemble.
+read in its domain, `option` any other. Flags that several commands share are the fields of a
+dataclass, by which `grouped` replaces them. A flag that is left out is None: the library has the
+default, and the help shows it.
 """
 
 import inspect
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import partial, wraps
-from typing import Annotated, Any, get_type_hints
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from dataclasses import fields, is_dataclass, make_dataclass
+from functools import wraps
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import typer
 
 from doubletrouble import glossary
-from doubletrouble.activations import NAMES, activation
-from doubletrouble.ensembles import SCHEMES, SUPPORT, Ensemble, Scheme, named_ensemble
-from doubletrouble.ensembles import scheme_options as all_scheme_options
+from doubletrouble.activations import NAMES
+from doubletrouble.ensembles import (
+    SCHEMES,
+    SUPPORT,
+    Ensemble,
+    Scheme,
+    named_ensemble,
+    scheme_options,
+)
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.losses import LOSSES, TASKS
-from doubletrouble.parameters import Numeric, Parameter, Value, as_value, declarations
-from doubletrouble.problems import USUAL, Mixture, Problem, noise_at
-from doubletrouble.ranges import number_axis, numbers
+from doubletrouble.parameters import Numeric, Parameter, declarations
+from doubletrouble.problems import USUAL, Mixture, Problem
+from doubletrouble.ranges import choice_axis, number_axis, numbers
 
 # --- declarations --------------------------------------------------------------------------------
 
 SCHEME_OPTIONS = {
     name: spec
-    for name, spec in all_scheme_options().items()
+    for name, spec in scheme_options().items()
     if name != "n_bank"  # for measured spectra, which have no flags
 }
 SIZES = {
@@ -38,15 +44,10 @@ SIZES = {
     "n_samples": glossary.N_SAMPLES,
     "dim": glossary.DIM,
 }
-RATIOS = ("features_per_dim", "samples_per_dim")
-PROBLEM_SPECS: dict[str, Parameter] = {}
-for _name, _spec in declarations(Problem).items():
-    PROBLEM_SPECS[_name] = _spec
-    if _name == "noise":
-        PROBLEM_SPECS["snr"] = glossary.SNR  # F/τ, in place of τ
 SPECS: dict[str, Parameter] = {
     **SIZES,
-    **PROBLEM_SPECS,
+    **declarations(Problem),
+    "snr": glossary.SNR,
     "n_members": glossary.N_MEMBERS,
     **SCHEME_OPTIONS,
     "times": glossary.TIME,
@@ -57,7 +58,7 @@ SPECS: dict[str, Parameter] = {
     "tolerance": glossary.TOLERANCE,
     "budget": glossary.BUDGET,
 }
-"""Every number of a problem or a network, in the order of the columns of a table."""
+"""The declarations of numbers, unless a command has its own."""
 
 
 # --- flags ---------------------------------------------------------------------------------------
@@ -67,15 +68,13 @@ _RANGES = (
     "A RANGE is a number, a list such as 0,0.1,1, or START:STOP:log:COUNT or "
     "START:STOP:linear:COUNT with both ends. Several make a table of all combinations."
 )
+_MOST_ROWS = 1_000_000  # of a table
 
 
 class AxisValues(tuple[float, ...]):
     """The values of a flag that takes a range."""
 
     __slots__ = ()
-
-    def __str__(self) -> str:
-        return ",".join(f"{value:g}" for value in self)
 
 
 class FlagError(DoubleTroubleError):
@@ -88,7 +87,7 @@ def declared(
     *,
     several: bool = True,
     note: str = "",
-    show_default: bool | str = True,
+    default: object = None,
 ) -> Any:
     """Return the option of a declared number: `AxisValues`, or one number without `several`."""
     spec = spec or SPECS[name]
@@ -103,55 +102,174 @@ def declared(
             return AxisValues(values)
         if len(values) > 1:
             raise FlagError(f"{name} must be one number here, got {value!r}")
-        return as_written(spec, values)[0]
+        return int(values[0]) if spec.whole and math.isfinite(values[0]) else values[0]
 
-    return typer.Option(
-        f"--{name.replace('_', '-')}",
-        *(["-K"] if name == "n_members" else []),
+    return option(
+        f"{spec.symbol}: {meaning}; {spec.domain}{note}",
+        _RANGE if several else "INTEGER" if spec.whole else "NUMBER",
+        names=(f"--{name.replace('_', '-')}", *(["-K"] if name == "n_members" else [])),
+        default=default,
         parser=parse,
-        metavar=_RANGE if several else "INTEGER" if spec.whole else "NUMBER",
-        help=f"{spec.symbol}: {meaning}; {spec.domain}{note}",
-        show_default=show_default,
     )
 
 
 def option(
-    text: str, metavar: str = "NAME", *, choices: Collection[str] = (), **others: Any
+    text: str,
+    metavar: str = "NAME",
+    *,
+    names: Collection[str] = (),
+    choices: Collection[str] = (),
+    default: object = None,
+    **others: Any,
 ) -> Any:
-    """Return another option, which completes to one of `choices`."""
-    complete = completion(choices) if choices else None
-    return typer.Option(help=text, metavar=metavar, autocompletion=complete, **others)
-
-
-def completion(choices: Collection[str]) -> Callable[[str], list[str]]:
-    """Completion in a shell: the choices, after each comma again."""
+    """Return an option with its default in the help, which completes to one of `choices`."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, _ = incomplete.rpartition(",")
         return [f"{before}{comma}{choice}" for choice in choices]
 
-    return complete
+    shown = f"{default:g}" if isinstance(default, float) else default
+    return typer.Option(
+        *names,
+        help=text if default is None else f"{text}  [default: {shown}]",
+        metavar=metavar,
+        autocompletion=complete if choices else None,
+        show_default=False,
+        **others,
+    )
 
 
-def as_written(spec: Parameter, values: Sequence[float]) -> list[float]:
-    """Whole numbers without a decimal point."""
-    return [int(v) if spec.whole and math.isfinite(v) else v for v in values]
+def switch(text: str, *names: str) -> Any:
+    """Return an option without a value."""
+    return typer.Option(*names, help=text, show_default=False)
 
 
-def was_given(context: typer.Context, name: str) -> bool:
-    """Return whether a flag is on the command line."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+Quiet = Annotated[bool, switch("No progress bar.", "--quiet")]
 
 
-def noise_is_replaced(context: typer.Context) -> bool:
-    """Return whether the signal-to-noise ratio, or a mixture, is given instead of the noise."""
-    given = [name for name in ("snr", "noise_mixture") if context.params.get(name) is not None]
-    given += ["noise"] if was_given(context, "noise") else []
-    if len(given) > 1:
-        first, second = given[-1], given[0]
-        raise ValueError(f"{first} must not be given with {second}, got {context.params[first]}")
-    return given not in ([], ["noise"])
+# --- groups of flags -----------------------------------------------------------------------------
+
+
+def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace parameters of a command that are dataclasses by a flag for each of their fields."""
+    groups: dict[str, Any] = {}
+    flags: list[inspect.Parameter] = []
+    for one in inspect.signature(command).parameters.values():
+        kinds = [one.annotation, *getattr(one.annotation, "__metadata__", ())]
+        group: Any = next((kind for kind in kinds if is_dataclass(kind)), None)
+        if group:
+            groups[one.name] = group
+        flags += inspect.signature(group).parameters.values() if group else [one]
+
+    @wraps(command)
+    def run(**values: Any) -> Any:
+        for name, group in groups.items():
+            values[name] = group(**{f.name: values.pop(f.name) for f in fields(group)})
+        return command(**values)
+
+    run.__dict__["__signature__"] = inspect.Signature(flags)
+    options = [one for flag in flags for one in getattr(flag.annotation, "__metadata__", ())]
+    if any(getattr(one, "metavar", "") == _RANGE for one in options):
+        run.__doc__ = f"{inspect.getdoc(command)}\n\n{_RANGES}"
+    return run
+
+
+def given(flags: Any) -> dict[str, Any]:
+    """The flags of a group that are not left out."""
+    values = {f.name: getattr(flags, f.name) for f in fields(flags)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def arrays(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Each range as an array along an axis of its own, and other values as they are."""
+    ranges = [name for name, v in values.items() if isinstance(v, AxisValues) and len(v) > 1]
+    if (rows := math.prod(len(values[name]) for name in ranges)) > _MOST_ROWS:
+        raise ValueError(f"ranges must have at most {_MOST_ROWS} combinations, got {rows}")
+
+    def value(name: str) -> Any:
+        if not isinstance(values[name], AxisValues):
+            return values[name]
+        if name not in ranges:
+            return values[name][0]
+        return np.reshape(values[name], [-1 if one == name else 1 for one in ranges])
+
+    return {name: value(name) for name in values}
+
+
+# --- the flags of a problem ----------------------------------------------------------------------
+
+
+class ProblemGrid:
+    """A problem and an ensemble at every combination of the values of flags."""
+
+    function: ClassVar[str]  # of the library, which must support the scheme
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The flags that are given, with an array axis for each range."""
+        return arrays(given(self))
+
+    @property
+    def problem(self) -> Problem:
+        """The problem at all combinations: of ratios, or of the counts P, N and D."""
+        values = self.values
+        noises = [name for name in ("noise", "snr", "noise_mixture") if name in values]
+        if len(noises) > 1:
+            raise ValueError(
+                f"{noises[1]} must not be given with {noises[0]}, got {values[noises[1]]}"
+            )
+        chosen = {name: values[name] for name in USUAL if name in values}
+        if "snr" in values:
+            chosen["noise"] = chosen.get("signal", USUAL["signal"]) / values["snr"]
+        if mixed := values.get("noise_mixture"):
+            if values.get("task") == "classification":
+                raise ValueError(
+                    f"noise_mixture must be left out for classification, got {mixed!r}"
+                )
+            chosen["noise"] = mixture(mixed)
+        counts = {name: values[name] for name in SIZES if name in values}
+        if not counts:
+            return Problem(**chosen)
+        if len(counts) < len(SIZES):
+            known, got = ", ".join(SIZES), " and ".join(counts)
+            raise ValueError(f"{known} must be given together, got only {got}")
+        for name in ("features_per_dim", "samples_per_dim"):
+            if name in chosen:
+                raise ValueError(f"{name} must be left out if counts are given, got {chosen[name]}")
+        return Problem.from_sizes(**counts, **chosen)
+
+    def ensemble(self, function: str = "") -> Scheme:
+        """The ensemble at all combinations; ValueError if `function` does not support it."""
+        function, values = function or self.function, self.values
+        name = values.get("scheme", Ensemble.name)
+        known = [one for one, kind in SCHEMES.items() if SUPPORT[function](kind)]
+        if name in SCHEMES and name not in known:
+            raise ValueError(
+                f"scheme must be one of {', '.join(known)} for {function}, got {name!r}"
+            )
+        options = {option: values.get(option) for option in SCHEME_OPTIONS}
+        return named_ensemble(name, values.get("n_members", Ensemble.n_members), **options)
+
+    def ensembles(self, usual: Sequence[Numeric]) -> list[Scheme]:
+        """Each of several schemes, with its own options, at each number of members.
+
+        The numbers are the `usual` ones if none are given.
+        """
+        flags = given(self)
+        words = flags.get("scheme", Ensemble.name).split(",")
+        names = choice_axis("scheme", [word.strip() for word in words], tuple(SCHEMES))
+        own = {name: declarations(SCHEMES[name]) for name in names}
+        options = {
+            option: value for option, value in self.values.items() if option in SCHEME_OPTIONS
+        }
+        for option in options:
+            if not any(option in known for known in own.values()):
+                raise ValueError(f"{option} must be left out for scheme {names[0]!r}")
+        return [
+            named_ensemble(name, K, **{o: value for o, value in options.items() if o in own[name]})
+            for K in flags.get("n_members", usual)
+            for name in names
+        ]
 
 
 def mixture(text: str) -> Mixture:
@@ -167,281 +285,66 @@ def mixture(text: str) -> Mixture:
     return Mixture(read)  # type: ignore[arg-type]
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
-
-
-# --- groups of flags -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class FlagGroup:
-    """Flags from which one argument of a command is made."""
-
-    flags: Sequence[inspect.Parameter]
-    make: Callable[[typer.Context, Mapping[str, Any]], Any]
-
-
-def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Replace the parameters of a command that stand for groups by the flags of the groups."""
-    groups: dict[str, FlagGroup] = {}
-    flags: list[inspect.Parameter] = []
-    for one in inspect.signature(command).parameters.values():
-        if is_dataclass(one.annotation):
-            groups[one.name] = _fields_group(one.annotation)
-        for group in getattr(one.annotation, "__metadata__", ()):
-            if isinstance(group, FlagGroup):
-                groups[one.name] = group
-        flags += groups[one.name].flags if one.name in groups else [one]
-    own = [one.name for one in flags if one.annotation is not typer.Context]
-
-    @wraps(command)
-    def run(context: typer.Context, **values: Any) -> Any:
-        for name, group in groups.items():
-            values[name] = group.make(context, {f.name: values.pop(f.name) for f in group.flags})
-        if len(own) < len(flags):
-            values["context"] = context
-        return command(**values)
-
-    first = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    options = [one.replace(kind=one.KEYWORD_ONLY) for one in flags if one.name in own]
-    run.__dict__["__signature__"] = inspect.Signature([first, *options])
-    if any(getattr(o, "metavar", "") == _RANGE for f in options for o in f.annotation.__metadata__):
-        run.__doc__ = f"{inspect.getdoc(command)}\n\n{_RANGES}"
-    return run
-
-
-def _fields_group(kind: Any) -> FlagGroup:
-    hints = get_type_hints(kind, include_extras=True)
-    flags = [
-        _flag(f.name, hints[f.name], inspect.Parameter.empty if f.default is MISSING else f.default)
-        for f in fields(kind)
-    ]
-    return FlagGroup(flags, lambda _, values: kind(**values))
-
-
-def _flag(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=default, annotation=annotation)
-
-
-# --- the flags of a problem ----------------------------------------------------------------------
-
-PROBLEM = (*PROBLEM_SPECS, *SIZES)
-"""The numbers of a problem; counts may replace the ratios."""
-
-
-def grid_flags(
-    names: Iterable[str],
+def problem_flags(
     function: str,
     *,
-    without: str = "",
-    ranges: Collection[str] = SPECS,
-    members: str = f"{Ensemble.n_members:g}",
-    schemes: bool = False,
-) -> FlagGroup:
-    """The flags of a `ProblemGrid`, with those of an ensemble that a `function` supports.
+    without: Collection[str] = (),
+    more: Mapping[str, object] | None = None,
+    ranges: Container[str] = SPECS,
+    members: object = Ensemble.n_members,
+) -> type[ProblemGrid]:
+    """Return the flags of a problem, and of an ensemble that a function of the library supports.
 
-    Numbers in `ranges` may have several values; with `schemes`, several schemes are allowed.
+    Numbers in `ranges` may have several values; `more` numbers follow, with their defaults.
     """
-    usual = {name: f"{USUAL[name]:g}" for name in declarations(Problem)} | {"n_members": members}
-
-    def number(name: str, note: str = "") -> inspect.Parameter:
-        shown = f"{usual[name]}; 0 for classification" if name == "noise" else True
-        several = declared(name, several=name in ranges, note=note, show_default=shown)
-        return _flag(name, Annotated[AxisValues | None, several], usual.get(name))
-
-    names = [name for name in names if name != without]
-    flags = [number(name, "; in place of --noise" if name == "snr" else "") for name in names]
-    sigma = option(f"σ: {', '.join(NAMES)}", choices=NAMES)
-    flags.append(_flag("activation", Annotated[str, sigma], Problem.activation))
-    some = [f"{name}:NUMBER" if fields(kind) else name for name, kind in LOSSES.items()]
-    loss = option(f"loss that is minimized: {', '.join(some)}", choices=LOSSES)
-    task = option(f"{' or '.join(TASKS)}, of the sign of the target", choices=TASKS)
-    pairs = option(
-        "label noise of regression as a mixture of Gaussians, WEIGHT:SD of each; in place of "
-        "--noise",
-        "PAIRS",
-    )
-    flags += [
-        _flag("loss", Annotated[str, loss], "squared"),
-        _flag("task", Annotated[str, task], TASKS[0]),
-        _flag("noise_mixture", Annotated[str | None, pairs], None),
-    ]
     kinds = {name: kind for name, kind in SCHEMES.items() if SUPPORT[function](kind)}
-    text = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
-    text += "; or several, separated by commas" if schemes else ""
-    scheme = option(text, "NAMES" if schemes else "NAME", choices=SCHEMES)
-    flags += [number("n_members"), _flag("scheme", Annotated[str, scheme], Ensemble.name)]
+    losses = [f"{name}:NUMBER" if fields(kind) else name for name, kind in LOSSES.items()]
+    schemes = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
+    flags: dict[str, Any] = {}
+
+    def add(name: str, default: object = None, note: str = "") -> None:
+        several = name in ranges
+        found = declared(name, several=several, note=note, default=default)
+        flags[name] = Annotated[(AxisValues if several else float) | None, found]
+
+    for name in declarations(Problem):
+        add(name, "1; 0 for classification" if name == "noise" else USUAL[name])
+    add("snr", note="; in place of --noise")
+    for name in SIZES:
+        add(name)
+    texts = {
+        "activation": option(f"σ: {', '.join(NAMES)}", choices=NAMES, default=Problem.activation),
+        "loss": option(
+            f"loss that is minimized: {', '.join(losses)}", choices=LOSSES, default=Problem.loss
+        ),
+        "task": option(
+            f"{' or '.join(TASKS)}, of the sign of the target", choices=TASKS, default=TASKS[0]
+        ),
+        "noise_mixture": option(
+            "label noise of regression as a mixture of Gaussians, WEIGHT:SD of each; in place of "
+            "--noise",
+            "PAIRS",
+        ),
+        "scheme": option(schemes, choices=SCHEMES, default=Ensemble.name),
+    }
+    scheme = texts.pop("scheme")
+    flags |= {name: Annotated[str | None, text] for name, text in texts.items()}
+    add("n_members", members)
+    flags["scheme"] = Annotated[str | None, scheme]
     for name in SCHEME_OPTIONS:
         if owners := [one for one, kind in kinds.items() if name in declarations(kind)]:
-            flags.append(number(name, f"; for --scheme {' or '.join(owners)}"))
-    return FlagGroup(flags, partial(ProblemGrid.of, function=function))
+            add(name, note=f"; for --scheme {' or '.join(owners)}")
+    for name, default in (more or {}).items():
+        add(name, default)
+    return make_dataclass(
+        "ProblemFlags",
+        [(name, kind, None) for name, kind in flags.items() if name not in without],
+        bases=(ProblemGrid,),
+        namespace={"function": function},
+        frozen=True,
+        kw_only=True,
+    )
 
 
 def _first_line(kind: type) -> str:
     return (inspect.getdoc(kind) or "").partition("\n")[0].rstrip(".")
-
-
-# --- values --------------------------------------------------------------------------------------
-
-_MOST_ROWS = 1_000_000  # of a table
-_NOISE_AT = np.vectorize(noise_at, otypes=[np.float64])
-
-
-def ensembles(
-    names: Sequence[str],
-    n_members: Numeric,
-    options: Mapping[str, Numeric | None],
-    function: str,
-) -> list[Scheme]:
-    """Return the ensembles of some schemes, each with its own options.
-
-    Raise ValueError for schemes that `function` of the library does not support.
-
-    >>> ensembles(["divide", "subsample"], 4, {"fraction": 0.6}, "exact_error")
-    [Divide(4), Subsample(4, fraction=0.6)]
-    >>> ensembles(["divide"], 4, {"fraction": 0.6}, "exact_error")
-    Traceback (most recent call last):
-    ValueError: fraction must be left out for scheme 'divide', got 0.6
-    >>> ensembles(["bootstrap"], 4, {}, "advise")
-    Traceback (most recent call last):
-    ValueError: scheme must be one of ensemble, divide for advise, got 'bootstrap'
-    """
-    owned = {name: declarations(SCHEMES[name]) for name in names if name in SCHEMES}
-    without_scheme = {name for name in options if not any(name in own for own in owned.values())}
-    schemes = []
-    for name in names:
-        if name in SCHEMES and not SUPPORT[function](SCHEMES[name]):
-            known = ", ".join(one for one, kind in SCHEMES.items() if SUPPORT[function](kind))
-            raise ValueError(f"scheme must be one of {known} for {function}, got {name!r}")
-        own = {*owned.get(name, ()), *without_scheme}  # the first scheme raises for options of none
-        given = {option: value for option, value in options.items() if option in own}
-        schemes.append(named_ensemble(name, n_members, **given))
-    return schemes
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProblemGrid:
-    """A problem at every combination of the given values, with an array axis for each range."""
-
-    axes: Mapping[str, Sequence[float]]  # in the order of the columns of a table
-    names: Mapping[str, str]  # activation and scheme; other losses: task and loss, and a mixture
-    function: str  # of the library, which must support the scheme
-
-    def __post_init__(self) -> None:
-        if (rows := math.prod(map(len, self.axes.values()))) > _MOST_ROWS:
-            raise ValueError(f"ranges must have at most {_MOST_ROWS} combinations, got {rows}")
-
-    @classmethod
-    def of(
-        cls,
-        context: typer.Context,
-        values: Mapping[str, Any],
-        function: str,
-    ) -> "ProblemGrid":
-        """Return the grid of the flags of a command: ratios, or the counts P, N and D.
-
-        The defaults are those of the task, and fields that it does not have are left out.
-        """
-        if (task := values["task"]) not in TASKS:
-            raise ValueError(f"task must be {' or '.join(TASKS)}, got {task!r}")
-        usual = Problem(task=task, loss=values["loss"])
-        dropped = {name for name in usual.excluded if not was_given(context, name)}
-        if usual.task == "classification" and values.get("noise_mixture") is not None:
-            given = values["noise_mixture"]
-            raise ValueError(f"noise_mixture must be left out for classification, got {given!r}")
-        if noise_is_replaced(context):
-            dropped.add("noise")
-        elif not was_given(context, "noise") and values.get("noise") is not None:
-            noise: Any = usual.noise
-            values = {**values, "noise": AxisValues([noise])}
-        if counts := [name for name in SIZES if values.get(name) is not None]:
-            if len(counts) < len(SIZES):
-                raise ValueError(
-                    f"{', '.join(SIZES)} must be given together, got only {' and '.join(counts)}"
-                )
-            for name in RATIOS:
-                if was_given(context, name):
-                    raise ValueError(
-                        f"{name} must be left out if counts are given, got {values[name]}"
-                    )
-            dropped |= set(RATIOS)
-        numbers = {n: values[n] for n in SPECS if values.get(n) is not None and n not in dropped}
-        names = {"activation": activation(values["activation"]).name}
-        if not usual.is_ridge_regression:
-            names |= {"task": usual.task, "loss": str(usual.loss)}
-        others = ("noise_mixture", "scheme")
-        names |= {name: values[name] for name in others if values.get(name) is not None}
-        return cls(
-            axes={n: v if isinstance(v, AxisValues) else (v,) for n, v in numbers.items()},
-            names=names,
-            function=function,
-        )
-
-    @property
-    def varying(self) -> dict[str, Sequence[float]]:
-        """The parameters with several values."""
-        return {name: values for name, values in self.axes.items() if len(values) > 1}
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of values along each axis."""
-        return tuple(map(len, self.varying.values()))
-
-    @property
-    def coordinates(self) -> dict[str, Any]:
-        """The parameters with several values, as arrays, and the noise that follows from them."""
-        values = {_column(name): self.values(name) for name in self.varying}
-        return values | ({"noise": self.noise} if isinstance(self.noise, np.ndarray) else {})
-
-    @property
-    def constants(self) -> dict[str, float]:
-        """The parameters with one value, in the order of the columns of a table."""
-        values = {n: as_written(SPECS[n], v)[0] for n, v in self.axes.items() if len(v) == 1}
-        values |= {"noise": self.noise} if isinstance(self.noise, float) else {}
-        return {_column(name): values[name] for name in SPECS if name in values}
-
-    @property
-    def problem(self) -> Problem:
-        """The problem at all combinations."""
-        names = {*SIZES, *declarations(Problem)}
-        values: dict[str, Any] = {name: self.values(name) for name in self.axes if name in names}
-        if self.noise is not None:
-            values["noise"] = self.noise
-        make = Problem.from_sizes if "dim" in values else Problem
-        return make(**values, **self.choices)
-
-    @property
-    def choices(self) -> dict[str, Any]:
-        """The fields of the problem that are not numbers."""
-        names = ("activation", "task", "loss")
-        chosen: dict[str, Any] = {name: self.names[name] for name in names if name in self.names}
-        if "noise_mixture" in self.names:
-            chosen["noise"] = mixture(self.names["noise_mixture"])
-        return chosen
-
-    @property
-    def ensemble(self) -> Scheme:
-        """The ensemble at all combinations."""
-        options = {name: self.values(name) for name in SCHEME_OPTIONS if name in self.axes}
-        size = self.values("n_members")
-        (ensemble,) = ensembles([self.names["scheme"]], size, options, self.function)
-        return ensemble
-
-    @property
-    def noise(self) -> Value | None:
-        """τ = F/SNR, if the signal-to-noise ratio is given."""
-        if "snr" not in self.axes:
-            return None
-        noise = _NOISE_AT(self.values("snr"), self.values("signal"))
-        return as_value(noise)
-
-    def values(self, name: str) -> Numeric:
-        """One number, or an array along the axis of a parameter."""
-        values = self.axes[name]
-        shape = [-1 if axis == name else 1 for axis in self.varying]
-        return np.reshape(values, shape) if len(values) > 1 else values[0]
-
-
-def _column(flag: str) -> str:
-    return "time" if flag == "times" else flag

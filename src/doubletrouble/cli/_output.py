@@ -1,12 +1,20 @@
-"""The output of commands: results on stdout as a table, JSON or CSV; messages on stderr."""
+"""The output of commands: results on stdout as text, JSON or CSV; messages on stderr."""
 
 import json as json_format
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from doubletrouble.errors import file_errors, require
+import typer
+
+from doubletrouble.errors import file_errors
+
+if TYPE_CHECKING:
+    from doubletrouble._display import Shown
+
+_CHARTS = (".png", ".pdf", ".svg")
 
 
 def show(text: str) -> None:
@@ -21,36 +29,48 @@ def note(message: str) -> None:
 
 
 def show_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print strict JSON: infinities are "inf" and "-inf", NaN is null.
+    """Print strict JSON: infinities are "inf" and "-inf", NaN is null."""
+    from doubletrouble._display import as_json  # not for --help
 
-    Characters are escaped where stdout may not be able to encode them.
-    """
-    from doubletrouble._display import strict_json  # not for --help
-
-    escaped = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
-    strict = strict_json(value)
-    show(json_format.dumps(strict, indent=2, ensure_ascii=escaped, allow_nan=False))
+    _show_document(as_json(value))
 
 
-# --- charts --------------------------------------------------------------------------------------
-
-_CHARTS = (".png", ".pdf", ".svg")
-
-
-def check_chart(file: Path | None) -> None:
-    """Raise ValueError for a chart in a format that is not written."""
-    if file is not None and file.suffix.lower() not in _CHARTS:
-        raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(file)!r}")
+def _show_document(document: str) -> None:
+    """Print a JSON document; characters are escaped where stdout may not be able to encode them."""
+    if (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8"):
+        document = json_format.dumps(json_format.loads(document), indent=2)
+    show(document)
 
 
-def new_chart(*, height: float) -> Any:
-    """An empty matplotlib figure."""
-    make = require("matplotlib.figure", "figures").Figure
-    return make(figsize=(7.5, height), layout="constrained")
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """The form in which a command prints its result: `str`, `to_json` or `to_frame`, and `plot`."""
 
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, at full precision.")] = False
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, at full precision.")] = False
+    chart: Annotated[
+        Path | None,
+        typer.Option(help="Write a chart to this file, too: .png, .pdf or .svg.", metavar="FILE"),
+    ] = None
 
-def write_chart(figure: Any, file: Path) -> None:
-    """Write a chart, and print the name of its file."""
-    with file_errors(file):
-        figure.savefig(file, dpi=200)
-    note(f"{file} written")
+    def __post_init__(self) -> None:
+        if self.json and self.csv:
+            raise ValueError("json must be left out where csv is given, got both")
+        if self.chart is not None and self.chart.suffix.lower() not in _CHARTS:
+            raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(self.chart)!r}")
+
+    def show(self, result: "Shown") -> None:
+        """Print a result, and write its plot."""
+        if self.chart is not None:
+            figure: Any = result.plot().figure
+            with file_errors(self.chart):
+                figure.savefig(self.chart, dpi=200)
+            note(f"{self.chart} written")
+        if self.json:
+            _show_document(result.to_json())
+        elif self.csv:
+            frame = result.to_frame()
+            with file_errors("stdout"):
+                frame.to_csv(sys.stdout, index=False, lineterminator="\n")
+        else:
+            show(str(result))

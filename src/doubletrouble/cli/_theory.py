@@ -1,40 +1,34 @@
-"""Commands of the exact theory: errors by cause, optima, training time and advice."""
+"""Commands of the exact theory: errors by cause, optima, training time, advice and exponents."""
 
-import math
-from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, cast
 
 import numpy as np
-import typer
 
-from doubletrouble import theory
-from doubletrouble._display import Column, Content, Shown, point_table
-from doubletrouble.advice import advise_problem
+from doubletrouble import glossary, theory
+from doubletrouble.advice import advise_problem, scaling_frontier
 from doubletrouble.cli._flags import (
-    PROBLEM,
-    SIZES,
     SPECS,
     AxisValues,
-    FlagGroup,
     ProblemGrid,
+    arrays,
     declared,
-    grid_flags,
+    given,
     grouped,
     option,
+    problem_flags,
+    switch,
 )
-from doubletrouble.cli._output import check_chart, write_chart
-from doubletrouble.cli._report import Display, Form
+from doubletrouble.cli._output import Form
 from doubletrouble.conventions import TIME_UNITS, TimeUnit, convert_time
-from doubletrouble.costs import COSTS, most_features
+from doubletrouble.costs import COSTS, Cost
 from doubletrouble.ensembles import Ensemble, Vote
 from doubletrouble.losses import MEASURES
-from doubletrouble.parameters import check_choice, number
+from doubletrouble.parameters import Parameter, check_choice, declarations
+from doubletrouble.problems import USUAL, SpectralProblem
 from doubletrouble.ranges import numbers
-from doubletrouble.results import AnovaTerms, ErrorTerms
-
-Terms = TypeVar("Terms", ErrorTerms[Any], AnovaTerms[Any])
+from doubletrouble.results import unsplit_error
+from doubletrouble.spectra import ExponentialLaw, PowerLaw, SpectralLaw, TwoPowerLaw
 
 # --- the error by cause --------------------------------------------------------------------------
 
@@ -42,26 +36,23 @@ _MEASURE = option(
     "the error of classification: 'zero_one' or 'squared' against the sign of the "
     "target, 'zero_one_noisy' or 'log' against labels with noise and flips",
     choices=MEASURES,
-    show_default="zero_one; squared for regression",
+    default="zero_one; squared for regression",
 )
 
 
 @grouped
 def exact(
     *,
-    grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "exact_error")],
+    grid: Annotated[ProblemGrid, problem_flags("exact_error")],
     measure: Annotated[str | None, _MEASURE] = None,
     vote: Annotated[
-        bool,
-        typer.Option("--vote", help="Majority vote of K classifiers, not their mean score."),
+        bool, switch("Majority vote of K classifiers, not their mean score.", "--vote")
     ] = False,
     anova: Annotated[
-        bool,
-        typer.Option("--anova", help="Main effects and interactions instead of the causes."),
+        bool, switch("Main effects and interactions instead of the causes.", "--anova")
     ] = False,
     training: Annotated[
-        bool,
-        typer.Option("--training", help="The error on the training labels, with their noise."),
+        bool, switch("The error on the training labels, with their noise.", "--training")
     ] = False,
     form: Form,
 ) -> None:
@@ -79,36 +70,31 @@ def exact(
     at P = N. The training error is that of the averaged models on the whole data set, also if each
     is trained on a part.
     """
-    given = {"anova": anova, "training": training, "vote": vote, "measure": measure}
-    kinds = [name for name, value in given.items() if value]
-    if len(kinds) > 1 and kinds != ["vote", "measure"]:
-        raise ValueError(f"{kinds[1]} must be left out with {kinds[0]}, got {given[kinds[1]]}")
+    kinds = {"anova": anova, "training": training, "vote": vote, "measure": measure}
+    chosen = [name for name, value in kinds.items() if value]
+    if len(chosen) > 1 and chosen != ["vote", "measure"]:
+        first, second = chosen[:2]
+        raise ValueError(f"{second} must be left out with {first}, got {kinds[second]}")
     if anova:
-        grid = replace(grid, function="anova")
-        terms = theory.anova(grid.problem, grid.ensemble)
-        _show(form, "Symmetric split of the test error", grid, _at(grid, terms))
+        form.show(theory.anova(grid.problem, grid.ensemble("anova")))
         return
     if training:
-        grid = replace(grid, function="training_error")
-        value = theory.training_error(grid.problem, grid.ensemble)
-        columns = [(Column(name="training_error"), value)]
-        table = point_table("points", grid.shape, grid.coordinates, columns)
-        _show(form, "Training error", grid, Display(Content(tables=[table])))
+        error = theory.training_error(grid.problem, grid.ensemble("training_error"))
+        varying = {name: value for name, value in grid.values.items() if np.ndim(value)}
+        form.show(unsplit_error(error, "", coordinates=varying, label="training error"))
         return
-    ensemble = grid.ensemble
+    ensemble = grid.ensemble()
     if vote:
         if not isinstance(ensemble, Ensemble):
             raise ValueError(f"scheme must be ensemble for a vote, got {ensemble.name!r}")
         ensemble = Vote(ensemble.n_members)
-    error = theory.exact_error(grid.problem, ensemble, cast(Any, measure))
-    others = _measured(grid, measure) | ({"vote": "yes"} if vote else {})
-    _show(form, "Test error", grid, _at(grid, error), others)
+    form.show(theory.exact_error(grid.problem, ensemble, cast(Any, measure)))
 
 
 @grouped
 def optimum(
     *,
-    grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "optimal_ridge", without="ridge")],
+    grid: Annotated[ProblemGrid, problem_flags("optimal_ridge", without=["ridge"])],
     measure: Annotated[str | None, _MEASURE] = None,
     form: Form,
 ) -> None:
@@ -116,53 +102,29 @@ def optimum(
 
     Both 0 (minimum norm) and inf (predict zero) are possible results.
     """
-    best = theory.optimal_ridge(grid.problem, grid.ensemble, cast(Any, measure))
-    best = replace(best, error=_at(grid, best.error))
-    _show(form, "Test error at the best ridge", grid, best, _measured(grid, measure))
-
-
-def _measured(grid: ProblemGrid, measure: str | None) -> dict[str, str]:
-    """The measure of an error of classification."""
-    classes = grid.names.get("task") == "classification"
-    return {"measure": measure or MEASURES[0]} if classes else {}
-
-
-def _at(grid: ProblemGrid, error: Terms) -> Terms:
-    """An error with the parameters that are given, in place of those that follow from them."""
-    return replace(error, coordinates=grid.coordinates)
-
-
-def _show(
-    form: Form,
-    title: str,
-    grid: ProblemGrid,
-    result: Shown,
-    others: Mapping[str, str] | None = None,
-) -> None:
-    """Print a result under the parameters that are the same for every row."""
-    form.show(result, title, {**grid.constants, **grid.names, **(others or {})})
+    form.show(theory.optimal_ridge(grid.problem, grid.ensemble(), cast(Any, measure)))
 
 
 # --- training time -------------------------------------------------------------------------------
 
 _TIMES = "{:g}:{:g}:log:9".format(*SPECS["times"].typical)
-_DEFAULT_TIMES = AxisValues(numbers("times", _TIMES))
 _TIME_UNITS = tuple(unit for unit in TIME_UNITS if unit not in ("flow", "gram"))  # the losses
 _RATIO_UNITS = ("mean", "half_mean")  # determined by N/D
-_TIME_UNIT = option(
-    "time is steps × learning rate on this loss: 'mean', 'half_mean', 'sum' or 'half_sum' of the "
-    "squared errors",
-    choices=_TIME_UNITS,
-    show_default="the time of gradient flow, described above",
-)
 
 
 @grouped
 def flow(
     *,
-    grid: Annotated[ProblemGrid, grid_flags(PROBLEM, "gradient_flow")],
-    times: Annotated[AxisValues, declared("times", show_default=_TIMES)] = _DEFAULT_TIMES,
-    time_unit: Annotated[str | None, _TIME_UNIT] = None,
+    grid: Annotated[ProblemGrid, problem_flags("gradient_flow", more={"times": _TIMES})],
+    time_unit: Annotated[
+        str | None,
+        option(
+            "time is steps × learning rate on this loss: 'mean', 'half_mean', 'sum' or 'half_sum' "
+            "of the squared errors",
+            choices=_TIME_UNITS,
+            default="the time of gradient flow, described above",
+        ),
+    ] = None,
     form: Form,
 ) -> None:
     """Print the exact test error at each time of training, split by cause.
@@ -171,88 +133,200 @@ def flow(
     Φ a) - alpha a)/D with alpha = N P λ/D, for N samples of P features Φ. The residual along an
     eigenvalue x of Φᵀ Φ/D decays as exp(-t x). The time 0 is the start, and inf the ridge fit.
     """
-    grid = replace(grid, axes={**grid.axes, "times": times})
-    time: Any = grid.values("times")
+    times = AxisValues(numbers("times", _TIMES))
+    grid = replace(cast(Any, grid), times=given(grid).get("times", times))
+    values = grid.values
+    time = values["times"]
     if time_unit:
-        sizes = _time_sizes(grid, time_unit)
-        time = convert_time(time, cast(TimeUnit, time_unit), "flow", **sizes)
-    error = theory.gradient_flow(grid.problem, time, grid.ensemble)
-    others = {"time_unit": time_unit} if time_unit else {}
-    _show(form, "Test error along gradient flow", grid, _at(grid, error), others)
+        time = convert_time(time, cast(TimeUnit, time_unit), "flow", **_sizes(values, time_unit))
+    error = theory.gradient_flow(grid.problem, time, grid.ensemble())
+    as_given = {"time": values["times"]} if "time" in error.coordinates else {}
+    form.show(replace(error, coordinates={**error.coordinates, **as_given}))
 
 
-def _time_sizes(grid: ProblemGrid, time_unit: str) -> dict[str, Any]:
+def _sizes(values: dict[str, Any], time_unit: str) -> dict[str, Any]:
     """N and D, as far as a unit of time needs them."""
     check_choice("time_unit", time_unit, _TIME_UNITS)
-    if "dim" in grid.axes:
-        return {name: grid.values(name) for name in ("n_samples", "dim")}
+    if "dim" in values:
+        return {name: values[name] for name in ("n_samples", "dim") if name in values}
     if time_unit not in _RATIO_UNITS:
         raise ValueError(
             f"time_unit must be {' or '.join(_RATIO_UNITS)} where n_features, n_samples and dim "
             f"are not given, got {time_unit!r}"
         )
-    return {"n_samples": grid.values("samples_per_dim"), "dim": 1.0}
+    return {"n_samples": values.get("samples_per_dim", USUAL["samples_per_dim"]), "dim": 1.0}
 
 
 # --- advice --------------------------------------------------------------------------------------
-
-_ROUNDING = 1e-12
-
-
-def _with_features(context: typer.Context, values: Mapping[str, Any]) -> ProblemGrid:
-    """The grid with the largest P within the budget where N, D and a budget are given without P."""
-    budget, cost = context.params["budget"], context.params["cost"]
-    N, D, K = values["n_samples"], values["dim"], values["n_members"]
-    if budget is not None and N is not None and D is not None and values["n_features"] is None:
-        if math.isinf(K):
-            raise ValueError("n_features must be given for n_members inf, got a budget only")
-        (P,) = most_features(budget, N, np.array([K]), values["scheme"], cost).tolist()
-        most = float(math.floor(P * (1 + _ROUNDING))) if 1 <= P < math.inf else P
-        values = {**values, "n_features": number("n_features", most, SIZES["n_features"])}
-    return ProblemGrid.of(context, values, "advise")
-
-
-_FLAGS = grid_flags(PROBLEM, "advise", ranges=())
 
 
 @grouped
 def advise(
     *,
-    grid: Annotated[ProblemGrid, FlagGroup(_FLAGS.flags, _with_features)],
+    grid: Annotated[ProblemGrid, problem_flags("advise", ranges=())],
     budget: Annotated[
         float | None,
         declared(
             "budget",
             several=False,
             note="; per D and D³, or counts where P, N and D are",
-            show_default="the present cost",
+            default="the present cost",
         ),
     ] = None,
     measure: Annotated[str | None, _MEASURE] = None,
     cost: Annotated[
         str,
-        option("'features': P·K; 'training': K·n·P·min(n, P), each on n samples", choices=COSTS),
+        option(
+            "'features': P·K; 'training': K·n·P·min(n, P), each on n samples",
+            choices=COSTS,
+            default=COSTS[0],
+        ),
     ] = COSTS[0],
-    chart: Annotated[
-        Path | None,
-        option("Write the bars to this file, too: .png, .pdf or .svg.", "FILE"),
-    ] = None,
     form: Form,
 ) -> None:
     """Print the error after each change: of the features, models, ridge or data.
 
     Prints a table of the exact error, the gain and the cost of every single change and of the best
     P, K and λ under a budget, and the best change.
-
-    With --n-samples, --dim and --budget alone, the present setting is one that spends the whole
-    budget: --n-features is then as large as the budget allows.
     """
-    check_chart(chart)
-    (dim,) = grid.axes.get("dim", (None,))
+    dim, problem = grid.values.get("dim"), grid.problem
     if budget is not None and dim is not None:
         budget /= dim if cost == "features" else dim**3
-    options: dict[str, Any] = {"budget": budget, "cost": cost, "dim": dim, "measure": measure}
-    advice = advise_problem(grid.problem, grid.ensemble, **options)
-    if chart is not None:
-        write_chart(advice.plot().figure, chart)
-    form.show(advice)
+    others: dict[str, Any] = {"budget": budget, "cost": cost, "dim": dim, "measure": measure}
+    form.show(advise_problem(problem, grid.ensemble(), **others))
+
+
+# --- spectra given by a law ----------------------------------------------------------------------
+
+LAWS: dict[str, type[SpectralLaw]] = {
+    "power": PowerLaw,
+    "exponential": ExponentialLaw,
+    "two-power": TwoPowerLaw,
+}
+_LAW: dict[str, Parameter] = {
+    name: spec for law in LAWS.values() for name, spec in declarations(law).items()
+}
+_USUAL_LAW = {"capacity": 1.5, "source": 0.8}
+_USUAL_SIZES = {"n_samples": 1e9, "n_features": 1e6, "n_members": 1.0, "gram_ridge": 0.0}
+_USUAL_NOISE = 0.1
+_COSTS = declarations(Cost)
+_LIMITS = {"max_n_samples": glossary.MAX_SAMPLES, "max_n_members": glossary.MAX_MEMBERS}
+
+
+def _law_flag(name: str, law: str = "") -> Any:
+    note = f"; for --law {law}" if law else ""
+    return declared(name, _LAW[name], several=False, note=note, default=_USUAL_LAW.get(name))
+
+
+def _size_flag(name: str, spec: Parameter) -> Any:
+    return declared(name, spec, default=_USUAL_SIZES[name])
+
+
+def _cost_flag(name: str) -> Any:
+    return declared(name, {**_COSTS, **_LIMITS}[name], several=False, note="; with --compute")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LawFlags:
+    """The numbers of every law."""
+
+    capacity: Annotated[float | None, _law_flag("capacity", "power or two-power")] = None
+    source: Annotated[float | None, _law_flag("source")] = None
+    n_modes: Annotated[float | None, _law_flag("n_modes")] = None
+    scale: Annotated[float | None, _law_flag("scale", "exponential")] = None
+    later_capacity: Annotated[float | None, _law_flag("later_capacity", "two-power")] = None
+    knee: Annotated[float | None, _law_flag("knee", "two-power")] = None
+
+    def law(self, name: str) -> SpectralLaw:
+        """The law itself; ValueError for numbers of other laws, and for missing ones."""
+        check_choice("law", name, LAWS)
+        known = {f.name for f in fields(LAWS[name])}
+        _refuse({k: v for k, v in given(self).items() if k not in known}, f"for law {name!r}")
+        values = {k: v for k, v in (_USUAL_LAW | given(self)).items() if k in known}
+        for missing in (k for k in declarations(LAWS[name]) if k not in {**values, "n_modes": 0}):
+            raise ValueError(f"{missing} must be given for law {name!r}, got None")
+        return LAWS[name](**values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SizeFlags:
+    """The sizes at which exponents are printed."""
+
+    n_samples: Annotated[AxisValues | None, _size_flag("n_samples", glossary.N_SAMPLES)] = None
+    n_features: Annotated[AxisValues | None, _size_flag("n_features", glossary.N_FEATURES)] = None
+    n_members: Annotated[AxisValues | None, _size_flag("n_members", glossary.N_MEMBERS)] = None
+    gram_ridge: Annotated[AxisValues | None, _size_flag("gram_ridge", glossary.GRAM_RIDGE)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CostFlags:
+    """What an operation of a frontier is spent on, and limits."""
+
+    steps: Annotated[float | None, _cost_flag("steps")] = None
+    predictions: Annotated[float | None, _cost_flag("predictions")] = None
+    sample_price: Annotated[float | None, _cost_flag("sample_price")] = None
+    workers: Annotated[float | None, _cost_flag("workers")] = None
+    max_n_samples: Annotated[float | None, _cost_flag("max_n_samples")] = None
+    max_n_members: Annotated[float | None, _cost_flag("max_n_members")] = None
+
+
+def _refuse(flags: dict[str, Any], where: str) -> None:
+    for name, value in flags.items():
+        raise ValueError(f"{name} must be left out {where}, got {value}")
+
+
+@grouped
+def scaling(
+    *,
+    law: Annotated[
+        str,
+        option(
+            "'power': eigenvalues i^-α; 'exponential': exp(-i/s); 'two-power': i^-α up to a rank, "
+            "then another exponent; the target has the power l^(2r)/i on mode i",
+            choices=LAWS,
+            default="power",
+        ),
+    ] = "power",
+    spectrum: _LawFlags,
+    noise: Annotated[
+        AxisValues | None, declared("noise", glossary.NOISE, default=_USUAL_NOISE)
+    ] = None,
+    sizes: _SizeFlags,
+    best_ridge: Annotated[
+        bool, switch("The best ridge at all sizes, not --gram-ridge.", "--best-ridge")
+    ] = False,
+    compute: Annotated[
+        AxisValues | None,
+        declared("compute", glossary.COMPUTE, note="; prints the frontier in place of exponents"),
+    ] = None,
+    costs: _CostFlags,
+    form: Form,
+) -> None:
+    """Print the scaling exponents of the test error by cause on data with a law for the spectrum.
+
+    The exponents are d log(part)/d log(size) by the numbers of samples N, features P and models K;
+    those of the asymptotic law, where one is known, are beside them. The ridge δ is on the Gram
+    matrix of features/√P.
+
+    With --compute the command prints the best P, N, K and ridge for each budget of operations, and
+    the error of one model beside it. A model takes N P min(N, P) operations, or T N P with an
+    iterative solver (--steps), and P for each prediction.
+    """
+    found = spectrum.law(law)
+    noise = noise or AxisValues([_USUAL_NOISE])
+    if compute is None:
+        _refuse(given(costs), "without compute")
+        if best_ridge and sizes.gram_ridge:
+            _refuse({"gram_ridge": sizes.gram_ridge[0]}, "with best_ridge")
+        at = arrays({**_USUAL_SIZES, **given(sizes), "noise": noise})
+        members = at.pop("n_members")
+        problem = SpectralProblem.from_law(found, **at)
+        form.show(theory.exponents(problem, members, ridge="best" if best_ridge else "fixed"))
+        return
+    _refuse({**given(sizes), **({"best_ridge": True} if best_ridge else {})}, "with compute")
+    if len(noise) > 1:
+        raise ValueError(f"noise must be one number with compute, got {noise}")
+    problem = SpectralProblem.from_law(found, n_features=1.0, n_samples=1.0, noise=noise[0])
+    limits = {name: value for name, value in given(costs).items() if name in _LIMITS}
+    prices = {name: value for name, value in given(costs).items() if name in _COSTS}
+    form.show(scaling_frontier(problem, list(compute), cost=Cost(**prices), **limits))

@@ -371,9 +371,8 @@ class Decomposition(Shown):
             },
         )
 
-    def _averaged_table(self, sizes: Sequence[float] | None = None) -> Table:
-        """The error of K averaged members, for some K or for those that are printed."""
-        totals = self._averaged() if sizes is None else {K: self.error(K).total for K in sizes}
+    def _averaged_table(self) -> Table:
+        """The error of K averaged members."""
         return Table(
             name="averaged",
             title="Averaged over K seeds",
@@ -382,7 +381,7 @@ class Decomposition(Shown):
                 Column(name="averaged", form="words", exported=self.measure != "squared"),
                 Column(name="error"),
             ),
-            rows=[[K, self._averages(K), total] for K, total in totals.items()],
+            rows=[[K, self._averages(K), total] for K, total in self._averaged().items()],
             confidence=self.confidence,
         )
 

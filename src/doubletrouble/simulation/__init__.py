@@ -9,6 +9,7 @@ from doubletrouble.simulation._cells import problem_of as problem_of
 from doubletrouble.simulation._cells import simulate_cell as simulate_cell
 from doubletrouble.simulation._cells import stored_ensemble as stored_ensemble
 from doubletrouble.simulation._cells import stored_problem as stored_problem
+from doubletrouble.simulation._comparison import TheoryComparison as TheoryComparison
 from doubletrouble.simulation._devices import DTYPES as DTYPES
 from doubletrouble.simulation._devices import Dtype as Dtype
 from doubletrouble.simulation._devices import is_device as is_device

@@ -19,7 +19,6 @@ from doubletrouble._display import (
     error_content,
     settings_text,
 )
-from doubletrouble._numbers import number_in
 from doubletrouble._plots import Axes
 from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
@@ -44,17 +43,16 @@ from doubletrouble.parameters import (
     check_flag,
     common_shape,
     refuse,
-    shown,
 )
 from doubletrouble.problems import USUAL, Member, Problem
 from doubletrouble.results import (
     AnovaTerms,
     ErrorTerms,
     PsiTerms,
-    common_coordinates,
     fixed,
     unsplit_error,
 )
+from doubletrouble.simulation._comparison import TheoryComparison
 from doubletrouble.simulation._ensembles import (
     has_all_samples,
     has_disjoint_samples,
@@ -71,7 +69,6 @@ _MODELS = {
     "kernel": "infinitely many features",
 }
 _ALWAYS = ("features_per_dim", "samples_per_dim", "ridge", "noise")  # printed settings
-_SIMULATED = "points: simulation; lines: theory"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -331,10 +328,44 @@ class Simulation(Shown):
         >>> run = dt.simulate(dt.Problem(ridge=[0.01, 0.1, 1.0]), dim=20, n_data=4, n_init=2)
         >>> axes = run.plot(theory=dt.exact_error(run.problem))
         """
-        error = self.error(ensemble)
         if theory is None:
-            return error.plot(ax)
-        return _plots.draw(_against(error, theory), ax)
+            return self.error(ensemble).plot(ax)
+        return self.compare(theory, ensemble).plot(ax)
+
+    def compare(self, theory: ErrorTerms[Any], ensemble: EnsembleLike = 1) -> TheoryComparison:
+        """Compare the error with the theory, part by part.
+
+        Parameters
+        ----------
+        theory : ErrorTerms
+            The error at the same points, as of `exact_error(sim.problem, ensemble)`.
+        ensemble : float or array_like or Scheme, default: 1
+            The number of models K, or one of the ensembles drawn.
+
+        Returns
+        -------
+        TheoryComparison
+            Both errors, and their differences in standard errors.
+
+        Raises
+        ------
+        ValueError
+            If the theory is of other points, or the ensemble was not drawn.
+        TypeError
+            If `theory` is not an `ErrorTerms`.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> run = dt.simulate(dt.Problem(ridge=0.1), dim=20, n_data=4, n_init=2)
+        >>> bool(abs(run.compare(dt.exact_error(run.problem)).z["total"]) < 10)
+        True
+        """
+        scheme = as_ensemble(ensemble, "Simulation.error")
+        about = self._content()
+        if not np.ndim(scheme.n_members):
+            about = replace(about, title=f"{about.title}; {scheme_words(scheme)}")
+        return TheoryComparison(simulated=self.error(ensemble), theory=theory, _about=about)
 
     def _picture(self) -> _plots.Picture:
         return _plots.error_picture(self.error())
@@ -431,37 +462,6 @@ class Simulation(Shown):
             name: self.estimate(np.array(np.broadcast_to(value, (count, *points))))
             for name, value in parts.items()
         }
-
-
-def _against(error: ErrorTerms[Estimate], theory: object) -> _plots.Picture:
-    """The picture of an error as points, or bars, and of the theory as lines, or bars below."""
-    if not isinstance(theory, ErrorTerms):
-        wanted = "theory must be an ErrorTerms, as of exact_error(sim.problem)"
-        raise TypeError(f"{wanted}, got {shown(theory)}")
-    if theory.shape != error.shape:
-        raise ValueError(
-            "theory must be of the points of the simulation, got shapes "
-            f"{theory.shape} and {error.shape}"
-        )
-    common_coordinates("theory and simulation", theory.coordinates, error.coordinates)
-    picture = _plots.error_picture(error)
-    other = _plots.error_picture(theory)
-    if isinstance(picture, _plots.CurveFamily):
-        total = theory.total
-        lines = np.asarray(total.value if isinstance(total, Estimate) else total)
-        return replace(picture, lines=lines, note=f"{picture.note}; {_SIMULATED}")
-    if isinstance(picture, _plots.Curves) and isinstance(other, _plots.Curves):
-        points = [replace(line, points=True) for line in picture.lines]
-        exact = [replace(line, label="") for line in other.lines]
-        return replace(picture, lines=[*exact, *points], note=f"{picture.note}; {_SIMULATED}")
-    assert isinstance(picture, _plots.Bars)
-    assert isinstance(other, _plots.Bars)
-    bars = {bar.part: replace(bar, label="theory") for bar in other.rows}
-    pairs = [(bar, bars[bar.part]) for bar in picture.rows if bar.part in bars]
-    return replace(
-        picture,
-        rows=[bar for pair in pairs if any(number_in(b.value) for b in pair) for bar in pair],
-    )
 
 
 def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> MemberTerms:
