@@ -41,7 +41,7 @@ INTERNAL = {  # the bookkeeping behind results, in attributes that users do not 
         "Extrapolation",
         "Measurement",
     ),
-    *("Measurements", "RowMultipliers", "WindowDesign", "WindowFit"),
+    *("LossCurve", "Measurements", "RowMultipliers", "WindowDesign", "WindowFit"),
     "Loss",  # in the public module losses
 }
 PUBLIC: dict[str, Any] = {name: getattr(dt, name) for name in dt.__all__}

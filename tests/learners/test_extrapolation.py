@@ -8,12 +8,11 @@ import pytest
 from doubletrouble.learners._extrapolation import (
     Extrapolation,
     Falls,
-    RowMultipliers,
     TotalCurve,
     VariancePower,
     total_curve,
 )
-from doubletrouble.learners._windows import Bags, Measurement, Measurements
+from doubletrouble.learners._windows import Bags, Measurement, Measurements, RowMultipliers
 
 RUNGS = (1, 2, 4, 6, 9)
 N_ROWS = 500

@@ -10,10 +10,11 @@ import threading
 import time
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 from uuid import uuid4
 
 import numpy as np
@@ -35,6 +36,7 @@ from doubletrouble.learners._fitting import (
     as_target,
     content_hash,
     data_hash,
+    is_classification,
     listed_failures,
     recorded_warnings,
     summarized_warnings,
@@ -59,7 +61,7 @@ from doubletrouble.parameters import (
     shown,
     whole_number,
 )
-from doubletrouble.runs import Executor, progress_bar
+from doubletrouble.runs import Executor, progress_bar, store_path
 
 ErrorsName: TypeAlias = Literal["raise", "collect"]
 
@@ -213,36 +215,35 @@ def decompose(
     ['bias', 'initialization', 'sampling']
     """
     started = time.perf_counter()
-    runner = FitRunner.of(
-        store=store,
-        name=name,
-        executor=executor,
-        workers=workers,
-        scheduler=scheduler,
-        progress=progress,
-    )
+    runner = FitRunner(store_path(store), name, executor, workers, scheduler, progress)
     check_flag("include_test", include_test)
     check_level("confidence", confidence)
-    check_choice("task", task, get_args(TaskName))
     check_choice("errors", errors, get_args(ErrorsName))
-    check_choice("measure", measure, get_args(LearnerMeasure))
     seed = whole_number("seed", seed, 0, MOST_SEEDS)
     learner = Learner.of(model)  # a wrong model is named before wrong rows
+    classification = is_classification({"model": learner}, task, measure)
     source = _source(X, y, n_samples=n_samples, noise=noise, groups=groups, n_test=n_test)
     if n_data is None:
         source, n_data = source._with_default_sets(seed)
-    fits = DrawnFits.of(
-        learner,
-        source,
-        task,
+    n_data, n_init = whole_number("n_data", n_data, 1), whole_number("n_init", n_init, 1)
+    draws = whole_number("n_noise", least_draws(measure) if n_noise is None else n_noise, 1)
+    source._check(n_data, seed=seed, classification=classification)
+    test = source.test(seed, classification=classification)
+    classes = source._class_labels(seed) if classification else None
+    fits = DrawnFits(
+        learner=learner,
+        source=source,
+        test=test,
+        target=as_target(test.y, classes),
+        classes=classes,
         seed=seed,
-        n_data=whole_number("n_data", n_data, 1),
-        n_init=whole_number("n_init", n_init, 1),
-        n_noise=whole_number("n_noise", least_draws(measure) if n_noise is None else n_noise, 1),
+        n_data=n_data,
+        n_noise=source._noise_draws(draws),
+        n_init=1 if learner.is_deterministic else n_init,
+        requested_init=n_init,
         requested_noise=n_noise or 1,
+        hidden_noise=source._hides_noise(seed),
     )
-    if measure != "squared" and fits.classes is None:
-        raise ValueError(f"measure must be squared for regression, got {measure!r}")
     predictions = np.full((fits.n_data, fits.n_noise, fits.n_init, *fits.target.shape), np.nan)
     failures: list[Failure] = []
     warned: list[list[FitWarning]] = []
@@ -267,23 +268,20 @@ def decompose(
     if warning:
         warnings.warn(warning, UserWarning, stacklevel=2)
 
-    def result_of(sets: Sequence[int]) -> LearnerDecomposition:
-        return _result(
-            fits,
-            predictions if len(sets) == fits.n_data else predictions[list(sets)],
-            sets,
-            notes=[f"{warning}."] if warning else [],
-            confidence=confidence,
-            include_test=include_test,
-            started=started,
-            measure=measure,
-        )
-
+    result_of = partial(
+        _result,
+        fits,
+        notes=[f"{warning}."] if warning else [],
+        confidence=confidence,
+        include_test=include_test,
+        started=started,
+        measure=measure,
+    )
     if not failures:
-        return result_of(range(fits.n_data))
+        return result_of(predictions, range(n_data))
     failures.sort()
     lost = {failure.fit.data for failure in failures}
-    complete = [d for d in range(fits.n_data) if d not in lost]
+    complete = [d for d in range(n_data) if d not in lost]
     left = len(keys) - len(failures)
     where = "in the `predictions` of this error"
     if store is not None:
@@ -293,7 +291,7 @@ def decompose(
         + (f" (the other {left} are {where})" if left else ""),
         failures=failures,
         predictions=predictions,
-        partial=result_of(complete) if len(complete) > 1 else None,
+        partial=result_of(predictions[complete], complete) if len(complete) > 1 else None,
     )
 
 
@@ -373,42 +371,7 @@ class DrawnFits(LearnerFits[FitIndex]):
     requested_init: int
     requested_noise: int  # 1 unless given
     hidden_noise: bool  # labels have noise that no draw changes
-    run: str  # of this object and its copies in workers alone
-
-    @classmethod
-    def of(
-        cls,
-        learner: Learner,
-        source: DataSource,
-        task: TaskName,
-        *,
-        seed: int,
-        n_data: int,
-        n_init: int,
-        n_noise: int,
-        requested_noise: int,
-    ) -> Self:
-        """Check the source, and draw the test set; nothing is fitted yet."""
-        classification = bool(learner.is_classifier) if task == "auto" else task == "classification"
-        learner.check_kind("model", classification, is_auto=task == "auto")
-        source._check(n_data, seed=seed, classification=classification)
-        test = source.test(seed, classification=classification)
-        classes = source._class_labels(seed) if classification else None
-        return cls(
-            learner=learner,
-            source=source,
-            test=test,
-            target=as_target(test.y, classes),
-            classes=classes,
-            seed=seed,
-            n_data=n_data,
-            n_noise=source._noise_draws(n_noise),
-            n_init=1 if learner.is_deterministic else n_init,
-            requested_init=n_init,
-            requested_noise=requested_noise,
-            hidden_noise=source._hides_noise(seed),
-            run=uuid4().hex,
-        )
+    run: str = field(default_factory=lambda: uuid4().hex)  # of this object, and its copies
 
     @property
     def keys(self) -> list[FitIndex]:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,14 @@ from doubletrouble import glossary
 from doubletrouble._numbers import CONFIDENCE, percent, plain
 from doubletrouble.learners._comparison import LearnerComparison
 from doubletrouble.learners._diagnosis import OPTIONS, Diagnosis
-from doubletrouble.learners._extrapolation import Extrapolation, RowMultipliers
-from doubletrouble.learners._fitting import FitRunner, Learner, TaskName, summarized_warnings
+from doubletrouble.learners._extrapolation import Extrapolation, LossCurve
+from doubletrouble.learners._fitting import (
+    FitRunner,
+    Learner,
+    TaskName,
+    is_classification,
+    summarized_warnings,
+)
 from doubletrouble.learners._losses import zero_one_loss
 from doubletrouble.learners._sources import Inputs
 from doubletrouble.learners._windows import (
@@ -32,6 +38,7 @@ from doubletrouble.learners._windows import (
     Fitted,
     Loss,
     Measurements,
+    RowMultipliers,
     WindowDesign,
     WindowFit,
     WindowFits,
@@ -42,12 +49,11 @@ from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import (
     MOST_SEEDS,
     FloatArray,
-    check_choice,
     check_level,
     number,
     whole_number,
 )
-from doubletrouble.runs import Executor, ProgressBar, progress_bar
+from doubletrouble.runs import Executor, ProgressBar, progress_bar, store_path
 
 _LAW_OFF = 0.1  # relative
 _ROUNDING = 1e-10  # differences of predictions below it do not count
@@ -175,14 +181,7 @@ def diagnose(
         noise=noise,
         seed=seed,
         confidence=confidence,
-        runner=FitRunner.of(
-            store=store,
-            name=name,
-            executor=executor,
-            workers=workers,
-            scheduler=scheduler,
-            progress=progress,
-        ),
+        runner=FitRunner(store_path(store), name, executor, workers, scheduler, progress),
     )
     return run.diagnosis("", run.alternatives(alternatives))
 
@@ -300,14 +299,7 @@ def compare(
         noise=noise,
         seed=seed,
         confidence=confidence,
-        runner=FitRunner.of(
-            store=store,
-            name=name,
-            executor=executor,
-            workers=workers,
-            scheduler=scheduler,
-            progress=progress,
-        ),
+        runner=FitRunner(store_path(store), name, executor, workers, scheduler, progress),
     )
     diagnoses = {}
     for key in models:  # a warning of the fits is that of the caller
@@ -324,7 +316,7 @@ class _Learners:
     measure: LearnerMeasure
     floor: float | None  # the variance of label noise, summed over outputs
     confidence: float
-    is_auto: bool  # the task is that of the learner
+    task: TaskName
     runner: FitRunner
 
     @classmethod
@@ -344,18 +336,12 @@ class _Learners:
         runner: FitRunner,
     ) -> Self:
         """Validate all arguments; nothing is fitted yet."""
-        check_choice("task", task, get_args(TaskName))
-        check_choice("measure", measure, get_args(LearnerMeasure))
         check_level("confidence", confidence)
         seed = whole_number("seed", seed, 0, MOST_SEEDS)
         names = {key: "model" if len(models) == 1 else f"models[{key!r}]" for key in models}
         learners = {key: Learner.of(model, names[key]) for key, model in models.items()}
-        first = next(iter(learners.values()))
-        classification = bool(first.is_classifier) if task == "auto" else task == "classification"
-        for key, learner in learners.items():
-            learner.check_kind(names[key], classification, is_auto=task == "auto")
-        if measure != "squared" and not classification:
-            raise ValueError(f"measure must be squared for regression, got {measure!r}")
+        named = {names[key]: learner for key, learner in learners.items()}
+        classification = is_classification(named, task, measure)
         variance = None if noise is None else number("noise", noise, glossary.NOISE) ** 2
         if variance and classification:
             raise ValueError(f"noise must be 0 or left out for classes, got {noise!r}")
@@ -371,7 +357,7 @@ class _Learners:
             measure=measure,
             floor=None if variance is None else variance * table.target.shape[1],
             confidence=confidence,
-            is_auto=task == "auto",
+            task=task,
             runner=runner,
         )
 
@@ -383,9 +369,9 @@ class _Learners:
             raise TypeError(f"alternatives must be learners by name, got {type(models).__name__}")
         _check_names("alternatives", models)
         learners = {name: Learner.of(model, "alternatives") for name, model in models.items()}
+        own = next(iter(self.learners.values()))
         for learner in learners.values():
-            kind = self.table.classes is not None
-            learner.check_kind("alternatives", kind, is_auto=self.is_auto)
+            is_classification({"model": own, "alternatives": learner}, self.task, self.measure)
         return learners
 
     def diagnosis(self, key: str, alternatives: Mapping[str, Learner]) -> Diagnosis:
@@ -434,7 +420,12 @@ class _Learners:
             design=design,
             measured=measured,
             other_measures={
-                name: totals(design, fitted.predictions, table.target, loss)
+                name: LossCurve(
+                    totals=totals(design, fitted.predictions, table.target, loss),
+                    rows=multipliers,
+                    seed=table.seed,
+                    floor=self.floor,
+                )
                 for name, loss in losses.items()
                 if table.classes is not None
             },

@@ -19,28 +19,21 @@ from doubletrouble._display import (
     records_of,
     table_by_part,
 )
-from doubletrouble._numbers import CONFIDENCE, level, percent, plain, whole
+from doubletrouble._numbers import CONFIDENCE, level, plain, whole
 from doubletrouble._plots import part_label
 from doubletrouble.ensembles import Bootstrap, Ensemble, EnsembleLike, Scheme, as_ensemble
 from doubletrouble.estimates import Estimate, PosteriorDraws, estimate_of
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.learners._curves import LearningCurve
-from doubletrouble.learners._extrapolation import (
-    LOSS_CURVE,
-    N_DRAWS,
-    Extrapolation,
-    Falls,
-    RowMultipliers,
-    learner_salt,
-    total_curve,
-)
-from doubletrouble.learners._sources import generator
+from doubletrouble.learners._extrapolation import Extrapolation, LossCurve
 from doubletrouble.learners._windows import (
     FULL,
     N_BLOCKS,
+    N_DRAWS,
     Alternative,
     Measurement,
     Measurements,
+    RowMultipliers,
     WindowDesign,
 )
 from doubletrouble.losses import LearnerMeasure, measure_name
@@ -126,7 +119,7 @@ class Diagnosis(Shown):
     rows_key: Hashable  # equal for the same rows
     design: WindowDesign
     measured: Measurements
-    other_measures: Mapping[LearnerMeasure, Mapping[int, Measurement]]  # of a classifier, by rung
+    other_measures: Mapping[LearnerMeasure, LossCurve]  # of a classifier
     extrapolation: Extrapolation
     multipliers: RowMultipliers
     alternatives: Mapping[str, Alternative]  # other learners on the same folds
@@ -344,41 +337,22 @@ class Diagnosis(Shown):
                 f"ensemble must be 1 for measure={measure!r}, got {scheme!r}: two fits do not "
                 "determine the loss of an average"
             )
-        measured = self.other_measures[measure]
         reason = f"measure={measure!r} is measured as a whole; decompose splits it by cause"
-        draws = np.stack([self._loss_draws(measured, float(x)) for x in sizes.ravel()], axis=-1)
-        total = self._estimate(draws.reshape(N_DRAWS, *sizes.shape))
+        curve, drawn = self.other_measures[measure], []
+        for x in sizes.ravel():
+            try:
+                drawn.append(curve.at(float(x)))
+            except ValueError as error:
+                given = f"{x * self.n_samples:g}"
+                raise ValueError(f"n_samples must be left out, got {given}: {error}") from None
+        draws = np.stack(drawn, axis=-1)
         return unsplit_error(
-            total,
+            self._estimate(draws.reshape(N_DRAWS, *sizes.shape)),
             reason,
             status=self._status(sizes, ()),
             coordinates=self._coordinates(sizes),
             **self._about(measure),
         )
-
-    def _loss_draws(self, measured: Mapping[int, Measurement], x: float) -> FloatArray:
-        """Draws of another loss with x times the rows: measured, or along its own curve."""
-        infinite = any(math.isinf(total.mean) for total in measured.values())
-        here = {rung / N_BLOCKS: total for rung, total in measured.items()}.get(round(x, 6))
-        if here is None and x == 1 and infinite:
-            here = measured[FULL]  # there is no curve: the loss at 90% of the rows
-        if here is not None:
-            if math.isinf(here.mean):  # a class of probability 0 occurs
-                return np.full(N_DRAWS, math.inf)
-            return self.multipliers.positive_draws(here)
-        if reason := self._no_curve(measured, x):
-            raise ValueError(f"n_samples must be left out, got {x * self.n_samples:g}: {reason}")
-        falls = Falls.of(measured, self.multipliers)
-        own = generator(self.design.seed, LOSS_CURVE, learner_salt(measured[FULL]))
-        return total_curve(falls, measured[FULL], self.multipliers, own, self.floor).at(x)
-
-    def _no_curve(self, measured: Mapping[int, Measurement], x: float) -> str:
-        """Why another loss has no curve to x times the rows; empty if it has one."""
-        infinite = [rung for rung, total in measured.items() if math.isinf(total.mean)]
-        if infinite:
-            return f"the loss is infinite at {percent(infinite[-1] / N_BLOCKS)} of the rows"
-        rises = x > 1 and Falls.of(measured, self.multipliers).rise()
-        return "this loss rises with the rows" if rises else ""
 
     def _coordinates(self, sizes: FloatArray) -> dict[str, FloatArray]:
         """The numbers of rows, if there are several."""
@@ -471,7 +445,7 @@ class Diagnosis(Shown):
         if isinstance(scheme, Bootstrap):
             return "the error of a bag is measured on all rows alone"
         if measure != "squared" and not self.withheld:
-            return self._no_curve(self.other_measures[measure], max(_GROWTHS.values()))
+            return self.other_measures[measure].lacks(max(_GROWTHS.values()))
         return self.withheld
 
     def _option(

@@ -36,13 +36,19 @@ import numpy.typing as npt
 
 from doubletrouble._numbers import percent
 from doubletrouble.learners._sources import generator
-from doubletrouble.learners._windows import FULL, LAW, N_BLOCKS, RUNGS, Measurement, Measurements
-from doubletrouble.parameters import FloatArray, Labels, Value
-
-N_DRAWS = 4000
+from doubletrouble.learners._windows import (
+    FULL,
+    LAW,
+    N_BLOCKS,
+    N_DRAWS,
+    RUNGS,
+    Measurement,
+    Measurements,
+    RowMultipliers,
+)
+from doubletrouble.parameters import FloatArray, Value
 
 _OVERLAP = 0.5  # the part of rows that windows of the law share
-_LEVEL = 1.25  # factor of the standard error over rows of a total
 _TOTAL_WINDOWS, _SEED_WINDOWS, _PAIRS = 0.8**2 / 10, 2.0 / 10, 0.5**2
 """Factors of the variance between windows."""
 _MISFIT = 0.2  # of a power law, relative, at ln x = 1
@@ -63,54 +69,11 @@ _RISE = 1.75  # standard errors by which the error rises between two sizes
 _PLATEAU = 0.5  # standard errors by which the slope decreases towards small sizes
 _LEAST_TOTAL = 0.01  # of the error now: no draw of a forecast is below it
 _FEWEST_FALLS = 2
-_MOST_UNITS = 400
 _SEEDS_FELL, _SEEDS_GROW, _SEEDS_GROW_STRONGLY, _STILL_FALLS = 2.0, 0.45, 2.5, 1.0
 """Standard errors: of the variance over seeds, and of the total between the last two sizes."""
 _SEEDS_SHARE, _PEAK_SHARE = 0.02, 0.15  # of the total: the growth, and the variance over seeds
 
-_UNITS, _ROWS, _CURVE, _SEEDS, _SETS, _ORDER, _RUNGS, LOSS_CURVE = range(20, 28)  # kinds of draws
-
-
-# --- the variance of means over rows ---
-
-
-class RowMultipliers:
-    """Normal multipliers of rows: the same for every learner on the same data and seed.
-
-    A mean over rows deviates by the sum of their contributions times the multipliers. Those of a
-    group are equal; at most 400 differ.
-    """
-
-    def __init__(self, n_samples: int, seed: int, groups: Labels | None = None) -> None:
-        units = (
-            np.arange(n_samples) if groups is None else np.unique(groups, return_inverse=True)[1]
-        )
-        count = int(units.max()) + 1
-        if count > _MOST_UNITS:
-            units = (generator(seed, _UNITS).permutation(count) % _MOST_UNITS)[units]
-            count = _MOST_UNITS
-        self._units, self._count = units, count
-        self._normal = generator(seed, _ROWS).standard_normal((N_DRAWS, count))
-
-    def deviations(self, measured: Measurement) -> FloatArray:
-        """The contribution of each unit to the deviation of a mean from its expectation."""
-        known = np.isfinite(measured.by_row)
-        centred = np.where(known, measured.by_row - measured.mean, 0.0) / known.sum()
-        sums = np.bincount(self._units, centred, minlength=self._count)
-        return np.asarray(sums * math.sqrt(self._count / (self._count - 1)), dtype=np.float64)
-
-    def draws(self, deviations: FloatArray) -> FloatArray:
-        """Draws of the deviation, with the factor for what rows share through training sets."""
-        return _LEVEL * (self._normal @ deviations)
-
-    def positive_draws(self, measured: Measurement) -> FloatArray:
-        """Draws of a mean that is not negative: log-normal, of the same mean and variance."""
-        if not measured.mean > 0:
-            return np.zeros(N_DRAWS)
-        relative = self.draws(self.deviations(measured)) / measured.mean
-        scale = math.log1p(float(np.var(relative)))
-        normal = relative / max(float(np.std(relative)), 1e-300)
-        return measured.mean * np.exp(math.sqrt(scale) * normal - scale / 2)
+_CURVE, _SEEDS, _SETS, _ORDER, _RUNGS, _LOSS = range(22, 28)  # kinds of draws
 
 
 # --- the learning curve of the total ---
@@ -384,7 +347,7 @@ class Extrapolation:
     ) -> Self:
         """Fit the curves; `floor` is the variance of label noise, if it is known."""
         falls = Falls.of(measured.total, rows)
-        own = learner_salt(measured.total[FULL])
+        own = _salt(measured.total[FULL])
         top = measured.total[FULL]
         curve = total_curve(falls, top, rows, generator(seed, _CURVE, own), floor)
         seeds = _of_seeds(measured, rows, generator(seed, _SEEDS, own))
@@ -437,7 +400,7 @@ def _measured_draws(
     return draws
 
 
-def learner_salt(total: Measurement) -> int:
+def _salt(total: Measurement) -> int:
     """A number of the learner's own, so that draws of two learners share that of the rows only."""
     return int.from_bytes(blake2b(total.by_row.tobytes(), digest_size=4).digest(), "big")
 
@@ -467,6 +430,42 @@ def total_curve(
         dropped=tuple(rung for rung in falls.rungs if rung not in on_curve.rungs),
         least=on_curve.rungs[0] / N_BLOCKS,
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LossCurve:
+    """Draws of an error that is measured as a whole, at any number of rows."""
+
+    totals: Mapping[int, Measurement]  # by rung
+    rows: RowMultipliers
+    seed: int
+    floor: float | None  # the variance of label noise, if it is known
+
+    def at(self, x: float) -> FloatArray:
+        """Draws with x times the rows: measured, or along the curve; ValueError without one."""
+        here = {rung / N_BLOCKS: total for rung, total in self.totals.items()}.get(round(x, 6))
+        top = self.totals[FULL]
+        if here is None and x == 1 and self._infinite:
+            here = top  # there is no curve: the loss at 90% of the rows
+        if here is not None:
+            if math.isinf(here.mean):  # a class of probability 0 occurs
+                return np.full(N_DRAWS, math.inf)
+            return self.rows.positive_draws(here)
+        if reason := self.lacks(x):
+            raise ValueError(reason)
+        rng = generator(self.seed, _LOSS, _salt(top))
+        return total_curve(Falls.of(self.totals, self.rows), top, self.rows, rng, self.floor).at(x)
+
+    @property
+    def _infinite(self) -> list[int]:
+        return [rung for rung, total in self.totals.items() if math.isinf(total.mean)]
+
+    def lacks(self, x: float) -> str:
+        """Why there is no curve to x times the rows; empty if there is one."""
+        if self._infinite:
+            return f"the loss is infinite at {percent(self._infinite[-1] / N_BLOCKS)} of the rows"
+        rises = x > 1 and Falls.of(self.totals, self.rows).rise()
+        return "this loss rises with the rows" if rises else ""
 
 
 def _of_seeds(

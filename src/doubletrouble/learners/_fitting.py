@@ -21,7 +21,18 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from types import FunctionType
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +40,8 @@ import numpy.typing as npt
 from doubletrouble.errors import SweepInterrupted, require
 from doubletrouble.learners._components import LARGEST
 from doubletrouble.learners._sources import Inputs, one_hot
-from doubletrouble.parameters import FloatArray, Labels, check_flag, refuse_masked
+from doubletrouble.losses import LearnerMeasure
+from doubletrouble.parameters import FloatArray, Labels, check_choice, check_flag, refuse_masked
 from doubletrouble.runs import (
     DONE,
     Cell,
@@ -42,7 +54,6 @@ from doubletrouble.runs import (
     digest,
     one_thread,
     run_cells,
-    store_path,
 )
 
 REVISION = 1  # of the definition of the fits; count up when draws or definitions change
@@ -122,13 +133,6 @@ class Learner:
         note = "The learner has no random_state: it is deterministic, with one fit each."
         return [*self.probability_notes, note]
 
-    def check_kind(self, name: str, classification: bool, *, is_auto: bool) -> None:
-        """Raise for a regressor of classes, and for a classifier unless `task` is a regression."""
-        wrong = self.is_classifier is (not classification)
-        if wrong and (classification or is_auto):
-            kind = "classifier" if classification else "regressor"
-            raise ValueError(f"{name} must be a {kind}, got {type(self.model).__name__}")
-
     def predictions(
         self, X: Inputs, y: Labels, seed: int, X_test: Inputs, classes: Labels | None
     ) -> FloatArray:
@@ -169,6 +173,28 @@ class Learner:
             splitter = copy.copy(self.model.get_params()[name])
             splitter.random_state, seeded[name] = seeded[name], splitter
         return seeded
+
+
+def is_classification(
+    learners: Mapping[str, Learner], task: TaskName, measure: LearnerMeasure
+) -> bool:
+    """Whether labels are classes: by the task, or by the first of the learners.
+
+    ValueError for a regressor of classes, for a classifier unless `task` is a regression, and for a
+    measure that a regression does not have. Keys are the names of the learners in messages.
+    """
+    check_choice("task", task, get_args(TaskName))
+    check_choice("measure", measure, get_args(LearnerMeasure))
+    first = next(iter(learners.values()))
+    classification = bool(first.is_classifier) if task == "auto" else task == "classification"
+    for name, learner in learners.items():
+        wrong = learner.is_classifier is (not classification)
+        if wrong and (classification or task == "auto"):
+            kind = "classifier" if classification else "regressor"
+            raise ValueError(f"{name} must be a {kind}, got {type(learner.model).__name__}")
+    if measure != "squared" and not classification:
+        raise ValueError(f"measure must be squared for regression, got {measure!r}")
+    return classification
 
 
 def _splits_at_random(value: object) -> bool:
@@ -213,10 +239,11 @@ def _check_classes(y: Labels, classes: Labels) -> None:
 
 def _checked(predictions: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     """Predictions as floats of a shape, or an error: they must be finite."""
-    if predictions.shape != shape and _long_axes(predictions.shape) == _long_axes(shape):
-        predictions = predictions.reshape(shape)  # (T, 1) for (T,), or the reverse
     if predictions.shape != shape:
-        raise ValueError(f"predict must return shape {shape}, got {predictions.shape}")
+        if predictions.squeeze().shape == np.empty(shape).squeeze().shape:
+            predictions = predictions.reshape(shape)  # (T, 1) for (T,), or the reverse
+        else:
+            raise ValueError(f"predict must return shape {shape}, got {predictions.shape}")
     if predictions.dtype.kind not in "iufb":
         raise TypeError(f"predict must return numbers, got an array of {predictions.dtype}")
     predictions = predictions.astype(np.float64)
@@ -227,11 +254,6 @@ def _checked(predictions: FloatArray, shape: tuple[int, ...]) -> FloatArray:
             f"at {int(bad.sum())} of {predictions.size} predictions"
         )
     return predictions
-
-
-def _long_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes longer than one."""
-    return tuple(length for length in shape if length != 1)
 
 
 # --- fits ---
@@ -358,27 +380,22 @@ class LearnerFits(ABC, Generic[Key]):
         return Failure(key, self.seed_of(key), message)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class FitRunner:
-    """Where fits run, one after the other or in parallel, and where they are stored."""
+    """Where fits are stored, and where they run: one after the other, or in parallel."""
 
-    store: Path | None = None
-    name: str | None = None  # of the learner and the data in the store
-    executor: Executor | None = None
-    workers: int | None = None
-    scheduler: Any = None
-    progress: bool = True
+    store: Path | None
+    name: str | None  # of the learner and the data in the store
+    executor: Executor | None
+    workers: int | None
+    scheduler: Any
+    progress: bool
 
-    @classmethod
-    def of(cls, *, store: str | Path | None, **options: Any) -> Self:
-        """Validate the options that all calls with fits share."""
-        runner = cls(store=store_path(store), **options)
-        check_executor(runner.executor, runner.workers, runner.scheduler)
-        check_flag("progress", runner.progress)
-        name = runner.name
-        if not (name is None or (isinstance(name, str) and name)):
-            raise ValueError(f"name must be a string that is not empty, got {name!r}")
-        return runner
+    def __post_init__(self) -> None:
+        check_executor(self.executor, self.workers, self.scheduler)
+        check_flag("progress", self.progress)
+        if not (self.name is None or (isinstance(self.name, str) and self.name)):
+            raise ValueError(f"name must be a string that is not empty, got {self.name!r}")
 
     def run(
         self, fits: LearnerFits[Key], keys: Sequence[Key], bar: ProgressBar

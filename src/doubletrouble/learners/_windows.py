@@ -58,7 +58,12 @@ Blocks: TypeAlias = npt.NDArray[np.intp]
 """The block of each row."""
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
+N_DRAWS = 4000  # of every estimate
+
 _ORDER, _BOOTSTRAP, _SEED = 10, 11, 12  # kinds of draws
+_UNITS, _ROWS = 20, 21
+_MOST_UNITS = 400
+_LEVEL = 1.25  # factor of the standard error over rows of a total
 _FEWEST_ROWS = 30
 _FEWEST_RUNGS = 3
 _ROUNDING = 1e-10  # of the standard deviation of the labels: smaller errors are 0
@@ -664,3 +669,45 @@ def _bags(design: WindowDesign, predictions: Predictions, target: FloatArray) ->
         one.append((outside, (_squares(errors[0]) + _squares(errors[1])) / 2))
         pair.append((outside, np.einsum("ij,ij->i", *errors)))
     return Bags(*(Measurement.of(len(target), iter(parts)) for parts in (one, pair)))
+
+
+# --- the variance of means over rows ---
+
+
+class RowMultipliers:
+    """Normal multipliers of rows: the same for every learner on the same data and seed.
+
+    A mean over rows deviates by the sum of their contributions times the multipliers. Those of a
+    group are equal; at most 400 differ.
+    """
+
+    def __init__(self, n_samples: int, seed: int, groups: Labels | None = None) -> None:
+        units = (
+            np.arange(n_samples) if groups is None else np.unique(groups, return_inverse=True)[1]
+        )
+        count = int(units.max()) + 1
+        if count > _MOST_UNITS:
+            units = (generator(seed, _UNITS).permutation(count) % _MOST_UNITS)[units]
+            count = _MOST_UNITS
+        self._units, self._count = units, count
+        self._normal = generator(seed, _ROWS).standard_normal((N_DRAWS, count))
+
+    def deviations(self, measured: Measurement) -> FloatArray:
+        """The contribution of each unit to the deviation of a mean from its expectation."""
+        known = np.isfinite(measured.by_row)
+        centred = np.where(known, measured.by_row - measured.mean, 0.0) / known.sum()
+        sums = np.bincount(self._units, centred, minlength=self._count)
+        return np.asarray(sums * math.sqrt(self._count / (self._count - 1)), dtype=np.float64)
+
+    def draws(self, deviations: FloatArray) -> FloatArray:
+        """Draws of the deviation, with the factor for what rows share through training sets."""
+        return _LEVEL * (self._normal @ deviations)
+
+    def positive_draws(self, measured: Measurement) -> FloatArray:
+        """Draws of a mean that is not negative: log-normal, of the same mean and variance."""
+        if not measured.mean > 0:
+            return np.zeros(N_DRAWS)
+        relative = self.draws(self.deviations(measured)) / measured.mean
+        scale = math.log1p(float(np.var(relative)))
+        normal = relative / max(float(np.std(relative)), 1e-300)
+        return measured.mean * np.exp(math.sqrt(scale) * normal - scale / 2)
