@@ -180,7 +180,7 @@ class Modes:
 
 
 def minimum_norm(gram: Array, right: Array) -> Array:
-    """The solution of K c = right, of least norm where K is singular.
+    """The solution of K c = right, of least norm where K is singular; K may be overwritten.
 
     >>> minimum_norm(np.diag([2.0, 0.0]), np.array([[1.0], [0.0]])).ravel()
     array([0.5, 0. ])
@@ -188,7 +188,7 @@ def minimum_norm(gram: Array, right: Array) -> Array:
     solution = cholesky_solution(gram, right, least=SINGULAR)
     if solution is not None:
         return solution
-    return Modes.of_rows(gram, right).dual(0 * gram[0, :1])
+    return Modes.of_rows(gram, right).dual(0.0)
 
 
 def left_out_residuals(

@@ -403,7 +403,7 @@ def _sample(
 ) -> Sample:
     """Rows of positive weight, labels as a matrix."""
     Y = np.asarray(labels, dtype=np.float64).reshape(len(X), -1)
-    weights = checked_weights(1.0 if sample_weight is None else sample_weight, len(X))
+    weights = np.ones(len(X)) if sample_weight is None else checked_weights(sample_weight, len(X))
     keep = weights > 0
     if not keep.any():
         raise ValueError("sample_weight must be positive somewhere, got only zeros")

@@ -28,8 +28,8 @@ from typing import NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicSpline
-from scipy.linalg import eigh
 
+from doubletrouble import _ridge
 from doubletrouble.errors import require
 from doubletrouble.parameters import FloatArray
 
@@ -40,7 +40,6 @@ Fits: TypeAlias = list[tuple[FloatArray, FloatArray]]
 _PER_DECADE = 14  # nodes of the grid of κ
 _BELOW, _ABOVE = 1e-4, 1e6  # the grid, relative to the least and the largest eigenvalue
 _LEAST = 1e-13  # κ, relative to the largest eigenvalue
-_ROUNDING = 2.2e-16  # eigenvalues below n times it, relative to the largest, are 0
 _GAP = 1e3  # of a rank: the least eigenvalue over that limit
 _TINY = 1e-300
 _BLOCK = 2**20  # entries of temporary arrays of groups
@@ -171,29 +170,29 @@ class Eigenbasis:
     @classmethod
     def of(cls, rows: DataRows) -> Self:
         """Decompose the Gram matrix, which is not changed."""
-        matrix, labels = rows.gram.copy(), rows.labels
+        matrix, labels, constant = rows.gram.copy(), rows.labels, None
         if rows.intercept:
-            matrix -= matrix.mean(axis=0)
-            matrix -= matrix.mean(axis=1, keepdims=True)
+            constant = np.full(len(rows), len(rows) ** -0.5)
+            _ridge.centred(matrix, constant)
             labels = labels - labels.mean(axis=0)
-            # the constant vector becomes the last eigenvector, and is dropped
-            matrix += 2 * np.linalg.norm(matrix) / len(matrix)
-        d, U = _eigh(matrix, rows.device)
-        if rows.intercept:
-            d, U = d[:-1], U[:, :-1]
-        d = np.where(d > cls._limit(d), d, 0.0)
+        if rows.device == "cpu":
+            d, U = _ridge.eigenvectors(matrix, null=constant)
+            return cls(eigenvalues=d, vectors=U, labels=labels)
+        torch = require("torch", "torch")
+        try:
+            tensor = torch.asarray(matrix, device=rows.device)
+        except (RuntimeError, AssertionError):  # unknown, or not on this machine
+            raise ValueError(f"device must be available to torch, got {rows.device!r}") from None
+        null = None if constant is None else torch.asarray(constant, device=rows.device)
+        d, U = (tensor.cpu().numpy() for tensor in _ridge.eigenvectors(tensor, null=null))
         return cls(eigenvalues=d, vectors=U, labels=labels)
-
-    @staticmethod
-    def _limit(eigenvalues: FloatArray) -> float:
-        return _ROUNDING * len(eigenvalues) * float(eigenvalues[-1])
 
     @property
     def rounding(self) -> float:
         """The least κ with an effect beyond rounding: 0 unless eigenvalues decrease to rounding."""
         d = self.eigenvalues
-        unclear = d[0] == 0 and d[d > 0][0] < _GAP * self._limit(d)
-        return self._limit(d) if unclear else 0.0
+        limit = _ridge.rounding(d)
+        return limit if d[0] == 0 and d[d > 0][0] < _GAP * limit else 0.0
 
     @cached_property
     def kappas(self) -> FloatArray:
@@ -203,20 +202,6 @@ class Eigenbasis:
         least = max(_BELOW * float(d[0]), _LEAST * largest)
         count = int(np.ceil(_PER_DECADE * np.log10(_ABOVE * largest / least)))
         return np.geomspace(least, _ABOVE * largest, count + 1)
-
-
-def _eigh(matrix: FloatArray, device: str) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues, increasing, and eigenvectors; the matrix may be overwritten."""
-    if device == "cpu":
-        d, U = eigh(matrix.T, overwrite_a=True, check_finite=False)  # in place: Fortran order
-        return d, U
-    torch = require("torch", "torch")
-    try:
-        tensor = torch.asarray(matrix, device=device)
-    except (RuntimeError, AssertionError):  # unknown, or not on this machine
-        raise ValueError(f"device must be available to torch, got {device!r}") from None
-    values, vectors = torch.linalg.eigh(tensor)
-    return values.cpu().numpy(), vectors.cpu().numpy()
 
 
 # --- leave-one-out ---

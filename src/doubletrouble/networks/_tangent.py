@@ -16,6 +16,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from doubletrouble._ridge import minimum_norm
 from doubletrouble.networks._network import (
     OUTPUTS,
     Architecture,
@@ -33,8 +34,6 @@ from doubletrouble.networks._network import (
     weighted_norm,
 )
 from doubletrouble.networks._settings import TrainingOutcome
-
-_SAFE = 1e-10  # smallest over largest pivot for which Cholesky's method is accurate
 
 
 def solved(member: NetworkMember, samples: Samples, *, depth: int) -> TrainingOutcome:
@@ -63,7 +62,8 @@ def _by_kernel(
     theta0: NetworkWeights, scale: NetworkWeights, inputs: Sequence[Tensor], y: Tensor
 ) -> NetworkWeights:
     """Return δ = Σ c ∇f with Θ c = y."""
-    c = _solution(tangent_kernel(theta0, scale, inputs), y).reshape(OUTPUTS, -1).T[None]
+    kernel = tangent_kernel(theta0, scale, inputs)
+    c = minimum_norm(kernel, y[:, None]).reshape(OUTPUTS, -1).T[None]
     delta = theta0.zeros_like()
     gradient(theta0, inputs, c, delta)
     for d, s in zip(delta, scale, strict=True):
@@ -76,7 +76,8 @@ def _by_features(
 ) -> NetworkWeights:
     """Return the same δ by the normal equations, for fewer weights than samples."""
     J = _tangent_features(theta0, scale, inputs)
-    solution, delta, start = _solution(J.T @ J, J.T @ y), theta0.zeros_like(), 0
+    solution = minimum_norm(J.T @ J, (J.T @ y)[:, None])[:, 0]
+    delta, start = theta0.zeros_like(), 0
     for (matrix, bias), (s, _) in zip(delta.layers, scale.layers, strict=True):
         for part in (matrix, bias):
             end = start + part.numel()
@@ -117,16 +118,3 @@ def _slopes(theta0: NetworkWeights, inputs: Sequence[Tensor]) -> list[Tensor]:
     for matrix, h in zip(reversed(matrices[1:]), reversed(inputs[1:]), strict=True):
         slopes.append((slopes[-1] @ matrix.T) * (h[0] > 0).repeat(OUTPUTS, 1))
     return slopes[::-1]
-
-
-def _solution(kernel: Tensor, y: Tensor) -> Tensor:
-    """Return the solution of Θ c = y for a positive Θ, of least norm if Θ is singular."""
-    factor, failed = torch.linalg.cholesky_ex(kernel)
-    pivots = factor.diagonal().square()
-    if not failed.item() and (pivots.min() > _SAFE * pivots.max()).item():
-        return torch.cholesky_solve(y[:, None], factor)[:, 0]
-    values, vectors = torch.linalg.eigh(kernel)
-    nonzero = values > len(y) * torch.finfo(kernel.dtype).eps * values.max()
-    weights = torch.where(nonzero, 1 / values, 0.0)
-    solution: Tensor = vectors @ (weights * (vectors.T @ y))
-    return solution
