@@ -98,7 +98,8 @@ class FeatureMap:
     def __call__(self, x: RealArray) -> RealArray:
         """Features of x (n, D), (n, P)."""
         out = np.empty((len(x), self.n_features), self.weights.dtype)
-        self.fill(x, out)
+        for rows in self.blocks(len(x)):
+            self.fill(x[rows], out[rows])
         return out
 
     def fill(self, x: RealArray, out: RealArray, columns: slice = slice(None)) -> None:
@@ -386,12 +387,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self, "weights_")
         inputs: RealArray = validated(self, X, reset=False)
-        dtype = inputs.dtype
-        phi = feature_map(self.weights_, self.activation_, center=self._center, dtype=dtype)
-        out: RealArray = np.empty((len(inputs), phi.n_features), dtype)
-        for rows in blocks(len(inputs), phi.n_features):
-            phi.fill(inputs[rows], out[rows])
-        return out
+        how: dict[str, Any] = {"center": self._center, "dtype": inputs.dtype}
+        return feature_map(self.weights_, self.activation_, **how)(inputs)
 
     @property
     def _n_features_out(self) -> int:

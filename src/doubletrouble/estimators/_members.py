@@ -21,7 +21,7 @@ from __future__ import annotations  # help() shows the names of types, not their
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, TypedDict, Unpack, cast, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -48,20 +48,13 @@ Criterion: TypeAlias = Literal["loo", "forecast"]
 """Choices of λ in `fit`: least leave-one-out error, or least forecast error."""
 
 
-class MapSizes(TypedDict):
-    """P and D."""
-
-    n_features: float
-    dim: int
-
-
-def alphas_of(ridges: Numeric, weights: Numeric, *, n_features: float, dim: int) -> FloatArray:
+def alphas_of(ridges: Numeric, weights: Numeric, phi: InputMap) -> FloatArray:
     """Penalties λ in scikit-learn's convention, for samples of these total weights.
 
     For infinitely many features δ = alpha / P = λ W / D, the penalty of the kernel matrix.
     """
-    unit: RidgeUnit = "gram" if math.isinf(n_features) else "sklearn"
-    sizes: dict[str, Numeric] = {"n_features": n_features, "n_samples": weights, "dim": dim}
+    unit: RidgeUnit = "gram" if math.isinf(phi.n_features) else "sklearn"
+    sizes = {"n_features": phi.n_features, "n_samples": weights, "dim": phi.dim}
     return np.asarray(convert_ridge(ridges, "paper", unit, **sizes))
 
 
@@ -72,17 +65,17 @@ class Penalty:
     value: float
     convention: Literal["paper", "sklearn"] = "paper"
 
-    def alphas(self, weights: FloatArray, *, n_features: float, dim: int) -> FloatArray:
+    def alphas(self, weights: FloatArray, phi: InputMap) -> FloatArray:
         """The penalty in scikit-learn's convention, for samples of these total weights."""
         if self.convention == "sklearn":
             return np.full(len(weights), self.value)
-        return alphas_of(self.value, weights, n_features=n_features, dim=dim)
+        return alphas_of(self.value, weights, phi)
 
-    def ridge(self, weights: FloatArray, *, n_features: float, dim: int) -> float:
+    def ridge(self, weights: FloatArray, phi: InputMap) -> float:
         """The penalty in the paper's convention; from alpha, for the mean weight."""
         if self.convention == "paper":
             return self.value
-        sizes = {"n_features": n_features, "n_samples": float(np.mean(weights)), "dim": dim}
+        sizes = {"n_features": phi.n_features, "n_samples": weights.mean(), "dim": phi.dim}
         return float(convert_ridge(self.value, "sklearn", "paper", **sizes))
 
 
@@ -152,29 +145,22 @@ def fit_members(
 
     `maps` are the features of each, or the one kernel of infinitely many.
     """
-    weights, sizes = counts @ sample.weights, sizes_of(maps)
-    alphas = penalty.alphas(weights, **sizes)
-    fits = [
-        fit_member(phi, own, alpha, loss)
-        for (phi, own), alpha in zip(_members(maps, sample, counts), alphas.tolist(), strict=True)
-    ]
-    return solution_of(_combined(fits, counts, **sizes), weights, penalty, **sizes)
-
-
-def sizes_of(maps: Sequence[InputMap]) -> MapSizes:
-    """P and D."""
-    return {"n_features": maps[0].n_features, "dim": maps[0].dim}
+    weights = counts @ sample.weights
+    alphas = penalty.alphas(weights, maps[0]).tolist()
+    members = zip(_members(maps, sample, counts), alphas, strict=True)
+    fits = [fit_member(phi, own, alpha, loss) for (phi, own), alpha in members]
+    return solution_of(_combined(fits, maps, counts), weights, penalty, maps[0])
 
 
 def solution_of(
-    fits: Sequence[MemberFit], weights: FloatArray, penalty: Penalty, **sizes: Unpack[MapSizes]
+    fits: Sequence[MemberFit], weights: FloatArray, penalty: Penalty, phi: InputMap
 ) -> Solution:
     """The fits of members to samples of these total weights."""
     return Solution(
         coef=np.stack([fit.coef.T for fit in fits]),
         intercept=np.mean([fit.intercept for fit in fits], axis=0),
-        alphas=penalty.alphas(weights, **sizes),
-        ridge=penalty.ridge(weights, **sizes),
+        alphas=penalty.alphas(weights, phi),
+        ridge=penalty.ridge(weights, phi),
     )
 
 
@@ -187,11 +173,9 @@ def _members(
         yield (replace(phi, inputs=own.inputs) if isinstance(phi, KernelMap) else phi), own
 
 
-def _combined(
-    fits: list[MemberFit], counts: IntArray, *, n_features: float, dim: int
-) -> list[MemberFit]:
+def _combined(fits: list[MemberFit], maps: Sequence[InputMap], counts: IntArray) -> list[MemberFit]:
     """Fits of finite features; of infinitely many their mean, with coefficients of all rows."""
-    if not math.isinf(n_features):
+    if not isinstance(maps[0], KernelMap):
         return fits
     coef = np.zeros((counts.shape[1], *fits[0].coef.shape[1:]))
     for fit, drawn in zip(fits, counts, strict=True):
@@ -343,9 +327,9 @@ def fit_ridge_path(
             f"n_samples = {fewest}"
         )
     outside = np.zeros((*sample.labels.shape, ridges.size))  # sum over members
-    fits, sizes = [], sizes_of(maps)
+    fits = []
     for (phi, own), drawn in zip(_members(maps, sample, counts), counts, strict=True):
-        fit, without_row = fit_path(phi, own, alphas_of(ridges, own.weight, **sizes))
+        fit, without_row = fit_path(phi, own, alphas_of(ridges, own.weight, phi))
         outside[drawn > 0] += without_row
         others = np.flatnonzero(drawn == 0)
         for part in phi.blocks(others.size):
@@ -353,7 +337,7 @@ def fit_ridge_path(
             outside[rows] += np.tensordot(phi(sample.inputs[rows]), fit.coef, 1) + fit.intercept
         fits.append(fit)
     residuals = sample.labels[..., None] - outside / len(counts)
-    fits = _combined(fits, counts, **sizes)
+    fits = _combined(fits, maps, counts)
     coef = np.stack([fit.coef for fit in fits]).transpose(3, 0, 2, 1)  # (R, K, T, P)
     intercept = np.mean([fit.intercept for fit in fits], axis=0).T  # (R, T)
     return RidgePath(
@@ -371,6 +355,6 @@ def best_solution(path: RidgePath, sample: Sample, counts: IntArray) -> Solution
     return Solution(
         coef=path.coef[at].reshape(len(path.maps), -1, length),
         intercept=path.intercept[at].reshape(-1),
-        alphas=alphas_of(path.best, counts @ sample.weights, **sizes_of(path.maps)),
+        alphas=alphas_of(path.best, counts @ sample.weights, path.maps[0]),
         ridge=path.best,
     )

@@ -45,7 +45,6 @@ from doubletrouble.estimators._members import (
     fit_ridge_path,
     predict_mean,
     ridge_grid,
-    sizes_of,
     solution_of,
 )
 from doubletrouble.forecasting import Forecast, forecast
@@ -68,7 +67,7 @@ class LearnerParameters:
     intercept: bool
     penalty: Penalty | Criterion
     budget: int | None  # of features P K
-    ridges: FloatArray
+    ridges: FloatArray | None
     loss: Loss = Squared()
 
     def weights(self, seed: Seed, dim: int) -> FloatArray:
@@ -77,19 +76,11 @@ class LearnerParameters:
         return ensemble_weights(seed, self.ensemble, n_members=members, n_features=count, dim=dim)
 
     def maps(self, fitted: Mapping[str, Any], dtype: npt.DTypeLike) -> list[InputMap]:
-        """The features of every member, or the kernel of infinitely many."""
-        return input_maps(fitted, self.activation, self.center, dtype)
-
-
-def input_maps(
-    fitted: Mapping[str, Any], activation: Activation, center: bool, dtype: npt.DTypeLike
-) -> list[InputMap]:
-    """The maps of an estimator with the attribute Θ (K, P, D), or with rows for a kernel."""
-    if "weights_" not in fitted:
-        return [KernelMap(inputs=fitted["X_fit_"], activation=activation, center=center)]
-    return [
-        feature_map(theta, activation, center=center, dtype=dtype) for theta in fitted["weights_"]
-    ]
+        """The features of every member with Θ, or the kernel of infinitely many with its rows."""
+        sigma, center = self.activation, self.center
+        if math.isinf(self.n_features):
+            return [KernelMap(inputs=fitted["X_fit_"], activation=sigma, center=center)]
+        return [feature_map(t, sigma, center=center, dtype=dtype) for t in fitted["weights_"]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,32 +93,13 @@ class Choice:
     error: float  # mean over the columns of the labels
 
 
-def check_forecast(ensemble: Scheme) -> None:
-    """Raise ValueError unless every member has features of its own and all rows."""
-    if type(ensemble) is not Ensemble:
-        raise ValueError(
-            f"ensemble must be a number of models for ridge = 'forecast', got {ensemble!r}"
-        )
-
-
-def least_forecast_error(
-    sample: Sample,
-    *,
-    n_features: float,
-    budget: int | None,
-    n_members: int,
-    ridges: FloatArray | None,
-    activation: Activation,
-    center: bool,
-    seed: Seed,
-) -> Choice:
+def least_forecast_error(sample: Sample, parameters: LearnerParameters, seed: Seed) -> Choice:
     """The choice for the rows of a sample.
 
     `forecast` integrates the random features in closed form, so that its error at P, λ and K is the
     mean over draws of the features, where leave-one-out is the error of the draw at hand. λ is for
-    all N rows of a fit, also where the forecast uses fewer of them. `ridges` are λ to choose from,
-    by default a grid relative to the Gram matrix. With a `budget` of features P K, P is chosen too,
-    and `n_features` is not used.
+    all N rows of a fit, also where the forecast uses fewer of them; by default it is chosen from a
+    grid relative to the Gram matrix.
     """
     if np.ptp(sample.weights) > 0:
         raise ValueError("sample_weight must be None or equal for ridge = 'forecast', got others")
@@ -137,14 +109,15 @@ def least_forecast_error(
         sample.labels,
         scale=False,
         fit_intercept=sample.intercept,
-        activation=activation,
-        center=center,
+        activation=parameters.activation,
+        center=parameters.center,
         seed=int(seed[0]),
         device="cpu",
         check=False,
         progress=False,
     )
-    N, K = sample.size, n_members
+    N, K, n_features = sample.size, parameters.n_members, parameters.n_features
+    budget, ridges = parameters.budget, parameters.ridges
     if budget is not None:
         best = known.best_allocation(budget, n_samples=N, n_members=[K], ridges=ridges)
         n_features = int(best.setting["n_features"])
@@ -163,9 +136,7 @@ class RandomFeaturesModel(BaseEstimator):
     activation_: Activation
     _sums: list[NormalEquations] | None
     _solution: Solution | None
-    _penalty: Penalty | Criterion
-    _center: bool
-    _intercept: bool
+    _fitted: LearnerParameters
     _single: bool
     _precision: np.dtype[np.floating]
     loo_path_: RidgePath
@@ -233,12 +204,12 @@ class RandomFeaturesModel(BaseEstimator):
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
         if self._solution is None:
             assert self._sums is not None
-            assert isinstance(self._penalty, Penalty)
+            penalty, phi = self._fitted.penalty, self._maps(self._precision)[0]
+            assert isinstance(penalty, Penalty)
             weights = np.array([sums.weight for sums in self._sums])
-            sizes = sizes_of(self._maps(self._precision))
-            alphas = self._penalty.alphas(weights, **sizes).tolist()
+            alphas = penalty.alphas(weights, phi).tolist()
             fits = [sums.fit(alpha) for sums, alpha in zip(self._sums, alphas, strict=True)]
-            self._solution = solution_of(fits, weights, self._penalty, **sizes)
+            self._solution = solution_of(fits, weights, penalty, phi)
         return self._solution
 
     def _solved_for(self, name: str, *, finite: bool) -> Solution:
@@ -254,16 +225,7 @@ class RandomFeaturesModel(BaseEstimator):
         sample = _sample(X, labels, weights, intercept=parameters.intercept)
         seed, choice = seed_of(self.random_state), None
         if parameters.penalty == "forecast":
-            choice = least_forecast_error(
-                sample,
-                n_features=parameters.n_features,
-                budget=parameters.budget,
-                n_members=parameters.n_members,
-                ridges=None if self.ridges is None else parameters.ridges,
-                activation=parameters.activation,
-                center=parameters.center,
-                seed=seed,
-            )
+            choice = least_forecast_error(sample, parameters, seed)
             parameters = replace(
                 parameters, n_features=choice.n_features, penalty=Penalty(choice.ridge)
             )
@@ -280,8 +242,8 @@ class RandomFeaturesModel(BaseEstimator):
             path = None
             solution = fit_members(maps, sample, counts, penalty, parameters.loss)
         else:
-            single = labels.ndim == 1
-            path = fit_ridge_path(maps, sample, counts, parameters.ridges, single=single)
+            ridges, single = ridge_grid(parameters.ridges), labels.ndim == 1
+            path = fit_ridge_path(maps, sample, counts, ridges, single=single)
             solution = best_solution(path, sample, counts)
         self._start(parameters, X, labels, **fitted)
         if path is not None:
@@ -306,7 +268,7 @@ class RandomFeaturesModel(BaseEstimator):
             )
         if not isinstance(parameters.penalty, Penalty):
             raise ValueError(f"ridge must be a number for partial_fit, got {self.ridge!r}")
-        intercept = parameters.intercept if self._is_first() else self._intercept
+        intercept = parameters.intercept if self._is_first() else self._fitted.intercept
         sample = _sample(X, labels, weights, intercept=intercept)
         outputs = sample.labels.shape[1]
         if self._is_first():
@@ -321,7 +283,8 @@ class RandomFeaturesModel(BaseEstimator):
         for sums, phi in zip(self._sums, self._maps(X.dtype), strict=True):
             assert isinstance(phi, FeatureMap)
             sums.add(phi, sample)  # in float64: rows are not available again
-        self._penalty, self._solution = parameters.penalty, None
+        self._fitted = replace(self._fitted, penalty=parameters.penalty)
+        self._solution = None
         return self
 
     def _predict(self, X: npt.ArrayLike) -> RealArray:
@@ -333,7 +296,7 @@ class RandomFeaturesModel(BaseEstimator):
         return mean[:, 0] if self._single else mean
 
     def _maps(self, dtype: npt.DTypeLike) -> list[InputMap]:
-        return input_maps(vars(self), self.activation_, self._center, dtype)
+        return self._fitted.maps(vars(self), dtype)
 
     def _parameters(self) -> LearnerParameters:
         scheme = as_ensemble(self.ensemble, self._name)
@@ -353,8 +316,10 @@ class RandomFeaturesModel(BaseEstimator):
             count = whole_number("n_features", count, 1)
         members = whole_number("ensemble", members, 1, floats=True)
         penalty = checked_penalty(self.ridge, self.alpha)
-        if penalty == "forecast":
-            check_forecast(scheme)
+        if penalty == "forecast" and type(scheme) is not Ensemble:
+            raise ValueError(
+                f"ensemble must be a number of models for ridge = 'forecast', got {scheme!r}"
+            )
         return LearnerParameters(
             n_features=count,
             ensemble=scheme,
@@ -364,7 +329,7 @@ class RandomFeaturesModel(BaseEstimator):
             intercept=check_flag("fit_intercept", self.fit_intercept),
             penalty=penalty,
             budget=self._budget(count, members, penalty),
-            ridges=ridge_grid(self.ridges),
+            ridges=None if self.ridges is None else ridge_grid(self.ridges),
         )
 
     def _budget(
@@ -386,9 +351,8 @@ class RandomFeaturesModel(BaseEstimator):
             delattr(self, name)
         for name, value in fitted.items():
             setattr(self, name, value)
-        self._penalty, self.n_features_ = parameters.penalty, parameters.n_features
-        self.activation_, self._center = parameters.activation, parameters.center
-        self._intercept = parameters.intercept
+        self._fitted, self.n_features_ = parameters, parameters.n_features
+        self.activation_ = parameters.activation
         self._single, self._precision = labels.ndim == 1, X.dtype
 
 
