@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import doubletrouble as dt
-from doubletrouble.ensembles import SCHEMES, SUPPORT, Scheme
+from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.parameters import declarations
 
 KINDS = [kind for kind in SCHEMES.values() if kind.__module__.startswith("doubletrouble")]
@@ -45,7 +45,7 @@ AnyProblem = dt.Problem | dt.SpectralProblem
 
 def supported(function: str = "exact_error") -> list[str]:
     """The names of the schemes that a function supports."""
-    return [name for name, kind in SCHEMES.items() if SUPPORT[function](kind)]
+    return [name for name, kind in SCHEMES.items() if function in kind.functions()]
 
 
 def ensemble(name: str, problem: AnyProblem, members: Any, share: Any = 0.6) -> Scheme:

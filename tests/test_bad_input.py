@@ -16,7 +16,7 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.activations import NAMES
-from doubletrouble.ensembles import _VOTES, SCHEMES, SUPPORT, as_ensemble, named_ensemble
+from doubletrouble.ensembles import SCHEMES, as_ensemble, named_ensemble
 from doubletrouble.parameters import FloatArray, declarations
 from doubletrouble.theory import effective_ridge, psi_terms
 from tests.messages import message_of
@@ -193,17 +193,16 @@ def test_ensemble_must_broadcast_with_the_problem() -> None:
 
 
 def test_unsupported_schemes_list_the_supported_ones() -> None:
-    for function, supports in SUPPORT.items():
-        known = [kind.__name__ for kind in SCHEMES.values() if supports(kind)]
+    for function in dt.Ensemble.functions():
+        every: list[type[dt.Scheme]] = [*SCHEMES.values(), dt.Vote]
+        known = [kind.__name__ for kind in every if function in kind.functions()]
         for name, kind in SCHEMES.items():
             members = example(name, PROBLEM, 2)
-            if supports(kind):
+            if function in kind.functions():
                 assert as_ensemble(members, function) is members
                 continue
             message = message_of(as_ensemble, ensemble=members, function=function)
-            votes = ["Vote"] if function in _VOTES else []
-            listed = ", ".join([*known, *votes])
-            assert message.startswith(f"ensemble must be one of {listed} for {function}")
+            assert message.startswith(f"ensemble must be one of {', '.join(known)} for {function}")
             assert message.endswith(f"got {members!r}")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.ensembles import SUPPORT, as_ensemble, named_ensemble
+from doubletrouble.ensembles import as_ensemble, named_ensemble
 from doubletrouble.theory import overlaps
 from tests.schemes import KINDS, NAMES, example, sharing
 
@@ -135,16 +135,18 @@ CALLS: dict[str, Any] = {
 
 
 def test_support_table_lists_every_function() -> None:
-    assert set(CALLS) <= set(SUPPORT)
+    functions = dt.Ensemble.functions()
+    assert set(CALLS) <= set(functions)
+    assert all(set(kind.functions()) <= set(functions) for kind in KINDS)
     known = {*dt.__all__, *dir(dt.results), *dir(dt.theory)}
-    assert {name.split(".")[0] for name in SUPPORT} <= known
+    assert {name.split(".")[0] for name in functions} <= known
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_support_table_matches_behaviour(name: str) -> None:
     for kind in KINDS:
         ensemble = example(kind, 3)
-        if SUPPORT[name](kind):
+        if name in kind.functions():
             assert CALLS[name](PROBLEM, ensemble) is not None
         else:
             with pytest.raises(ValueError, match=f"^ensemble must be one of .* for {name}, got"):

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from doubletrouble.ensembles import SCHEMES, SUPPORT
+from doubletrouble.ensembles import SCHEMES, Ensemble
 from doubletrouble.parameters import declarations
 
 PAGE = Path(__file__).parents[1] / "ensembles.md"
@@ -30,8 +30,8 @@ def support_table() -> str:
     """The schemes that each function supports, as a table in Markdown."""
     names = [f"`{kind.__name__}`" for kind in SCHEMES.values()]
     lines = [_row("function", *names), _row("---", *(":-:" for _ in names))]
-    for function, supports in SUPPORT.items():
-        marks = ("yes" if supports(kind) else "no" for kind in SCHEMES.values())
+    for function in Ensemble.functions():  # of which other schemes have a part
+        marks = ("yes" if function in kind.functions() else "no" for kind in SCHEMES.values())
         name = function if "." in function else f"dt.{function}"
         lines.append(_row(f"`{name}`", *marks))
     return "\n".join(lines)

@@ -28,7 +28,7 @@ _NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±
 
 
 @dataclass(slots=True)
-class Points:
+class PointArrays:
     """Base of quantities at several points, which are the last axis of its arrays."""
 
     def take(self, index: Indices) -> Self:
@@ -37,7 +37,7 @@ class Points:
         for name, value in values.items():
             if isinstance(value, np.ndarray):
                 values[name] = value[..., index] if value.ndim else value
-            elif isinstance(value, Points):
+            elif isinstance(value, PointArrays):
                 values[name] = value.take(index)
         return type(self)(**values)
 

@@ -20,7 +20,6 @@ average by cause.
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import re
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -54,6 +53,9 @@ SCHEMES: dict[str, type[Scheme]] = {}
 """Schemes by their names on the command line; subclasses of `Scheme` are added here."""
 
 
+_ESTIMATORS = ("RandomFeaturesRidge", "RandomFeaturesClassifier")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Scheme(Declared):
     """Base of all ensembles: K members, and the overlap of any two of them.
@@ -83,6 +85,7 @@ class Scheme(Declared):
     with_replacement: ClassVar[bool] = False  # samples are drawn N of N, with replacement
     any_size: ClassVar[bool] = True  # m/N and n/m do not depend on K: one simulation has every K
     shares_features: ClassVar[bool] = False  # members have features in common
+    more_functions: ClassVar[tuple[str, ...]] = ()  # that support this scheme; not inherited
     # `__post_init__` of subclasses sets these on instances:
     sample_share: ClassVar[tuple[Value, Value]] = (1.0, 1.0)  # m/N: numerator and denominator
     shared_samples: ClassVar[Value] = 1.0  # n/m: share of a member's samples that another has
@@ -96,6 +99,31 @@ class Scheme(Declared):
         if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ValueError(f"a scheme must have a name of its own, got {cls.name!r} again")
         SCHEMES[cls.name] = cls
+
+    @classmethod
+    def functions(cls) -> tuple[str, ...]:
+        """Return the names of the functions that support the scheme.
+
+        Returns
+        -------
+        tuple of str
+            Names of functions, methods and estimators; those in `more_functions` of the class
+            itself are the last.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> "gradient_flow" in dt.Divide.functions(), "gradient_flow" in dt.Bootstrap.functions()
+        (True, False)
+        """
+        names: tuple[str, ...] = ("exact_error", "anova", "training_error", "optimal_ridge")
+        names += ("simulate", "Simulation.error", "Sweep")
+        if not cls.with_replacement:
+            names += ("calibration", "gradient_flow", "best_stopping_time")
+        if not cls.shares_features:
+            names += _ESTIMATORS
+        more: tuple[str, ...] = cls.__dict__.get("more_functions", ())
+        return names + more
 
     def _set(self, **shares: object) -> None:
         for name, value in shares.items():
@@ -190,6 +218,19 @@ class Ensemble(Scheme):
 
     summary = "{K} models, own features, all data"
     shares = ("1", "1", "0")
+    more_functions = (
+        "advise",
+        "exponents",
+        "Simulation.anova",
+        "Decomposition.error",
+        "Decomposition.anova",
+        "Diagnosis.error",
+        "Forecast.error",
+        "train_lazy",
+        "lazy_curve",
+        "LazyRun.error",
+        "LazySplit.error",
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,6 +252,7 @@ class Divide(Scheme):
 
     summary = "{K} models, own features, the data in {K} disjoint parts"
     shares = ("1/K", "0", "0")
+    more_functions = ("advise", "Simulation.anova")
     any_size = False
 
     def __post_init__(self) -> None:
@@ -285,6 +327,7 @@ class Bootstrap(Scheme):
     shares = ("1", "1 - 1/e of the distinct samples", "0")
     resamples = "samples"
     with_replacement = True
+    more_functions = ("Diagnosis.error",)
 
     def draw_samples(self, n_samples: int, count: int, rng: np.random.Generator) -> IntArray:  # noqa: D102
         chances = np.full(n_samples, 1 / n_samples)
@@ -329,6 +372,7 @@ class FeatureBank(Scheme):
     shares = ("1", "1", "P/B")
     resamples = "features"
     shares_features = True
+    more_functions = _ESTIMATORS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -420,40 +464,23 @@ class Vote(Scheme, averages=False):
     summary = "{K} models, own features, all data, by majority vote"
     shares = ("1", "1", "0")
 
+    @classmethod
+    def functions(cls) -> tuple[str, ...]:  # noqa: D102
+        return "exact_error", "LazyRun.error", "LazySplit.error"
+
 
 EnsembleLike: TypeAlias = Numeric | Scheme
 """Type of the argument `ensemble`: a number of members K, an array of numbers, or a scheme."""
 
-SUPPORT: dict[str, Callable[[type[Scheme]], bool]] = {
-    "exact_error": lambda kind: True,
-    "anova": lambda kind: True,
-    "training_error": lambda kind: True,
-    "optimal_ridge": lambda kind: True,
-    "calibration": lambda kind: not kind.with_replacement,
-    "gradient_flow": lambda kind: not kind.with_replacement,
-    "best_stopping_time": lambda kind: not kind.with_replacement,
-    "advise": lambda kind: kind in (Ensemble, Divide),
-    "exponents": lambda kind: kind is Ensemble,
-    "simulate": lambda kind: True,
-    "Simulation.error": lambda kind: True,
-    "Simulation.anova": lambda kind: kind in (Ensemble, Divide),
-    "Sweep": lambda kind: True,
-    "Decomposition.error": lambda kind: kind is Ensemble,
-    "Decomposition.anova": lambda kind: kind is Ensemble,
-    "Diagnosis.error": lambda kind: kind in (Ensemble, Bootstrap),
-    "Forecast.error": lambda kind: kind is Ensemble,
-    "train_lazy": lambda kind: kind is Ensemble,
-    "lazy_curve": lambda kind: kind is Ensemble,
-    "LazyRun.error": lambda kind: kind is Ensemble,
-    "LazySplit.error": lambda kind: kind is Ensemble,
-    "RandomFeaturesRidge": lambda kind: kind is FeatureBank or not kind.shares_features,
-    "RandomFeaturesClassifier": lambda kind: kind is FeatureBank or not kind.shares_features,
-}
-"""Whether a function supports a scheme, by the function's name; the documentation reads this."""
 
+def supporting(function: str) -> list[type[Scheme]]:
+    """The schemes that a function supports, by the function's name.
 
-_VOTES = ("exact_error", "LazyRun.error", "LazySplit.error")
-"""Functions that `SUPPORT` lists and that support `Vote` as well."""
+    >>> [kind.__name__ for kind in supporting("advise")]
+    ['Ensemble', 'Divide']
+    """
+    kinds: list[type[Scheme]] = [*SCHEMES.values(), Vote]
+    return [kind for kind in kinds if function in kind.functions()]
 
 
 def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme:
@@ -462,26 +489,17 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
     >>> as_ensemble(10)
     Ensemble(10)
     """
+    kinds = ", ".join(kind.__name__ for kind in supporting(function))
     if not isinstance(ensemble, Scheme):
         try:
             return Ensemble(checked("ensemble", ensemble, glossary.N_MEMBERS))
         except TypeError:
-            kinds = _supported(function)
             wanted = f"one of {kinds}" if "," in kinds else f"an {kinds}"
             got = shown(ensemble)
             raise TypeError(f"ensemble must be a number or {wanted}, got {got}") from None
-    if isinstance(ensemble, Vote) and function in _VOTES:
-        return ensemble
-    if type(ensemble) in (Scheme, Vote) or not SUPPORT[function](type(ensemble)):
-        names = _supported(function)
-        raise ValueError(f"ensemble must be one of {names} for {function}, got {ensemble!r}")
+    if type(ensemble) is Scheme or function not in ensemble.functions():
+        raise ValueError(f"ensemble must be one of {kinds} for {function}, got {ensemble!r}")
     return ensemble
-
-
-def _supported(function: str) -> str:
-    """The classes of ensembles that a function supports."""
-    kinds = [kind.__name__ for kind in SCHEMES.values() if SUPPORT[function](kind)]
-    return ", ".join([*kinds, *(["Vote"] if function in _VOTES else [])])
 
 
 def named_ensemble(scheme: str, n_members: Numeric = 1, **options: Numeric | None) -> Scheme:

@@ -15,7 +15,7 @@ from doubletrouble.advice import advise_problem
 from doubletrouble.cli import main
 from doubletrouble.cli._flags import SCHEME_OPTIONS
 from doubletrouble.conventions import TimeUnit
-from doubletrouble.ensembles import SCHEMES, SUPPORT, named_ensemble
+from doubletrouble.ensembles import SCHEMES, named_ensemble
 from doubletrouble.parameters import declarations
 from tests.cli.results import (
     CalledError,
@@ -152,7 +152,7 @@ def test_every_command_takes_the_schemes_that_its_function_supports(
     for command, scheme in product(FUNCTIONS, SCHEMES):
         function = FUNCTIONS[command]
         monkeypatch.setattr(theory, function, stop)
-        if SUPPORT[function](SCHEMES[scheme]):
+        if function in SCHEMES[scheme].functions():
             words = f"{command} {words_of(scheme)}".split()
             with pytest.raises(CalledError) as called:
                 main(words)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import doubletrouble as dt
-from doubletrouble.ensembles import SUPPORT, Scheme
+from doubletrouble.ensembles import Scheme
 from tests.selection import full_beyond
 from tests.theory import members
 from tests.theory.members import Setting
@@ -47,7 +47,7 @@ def theory(ensemble: Scheme, time: float) -> dict[str, Any]:
         "test": dt.exact_error(PROBLEM, ensemble).total,
         "training": dt.training_error(PROBLEM, ensemble),
     }
-    if SUPPORT["gradient_flow"](type(ensemble)):
+    if "gradient_flow" in ensemble.functions():
         result["flow"] = dt.gradient_flow(PROBLEM, time, ensemble).total
     return result
 

@@ -42,7 +42,7 @@ from doubletrouble.advice._settings import (
     scalar,
 )
 from doubletrouble.costs import CostName, cost_of, most_features, most_members
-from doubletrouble.ensembles import SCHEMES, SUPPORT, Divide, Ensemble, Scheme
+from doubletrouble.ensembles import Divide, Ensemble, Scheme, supporting
 from doubletrouble.glossary import N_FEATURES
 from doubletrouble.losses import Measure
 from doubletrouble.options import BEST, BEST_AT_THIS_RIDGE
@@ -100,8 +100,8 @@ def best_setting(
         return round_to_counts(setting, budget, cost, unit, free_ridge=free_ridge)
 
     settings = []
-    kinds = [kind for kind in SCHEMES.values() if SUPPORT["advise"](kind)]
-    for kind in sorted(kinds, key=lambda kind: kind is not present):  # of equals, the present
+    # of equals, the present
+    for kind in sorted(supporting("advise"), key=lambda kind: kind is not present):
         most = most_parts(problem, unit)
         models = Models(problem, kind, budget, cost, most, known.measure)
         if free_ridge and kind is present:  # the ridge of the search is not precise enough for ties

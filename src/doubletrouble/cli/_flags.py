@@ -20,7 +20,6 @@ from doubletrouble import glossary
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import (
     SCHEMES,
-    SUPPORT,
     Ensemble,
     Scheme,
     named_ensemble,
@@ -242,7 +241,7 @@ class ProblemGrid:
         """The ensemble at all combinations; ValueError if `function` does not support it."""
         function, values = function or self.function, self.values
         name = values.get("scheme", Ensemble.name)
-        known = [one for one, kind in SCHEMES.items() if SUPPORT[function](kind)]
+        known = [one for one, kind in SCHEMES.items() if function in kind.functions()]
         if name in SCHEMES and name not in known:
             raise ValueError(
                 f"scheme must be one of {', '.join(known)} for {function}, got {name!r}"
@@ -297,7 +296,7 @@ def problem_flags(
 
     Numbers in `ranges` may have several values; `more` numbers follow, with their defaults.
     """
-    kinds = {name: kind for name, kind in SCHEMES.items() if SUPPORT[function](kind)}
+    kinds = {name: kind for name, kind in SCHEMES.items() if function in kind.functions()}
     losses = [f"{name}:NUMBER" if fields(kind) else name for name, kind in LOSSES.items()]
     schemes = "; ".join(f"'{name}': {_first_line(kind)}" for name, kind in kinds.items())
     flags: dict[str, Any] = {}

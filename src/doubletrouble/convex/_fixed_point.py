@@ -50,7 +50,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble._numerics import Points
+from doubletrouble._numerics import PointArrays
 from doubletrouble.convex._labels import (
     Forces,
     Labels,
@@ -81,7 +81,7 @@ _INFINITE = 1e130
 
 
 @dataclass(slots=True, kw_only=True)
-class Response(Points):
+class Response(PointArrays):
     """The response of the features at a block of points, in units of V."""
 
     unlearned: FloatArray  # u
@@ -339,7 +339,7 @@ def _balance(more: FloatArray, less: FloatArray, missing: FloatArray) -> FloatAr
 
 
 @dataclass(slots=True, kw_only=True)
-class SolvedPoints(Points):
+class SolvedPoints(PointArrays):
     """Solved points: the unknowns, both sides, and the order parameters in the block's units."""
 
     equations: Equations

@@ -39,7 +39,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import erf, ndtr, owens_t
 
-from doubletrouble._numerics import Points
+from doubletrouble._numerics import PointArrays
 from doubletrouble.parameters import BoolArray, FloatArray, Indices, IntArray, Value
 
 ValueAndSlope: TypeAlias = tuple[FloatArray, FloatArray]
@@ -51,7 +51,7 @@ _LINEAR = 1e-5  # of the width of a layer: forces are linear to 1e-11
 
 
 @dataclass(slots=True, kw_only=True)
-class LearningPoints(Points):
+class LearningPoints(PointArrays):
     """Parameters of a flat block of points, in units in which the labels have power one."""
 
     inverse_features: FloatArray  # D/P
@@ -90,7 +90,7 @@ class LearningPoints(Points):
 
 
 @dataclass(slots=True, kw_only=True)
-class State(Points):
+class State(PointArrays):
     """The unknowns of one member."""
 
     V: FloatArray  # variance of the cavity output
@@ -100,7 +100,7 @@ class State(Points):
 
 
 @dataclass(slots=True, kw_only=True)
-class Forces(Points):
+class Forces(PointArrays):
     """Moments of the forces, in units of V."""
 
     response: FloatArray  # v̂V
@@ -112,7 +112,7 @@ class Forces(Points):
 
 
 @dataclass(slots=True, kw_only=True)
-class Pair(Points):
+class Pair(PointArrays):
     """The outputs of two members on a common sample, conditional on what they share."""
 
     V: FloatArray
@@ -160,7 +160,7 @@ class Labels:
 
 
 @dataclass(slots=True)
-class Clip(Points):
+class Clip(PointArrays):
     """V g(e) = clip(κ e, l V, h V), κ = V/(c + V), linear for e from `start` to `stop`."""
 
     ratio: FloatArray  # κ

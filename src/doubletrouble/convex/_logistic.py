@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import wrightomega
 
-from doubletrouble._numerics import Points
+from doubletrouble._numerics import PointArrays
 from doubletrouble.convex._labels import (
     ROOT_2PI,
     Forces,
@@ -64,7 +64,7 @@ def _corner(V: FloatArray) -> FloatArray:
 
 
 @dataclass(slots=True)
-class _Line(Points):
+class _Line(PointArrays):
     """Nodes along ω from -reach to reach, equidistant in the variable T of the module's rule."""
 
     V: FloatArray

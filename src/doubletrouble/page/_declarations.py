@@ -19,7 +19,7 @@ from typing import TypeAlias
 from doubletrouble import __version__, glossary
 from doubletrouble._display import Json, strict_json
 from doubletrouble.activations import NAMES
-from doubletrouble.ensembles import SCHEMES, SUPPORT
+from doubletrouble.ensembles import SCHEMES, supporting
 from doubletrouble.losses import LOSSES
 from doubletrouble.palette import CAUSES, EFFECTS, PART_WORDS
 from doubletrouble.parameters import Parameter
@@ -187,7 +187,7 @@ SETTING: dict[str, Control] = {
         group="more",
         axis="training time t",
         infinity=True,
-        schemes=tuple(name for name, kind in SCHEMES.items() if SUPPORT["gradient_flow"](kind)),
+        schemes=tuple(kind.name for kind in supporting("gradient_flow")),
     ),
 }
 """What determines one curve."""

@@ -18,7 +18,6 @@ from typing import IO, Any, Self
 import numpy as np
 
 from doubletrouble._display import Json
-from doubletrouble.ensembles import SUPPORT
 from doubletrouble.page._processes import Worker, exit_when_closed, run, write
 from doubletrouble.page._settings import PageSetting, json_number, view_value
 from doubletrouble.parameters import Parameter
@@ -186,7 +185,7 @@ def _simulated(request: SimulationRequest, value: float) -> Json:
     )
     realized = {"features_per_sample": P / N, "features_per_dim": P, "samples_per_dim": N}
     causes = _estimates(run.error(ensemble))
-    has_anova = times is None and SUPPORT["Simulation.anova"](type(ensemble))
+    has_anova = times is None and "Simulation.anova" in ensemble.functions()
     return {
         "at": value,
         "x": realized.get(request.along, value),

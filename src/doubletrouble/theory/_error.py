@@ -33,7 +33,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from doubletrouble._numerics import Points, limit_value
+from doubletrouble._numerics import PointArrays, limit_value
 from doubletrouble.ensembles import (
     CrossTerms,
     EnsembleLike,
@@ -486,7 +486,7 @@ def combine(
 
 
 @dataclass(slots=True, kw_only=True)
-class Inputs(Amplitudes, Points):
+class Inputs(Amplitudes, PointArrays):
     """A problem and an ensemble as numbers, or as a block of points."""
 
     features: FloatArray  # P/D, or P for a measured spectrum

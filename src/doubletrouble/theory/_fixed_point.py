@@ -36,7 +36,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from doubletrouble._numerics import Points, bisected, crossings
+from doubletrouble._numerics import PointArrays, bisected, crossings
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.parameters import BoolArray, FloatArray, Indices, IntArray, Numbers, Value
 from doubletrouble.problems import Member, Problem, SpectralProblem
@@ -50,7 +50,7 @@ _TINY_RIDGE = 1e-305  # below this y of a saturated learner overflows
 
 
 @dataclass(slots=True, kw_only=True)
-class FixedPoint(Points):
+class FixedPoint(PointArrays):
     """The solution of (*) for a learner; also for complex ridges."""
 
     features: Value  # P
@@ -211,7 +211,7 @@ def _balance_sums(count: Sum, weigh: Sum, one: tuple[Numbers, Numbers]) -> _Bala
 
 
 @dataclass(slots=True)
-class Sizes(Points):
+class Sizes(PointArrays):
     """The smaller and the bigger of P and N, on which the unused fractions depend."""
 
     small: FloatArray
