@@ -10,7 +10,7 @@ import pytest
 
 from doubletrouble.learners import Design, decompose_predictions
 from doubletrouble.learners import _components as components
-from doubletrouble.learners._components import Target, mean_products, weighted_sum
+from doubletrouble.learners._components import Target, halves, mean_products, weighted_sum
 from doubletrouble.parameters import FloatArray
 from doubletrouble.results import Estimate
 
@@ -61,7 +61,7 @@ def test_products_are_means_over_all_possible_pairs(
     rng = np.random.default_rng(sum(shape))
     f, truth = 3 + rng.normal(size=shape), rng.normal(size=shape[-1])
     design = described(shape, crossed=crossed)
-    statistics = mean_products(f, against(truth), design, by_point=True, key=())
+    statistics = mean_products(f, against(truth), design, parts=halves(shape[0]), key=())
     shared = crossed and shape[2] > 1
     kinds = KINDS if crossed else {n: d for n, d in FRESH.items() if n != "other_data"}
     possible = {n for n, differ in kinds.items() if not np.isnan(brute(f, differ))}
@@ -74,8 +74,8 @@ def test_products_are_means_over_all_possible_pairs(
             expected = brute(some, (KINDS if crossed else FRESH)[kind])
             assert result.table[index] == pytest.approx(expected, rel=1e-11, nan_ok=True)
             compared += not np.isnan(expected)
-        halves = [f[::2], f[1::2]] if len(f) > 3 else [f]
-        for points, half in zip(result.points, halves, strict=True):
+        two = [f[::2], f[1::2]] if len(f) > 3 else [f]
+        for points, half in zip(result.points, two, strict=True):
             expected = brute(half - truth, (KINDS if crossed else FRESH)[kind])
             assert points.mean() == pytest.approx(expected, rel=1e-11)
     assert compared >= 3
@@ -86,9 +86,9 @@ def test_result_is_independent_of_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     rng = np.random.default_rng(1)
     f, targets = rng.normal(size=shape), against(rng.normal(size=7))
     design = described(shape, crossed=True)
-    whole = mean_products(f, targets, design, by_point=True, key=())
+    whole = mean_products(f, targets, design, parts=halves(shape[0]), key=())
     monkeypatch.setattr(components, "_BLOCK", 50)  # two test points at a time
-    for name, result in mean_products(f, targets, design, by_point=True, key=()).items():
+    for name, result in mean_products(f, targets, design, parts=halves(shape[0]), key=()).items():
         assert result.points.shape == (2, 7)
         np.testing.assert_allclose(result.table, whole[name].table, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(result.points, whole[name].points, rtol=1e-12, atol=1e-14)

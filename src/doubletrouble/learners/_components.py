@@ -405,8 +405,8 @@ def _less(left: Mapping[str, float], right: Mapping[str, float]) -> ProductWeigh
 class Target(NamedTuple):
     """A target of the predictions, and the variance of the noise in it."""
 
-    value: FloatArray  # (T,)
-    floor: FloatArray  # (T,)
+    value: FloatArray  # (T,) or (T, C)
+    floor: FloatArray
 
 
 def mean_products(
@@ -414,62 +414,40 @@ def mean_products(
     targets: Mapping[str, Target],
     design: Design,
     *,
-    by_point: bool,
+    parts: Sequence[slice],
     key: Hashable,
 ) -> dict[str, Statistic]:
     """Every mean product that the design allows, and the level of each target, by name.
 
-    `predictions` are (D, N, K, T C), the C outputs at a test point together; their products are
-    added up. With `by_point`, the statistics hold their values at each test point, too.
+    `predictions` are (D, N, K, T) or (D, N, K, T, C); products of the C outputs at a test point are
+    added up. `parts` of the data sets have values at each test point. Products of labels with added
+    noise have names of their own.
     """
-    parts, n_test = halves(design.n_data) if by_point else [], design.n_test
+    if design.injected is not None:
+        own, added = design.own_labels, replace(design, injected=None)
+        known = mean_products(predictions[:, :1], targets, own, parts=parts, key=key)
+        more = mean_products(predictions[:, 1:], {}, added, parts=parts, key=key)
+        return known | {f"{ADDED}{name}": statistic for name, statistic in more.items()}
     columns = 1 + (design.n_init if design.shares_inits else 0)
     tables: dict[str, FloatArray] = {}
     points: dict[str, list[FloatArray]] = {}
-    for f, here in _by_block(predictions, targets):
+    for f, here in _by_block(predictions.reshape(*predictions.shape[:3], -1), targets):
         sums = _PredictionSums.of(f)
         for pairs in sums.pairs(here, crossed=design.crossed):
             by_data = left_out(pairs.sums.sum(axis=-1), order=pairs.data)
-            table = left_out(by_data, 1, order=pairs.init)[:, :columns] / n_test
+            table = left_out(by_data, 1, order=pairs.init)[:, :columns] / design.n_test
             tables[pairs.name] = tables[pairs.name] + table if pairs.name in tables else table
         for some in parts:
             for pairs in sums.some(some).pairs(here, crossed=design.crossed):
                 points.setdefault(pairs.name, []).append(pairs.at_points())
-    return {
-        name: Statistic(
-            table=table,
-            points=np.array(
-                [_by_point(points[name][k :: len(parts)], n_test) for k in range(len(parts))]
-            ).reshape(len(parts), n_test),
-            key=key,
-        )
-        for name, table in tables.items()
-    }
-
-
-def products_by_row(
-    predictions: npt.NDArray[np.generic], targets: Mapping[str, Target], design: Design
-) -> dict[str, FloatArray]:
-    """Every mean product, and the level of each target, at each test point.
-
-    `predictions` are (D, N, K, T C), as those of `mean_products`.
-    """
-    if design.injected is not None:
-        own = products_by_row(predictions[:, :1], targets, design.own_labels)
-        fits = replace(design, injected=None)
-        added = products_by_row(predictions[:, 1:], {}, fits)
-        return own | {f"{ADDED}{name}": values for name, values in added.items()}
-    points: dict[str, list[FloatArray]] = {}
-    for f, here in _by_block(predictions, targets):
-        for pairs in _PredictionSums.of(f).pairs(here, crossed=design.crossed):
-            points.setdefault(pairs.name, []).append(pairs.at_points())
-    return {name: _by_point(values, design.n_test) for name, values in points.items()}
-
-
-def _by_point(blocks: Sequence[FloatArray], n_test: int) -> FloatArray:
-    """The sums over outputs at each test point."""
-    sums: FloatArray = np.concatenate(blocks).reshape(n_test, -1).sum(axis=1)
-    return sums
+    statistics = {}
+    for name, table in tables.items():
+        by_part = np.zeros((len(parts), design.n_test))
+        for k in range(len(parts)):
+            joined = np.concatenate(points[name][k :: len(parts)])
+            by_part[k] = joined.reshape(design.n_test, -1).sum(axis=1)  # over outputs
+        statistics[name] = Statistic(table=table, points=by_part, key=key)
+    return statistics
 
 
 def halves(n_data: int) -> list[slice]:
@@ -564,6 +542,9 @@ def _by_block(
 ) -> Iterator[tuple[FloatArray, dict[str, Target]]]:
     """Predictions and targets by blocks of test points, as float64; ValueError if not numbers."""
     *draws, n_test = predictions.shape
+    flat = {
+        name: Target(*(values.ravel() for values in target)) for name, target in targets.items()
+    }
     for block in blocks(n_test, _BLOCK // math.prod(draws)):
         f = predictions[..., block].astype(np.float64)
         bad = ~(np.abs(f) <= LARGEST)
@@ -574,7 +555,7 @@ def _by_block(
                 f"predictions must be finite numbers up to {LARGEST:g}, "
                 f"got {float(f[first])!r} at index {where}"
             )
-        yield f, {k: Target(t.value[block], t.floor[block]) for k, t in targets.items()}
+        yield f, {name: Target(t.value[block], t.floor[block]) for name, t in flat.items()}
 
 
 def blocks(count: int, size: int) -> Iterator[slice]:

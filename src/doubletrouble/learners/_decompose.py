@@ -461,9 +461,8 @@ def _result(
         ("n_noise", n_noise),
         ("task", "regression" if fits.classes is None else "classification"),
         ("include_test", include_test),
+        ("measure", measure),
     )
-    if measure != "squared":
-        key = (*key, ("measure", measure))
     return LearnerDecomposition(
         design=split.design,
         notes=(*split.notes, *_notes(fits, predictions), *notes),

@@ -25,7 +25,6 @@ from doubletrouble.learners._components import (
     digest,
     mean_squares,
     missing_parts,
-    products_by_row,
     sequential,
     weighted_sum,
 )
@@ -34,7 +33,7 @@ from doubletrouble.learners._losses import (
     MEMBERS_OF,
     SINGLE,
     absorbed_causes,
-    losses_by_row,
+    error_statistics,
     parts_of_losses,
 )
 from doubletrouble.losses import LearnerMeasure, measure_name
@@ -456,20 +455,20 @@ class LearnerDecomposition(Decomposition):
         True
         """
         design, error = self.design, self.error()
-        f = self.predictions[:, :, : design.n_init]
-        known: Mapping[str, FloatArray]
-        if self.measure == "squared":
-            floor = np.zeros(self.y_test.shape)
-            if self.label_noise is not None:
-                sigma = np.asarray(self.label_noise, dtype=float)
-                wide = sigma.reshape(sigma.shape + (1,) * (floor.ndim - 1)) if sigma.ndim else sigma
-                floor = floor + wide**2
-            target = Target(self.y_test.ravel(), floor.ravel())
-            known = products_by_row(f.reshape(*f.shape[:3], -1), {design.target: target}, design)
-        elif not self._is_infinite:
-            known = losses_by_row(f, {design.target: self.y_test}, design, self.measure)
-        else:
+        if self._is_infinite:
             raise ValueError("measure must be finite to be split by row, got an infinite one")
+        sigma = np.asarray(0.0 if self.label_noise is None else self.label_noise, dtype=float)
+        wide = sigma.reshape(sigma.shape + (1,) * (self.y_test.ndim - 1)) if sigma.ndim else sigma
+        target = Target(self.y_test, np.broadcast_to(wide**2, self.y_test.shape))
+        statistics, _ = error_statistics(
+            self.predictions[:, :, : design.n_init],
+            {design.target: target},
+            design,
+            self.measure,
+            parts=[slice(None)],
+            key="",
+        )
+        known = {name: statistic.points[0] for name, statistic in statistics.items()}
         zero = np.zeros(design.n_test)
         parts: dict[str, Any] = {
             name: sum((w * known[one] for one, w in part.items() if w), start=zero)

@@ -55,9 +55,10 @@ from doubletrouble._numbers import percent, plain
 from doubletrouble.learners._components import (
     ProductWeights,
     Statistic,
+    Target,
     blocks,
-    halves,
     left_out,
+    mean_products,
     missing_parts,
 )
 from doubletrouble.learners._design import Design, least_draws
@@ -127,48 +128,36 @@ def absorbed_causes(design: Design, measure: LearnerMeasure) -> dict[str, str]:
 # --- losses of central predictors ---
 
 
-def central_losses(
+def error_statistics(
     predictions: npt.NDArray[np.generic],
-    targets: Mapping[str, FloatArray],
+    targets: Mapping[str, Target],
     design: Design,
     measure: LearnerMeasure,
     *,
-    by_point: bool,
+    parts: Sequence[slice],
     key: Hashable,
 ) -> tuple[dict[str, Statistic], list[str]]:
-    """The losses of all central predictors, and notes on their finite numbers of draws.
+    """The statistics that parts of an error are made of, and notes on finite numbers of draws.
 
-    `predictions` are (D, N, K, T, C).
+    `predictions` are (D, N, K, T) or (D, N, K, T, C). `parts` of the data sets have values at each
+    test point.
     """
-    loss = _LOSSES[measure](design, halves(design.n_data) if by_point else [])
+    if measure == "squared":
+        return mean_products(predictions, targets, design, parts=parts, key=key), []
+    loss = _LOSSES[measure](design, parts)
     for f, here in _by_block(predictions, targets):
         loss.add(f, here)
     statistics = loss.statistics(key)
     return statistics, list(loss.notes(statistics))
 
 
-def losses_by_row(
-    predictions: npt.NDArray[np.generic],
-    targets: Mapping[str, FloatArray],
-    design: Design,
-    measure: LearnerMeasure,
-) -> dict[str, FloatArray]:
-    """The losses of central predictors at every test point."""
-    loss = _LOSSES[measure](design, [])
-    points: dict[str, list[FloatArray]] = {}
-    for f, here in _by_block(predictions, targets):
-        for name, values in loss.losses(loss.transformed(f), here).items():
-            points.setdefault(name, []).append(values[0])
-    return {name: np.concatenate(values) for name, values in points.items()}
-
-
 def _by_block(
-    predictions: npt.NDArray[np.generic], targets: Mapping[str, FloatArray]
+    predictions: npt.NDArray[np.generic], targets: Mapping[str, Target]
 ) -> Iterator[tuple[FloatArray, dict[str, FloatArray]]]:
     """Predictions and targets by blocks of test points, as float64."""
     *draws, n_test, n_classes = predictions.shape
     for block in blocks(n_test, _BLOCK // (math.prod(n + 1 for n in draws) * n_classes)):
-        here = {name: y[block] for name, y in targets.items()}
+        here = {name: target.value[block] for name, target in targets.items()}
         yield predictions[..., block, :].astype(np.float64), here
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations  # help() then shows names, not their definit
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +12,10 @@ import numpy.typing as npt
 from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import NOISE
-from doubletrouble.learners._components import (
-    ADDED,
-    LARGEST,
-    Statistic,
-    Target,
-    digest,
-    mean_products,
-)
+from doubletrouble.learners._components import LARGEST, Target, digest, halves
 from doubletrouble.learners._decomposition import Decomposition
 from doubletrouble.learners._design import Design
-from doubletrouble.learners._losses import central_losses
+from doubletrouble.learners._losses import error_statistics
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.palette import printed_name
 from doubletrouble.parameters import (
@@ -143,11 +136,10 @@ def decompose_predictions(
     for name, flag in flags.items():
         check_flag(name, flag)
     array = _as_predictions(predictions)
-    *draws, n_test = array.shape[:4]
-    n_data, n_noise, n_init = draws
+    n_data, n_noise, n_init, n_test = array.shape[:4]
     if measure != "squared":
         array = _class_predictions(array, measure)
-    targets: dict[str, Any] = (
+    targets = (
         _targets(truth, y_test, label_noise, array.shape[3:])
         if measure == "squared"
         else _class_targets(truth, y_test, label_noise, injected, array.shape[3:], measure)
@@ -157,7 +149,6 @@ def decompose_predictions(
     identical = n_init > 1 and bool((array == array[:, :, :1]).all())
     if identical:  # rounding errors of the general estimate would not be exactly 0
         array, n_init, deterministic = array[:, :, :1], 1, True
-        draws[2] = 1
     if noiseless and n_noise > 1:
         raise ValueError(f"noiseless must be False for {n_noise} noise draws, got True")
     if injected is not None:
@@ -179,14 +170,14 @@ def decompose_predictions(
         hidden_noise=hidden_noise,
         injected=None if injected is None else number("injected", injected, _RATIO),
     )
-    own: list[str] = []
-    if measure == "squared":
-        statistics = _statistics(array.reshape(*draws, -1), targets, design, by_point=include_test)
-    else:
-        key = (*_key(array, design, by_point=include_test), ("measure", measure))
-        statistics, own = central_losses(
-            array, targets, design, measure, by_point=include_test, key=key
-        )
+    key: tuple[Hashable, ...] = (
+        ("predictions", digest(array)),
+        ("design", replace(design, targets=())),
+        ("include_test", include_test),
+        ("measure", measure),
+    )
+    parts = halves(n_data) if include_test else []
+    statistics, own = error_statistics(array, targets, design, measure, parts=parts, key=key)
     result = Decomposition(
         design=design, notes=(), confidence=confidence, statistics=statistics, measure=measure
     )
@@ -201,32 +192,6 @@ def decompose_predictions(
     if measure == "squared":
         notes += _negative_parts(result.error().parts, design)
     return replace(result, notes=tuple(notes))
-
-
-def _statistics(
-    array: npt.NDArray[np.generic],
-    targets: Mapping[str, Target],
-    design: Design,
-    *,
-    by_point: bool,
-) -> dict[str, Statistic]:
-    """All mean products; those of labels with added noise by names of their own."""
-    key = _key(array, design, by_point=by_point)
-    if design.injected is None:
-        return mean_products(array, targets, design, by_point=by_point, key=key)
-    labels = design.own_labels
-    own = mean_products(array[:, :1], targets, labels, by_point=by_point, key=key)
-    added = mean_products(array[:, 1:], {}, design, by_point=by_point, key=key)
-    return own | {f"{ADDED}{name}": statistic for name, statistic in added.items()}
-
-
-def _key(array: npt.NDArray[np.generic], design: Design, *, by_point: bool) -> tuple[Hashable, ...]:
-    """Equal for estimates from the same draws."""
-    return (
-        ("predictions", digest(array)),
-        ("design", replace(design, targets=())),
-        ("include_test", by_point),
-    )
 
 
 def _negative_parts(parts: Mapping[str, Estimate], design: Design) -> list[str]:
@@ -271,9 +236,8 @@ def _targets(
     """The targets; labels whose noise is known stand for the truth."""
     given = {"truth": truth, "y_test": y_test}
     values = {name: _as_target(name, y, shape) for name, y in given.items() if y is not None}
-    none = np.zeros(int(np.prod(shape)))
     if label_noise is None:
-        return {name: Target(value, none) for name, value in values.items()}
+        return {name: Target(value, np.zeros(shape)) for name, value in values.items()}
     if truth is not None or y_test is None:
         reason = "truth beside it" if truth is not None else "no y_test"
         raise ValueError(
@@ -290,7 +254,7 @@ def _targets(
             f"label_noise must be a number, or one for each of {shape[0]} test points, "
             f"got shape {sigma.shape}"
         ) from error
-    return {"truth": Target(values["y_test"], floor.ravel())}
+    return {"truth": Target(values["y_test"], floor)}
 
 
 def _class_targets(
@@ -300,7 +264,7 @@ def _class_targets(
     injected: float | None,
     shape: tuple[int, ...],
     measure: LearnerMeasure,
-) -> dict[str, FloatArray]:
+) -> dict[str, Target]:
     """The targets as probabilities of classes."""
     if label_noise is not None:
         raise ValueError(f"label_noise must be left out for {measure=}, got {label_noise!r}")
@@ -310,7 +274,7 @@ def _class_targets(
     targets = {k: _class_target(k, y, shape, measure) for k, y in given.items() if y is not None}
     if not targets and measure == "zero_one":
         raise ValueError(f"truth or y_test must be given for {measure=}, got neither")
-    return targets
+    return {name: Target(value, np.zeros(shape)) for name, value in targets.items()}
 
 
 def _as_target(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> FloatArray:
@@ -322,7 +286,7 @@ def _as_target(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> Float
             f"{name} must have one number for each of {shape[0]} test points{outputs}, "
             f"got shape {np.shape(target)}"
         )
-    return np.asarray(target).ravel()
+    return np.asarray(target)
 
 
 def _class_predictions(
