@@ -6,8 +6,8 @@ beside the part of that name. Options that a scheme does not have are NaN, and s
 that are not defined for it. Without times of training, the time is inf: ridge regression is the
 end of training. Failed cells have a message and no numbers.
 
-Tables are made and written in parts of some hundred cells, so that their memory is bounded. Cells
-of a part that differ in seed, sizes or λ alone are stacked, and evaluated at once as a curve is.
+Tables are made of a thousand cells at a time, so that their memory is bounded. Cells that differ in
+seed, sizes or λ alone are stacked, and evaluated at once as a curve is.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from doubletrouble._display import Column, Table, settings_text
+from doubletrouble._display import Column, DataFrame, Table, settings_text
 from doubletrouble._numbers import whole
 from doubletrouble._plots import CYCLE, Curve, Curves
 from doubletrouble.ensembles import Scheme, scheme_options, scheme_words
@@ -66,8 +66,6 @@ COLUMNS: dict[str, type] = {
 }
 """Every column with the type of its values."""
 
-Outcomes = Iterable[tuple[Cell, CellOutcome]]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _StoredCell:
@@ -95,7 +93,7 @@ class _StoredCell:
 # --- the rows ---
 
 
-def frames(outcomes: Outcomes) -> Iterator[Any]:
+def frames(outcomes: Iterable[tuple[Cell, CellOutcome]]) -> Iterator[DataFrame]:
     """The table in parts; the first is empty, and has the columns."""
     pandas = require("pandas", "tables")
     yield pandas.DataFrame({name: [] for name in COLUMNS}).astype(COLUMNS)

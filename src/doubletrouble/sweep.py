@@ -555,7 +555,7 @@ class SweepResult(Shown):
         MissingExtraError
             If pandas, or pyarrow for .csv and .parquet, is not installed.
         """
-        return write_frames(lambda: _sweep_table.frames(self._outcomes()), path)
+        return write_frames(_sweep_table.frames(self._outcomes()), path)
 
     def _outcomes(self) -> Iterator[tuple[Cell, CellOutcome]]:
         cells = {cell.key: cell for cell in self.sweep._cells}

@@ -9,11 +9,10 @@ frame has the place of each row in its file.
 import csv
 import io
 import itertools
-import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from doubletrouble._display import strict_json
+from doubletrouble._display import as_json
 from doubletrouble.errors import require
 
 FORMATS = (".csv", ".parquet", ".json")
@@ -207,11 +206,11 @@ def _floats_or_texts(values: Any) -> Any:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def write_frames(frames: Callable[[], Iterable[Any]], path: str | Path) -> Path:
-    """Write DataFrames with the same columns, one after the other, as one file.
+def write_frames(frames: Iterable[Any], path: str | Path) -> Path:
+    """Write DataFrames with the same columns as one .csv, .parquet or .json, or nothing.
 
-    The suffix of the path is the format. The file is written completely or not at all; `frames` is
-    called when the path is known to be valid.
+    CSV and Parquet are written frame by frame. JSON is a list of rows, and strict: infinities are
+    "inf" and "-inf", NaN is null.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -221,33 +220,21 @@ def write_frames(frames: Callable[[], Iterable[Any]], path: str | Path) -> Path:
     if not path.parent.is_dir():
         raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
     with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-        new = Path(folder) / path.name
-        (_write_json if suffix == ".json" else _write_arrow)(iter(frames()), new)
+        new, parts = Path(folder) / path.name, iter(frames)
+        if suffix == ".json":
+            rows = [row for frame in parts for row in frame.to_dict("records")]
+            new.write_text(as_json(rows), encoding="utf-8")
+        else:
+            arrow = require("pyarrow", "tables")
+            first = next(parts)
+            schema = arrow.Schema.from_pandas(first, preserve_index=False)
+            if suffix == ".csv":  # fourteen times as fast as that of pandas
+                writer = require("pyarrow.csv", "tables").CSVWriter
+            else:
+                writer = require("pyarrow.parquet", "tables").ParquetWriter
+            with writer(new, schema) as file:
+                for frame in itertools.chain([first], parts):
+                    table = arrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
+                    file.write_table(table)
         os.replace(new, path)
     return path
-
-
-def _write_arrow(frames: Iterator[Any], path: Path) -> None:
-    """CSV or Parquet; pyarrow writes CSV fourteen times as fast as pandas."""
-    arrow = require("pyarrow", "tables")
-    first = next(frames)
-    schema = arrow.Schema.from_pandas(first, preserve_index=False)
-    if path.suffix.lower() == ".csv":
-        writer = require("pyarrow.csv", "tables").CSVWriter(path, schema)
-    else:
-        writer = require("pyarrow.parquet", "tables").ParquetWriter(path, schema)
-    with writer:
-        for frame in itertools.chain([first], frames):
-            writer.write_table(arrow.Table.from_pandas(frame, schema=schema, preserve_index=False))
-
-
-def _write_json(frames: Iterator[Any], path: Path) -> None:
-    """A list of rows, as strict JSON: infinities are "inf" and "-inf", NaN is null."""
-    with path.open("w", encoding="utf-8") as file:
-        between = "[\n"
-        for frame in frames:
-            for row in frame.to_dict("records"):
-                values = json.dumps(strict_json(row), ensure_ascii=False, allow_nan=False)
-                file.write(between + values)
-                between = ",\n"
-        file.write("[]\n" if between == "[\n" else "\n]\n")

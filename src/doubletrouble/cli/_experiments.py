@@ -307,7 +307,7 @@ def export(
         from doubletrouble.tables import write_frames
 
         pandas = require("pandas", "tables")
-        write_frames(lambda: [pandas.DataFrame(runs_table(runs))], out)
+        write_frames([pandas.DataFrame(runs_table(runs))], out)
         show(str(out))
         return
     result = Sweep.from_store(store, sweep).results(store)
