@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Two installations into one environment do not run at once.
 .NOTPARALLEL:
 .PHONY: reproduce pictures page setup test test-all lint types contracts pytest
-.PHONY: bench conformance docs check-docs notebooks package clean
+.PHONY: bench conformance coverage docs check-docs notebooks package clean
 
 # Every figure and out/index.html; PRESET=paper is larger. Finished simulations are not repeated.
 reproduce: $(VENV)/.installed-reproduce
@@ -41,6 +41,8 @@ contracts: setup
 	$(BIN)/lint-imports
 pytest: setup
 	$(PYTEST) -m "not full"
+coverage: setup
+	$(PYTEST) -m "not full" --cov
 bench: setup
 	$(BIN)/python -m benchmarks
 conformance: setup

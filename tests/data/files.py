@@ -78,7 +78,7 @@ class OpenML:
     def urlopen(self, request: Request, *_: Any, **__: Any) -> "_Response":
         url = request.full_url
         self.requests.append(url)
-        if url.endswith(".arff"):
+        if "/download/" in url:
             return _Response(self.arff)
         if "features" in url:
             answer: dict[str, Any] = {"data_features": {"feature": self.features}}

@@ -242,6 +242,7 @@ def points_with_bars(
         capsize=2.0,
         zorder=3,
     )
+    axes.relim()  # matplotlib before 3.11 has the origin in the range of the bars
 
 
 def simulated_points(
