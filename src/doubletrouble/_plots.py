@@ -490,7 +490,7 @@ def _varies(values: FloatArray) -> bool:
 def _at_points(part: Any, shape: tuple[int, ...]) -> Any:
     """A part as an array over the points."""
     if isinstance(part, Uncertain):
-        return part if np.shape(part.value) == shape else part + np.zeros(shape)  # type: ignore
+        return part if np.shape(part.value) == shape else part + np.zeros(shape)  # type: ignore[operator]
     return np.broadcast_to(part, shape)
 
 

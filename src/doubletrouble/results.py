@@ -146,7 +146,7 @@ class ByCause(ByValue, Shown, Generic[Term]):
             return self.separate_total
         parts = [] if "total" in self.reasons else list(self.parts.values())
         with np.errstate(over="ignore"):  # overflow is inf
-            total: Term = sum(parts[1:], start=parts[0]) if parts else math.nan  # type: ignore
+            total: Term = sum(parts[1:], start=parts[0]) if parts else math.nan  # type: ignore[assignment]
         return total
 
     def __sub__(self, other: object) -> Self:
