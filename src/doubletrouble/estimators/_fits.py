@@ -416,6 +416,7 @@ class Dual(FeatureEquations):
         return Modes.of_rows(self._gram.copy(), self.sample.targets, null=self.sample.constant)
 
     def modes_in_blocks(self) -> Modes:
+        # the triangle of Zᵀ has more digits of c, which cancel in Zᵀ c
         return self.gram_modes()
 
     def blocks(self) -> Iterator[tuple[tuple[slice, slice], FloatArray]]:
