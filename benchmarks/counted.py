@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from doubletrouble.simulation import _fits as fits
+from doubletrouble.simulation import _learners as fits
 from doubletrouble.simulation._devices import ArrayDevice, positive_solve
 
 

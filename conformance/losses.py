@@ -16,7 +16,7 @@ from scipy import stats
 import doubletrouble as dt
 from conformance.compare import normal_score
 from doubletrouble.convex import order_parameters
-from doubletrouble.simulation import ConvexSimulation
+from doubletrouble.simulation import Simulation
 
 UNLIKELY = 0.01
 MOST_UNLIKELY = 0.03  # share of comparisons that may be less probable than UNLIKELY
@@ -126,13 +126,12 @@ def compared(
         seed=seed,
         progress=False,
     )
-    assert isinstance(run, ConvexSimulation)
     silent: dict[str, Any] = {"noise": 0.0, "flips": 0.0}
     at = replace(run.problem, **silent) if control else run.problem
     return [LossRow(problem, *row) for row in _quantities(run, at)]
 
 
-def _quantities(run: ConvexSimulation, at: dt.Problem) -> Iterator[tuple[str, float, dt.Estimate]]:
+def _quantities(run: Simulation, at: dt.Problem) -> Iterator[tuple[str, float, dt.Estimate]]:
     one: Any = order_parameters(at)
     yield "m", one.m, run.m
     yield "q", one.q, run.q

@@ -91,7 +91,8 @@ def test_rows_hold_the_estimates_of_the_simulation(frame: Any, store: Path) -> N
         assert (line.n_features, line.n_samples, line.dim) == (22.0, 11.0, 11)
         assert line.noise_sd == 1.0
     vanilla = frame[(frame.key == row.key) & (frame.scheme == "ensemble")].iloc[0]
-    assert vanilla.psi1 == row.simulation.psi.psi1.value
+    psi: Any = row.simulation.psi
+    assert vanilla.psi1 == psi.psi1.value
 
 
 def test_table_has_a_row_for_every_time(tmp_path: Path) -> None:
@@ -112,7 +113,8 @@ def test_table_has_a_row_for_every_time(tmp_path: Path) -> None:
         lines = frame[frame.scheme == name]
         total = row.simulation.error(ensemble).total
         assert lines.total.tolist() == np.asarray(total.value).tolist()
-    assert frame.psi1[:2].tolist() == np.asarray(row.simulation.psi.psi1.value).tolist()
+    psi: Any = row.simulation.psi
+    assert frame.psi1[:2].tolist() == np.asarray(psi.psi1.value).tolist()
 
 
 def test_csv_parquet_json_and_pandas_agree(frame: Any, store: Path, tmp_path: Path) -> None:

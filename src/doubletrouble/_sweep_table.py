@@ -21,7 +21,7 @@ import numpy as np
 from doubletrouble._display import Column, DataFrame, Table, settings_text
 from doubletrouble._numbers import whole
 from doubletrouble._plots import CYCLE, Curve, Curves
-from doubletrouble.ensembles import Scheme, scheme_options, scheme_words
+from doubletrouble.ensembles import Divide, Ensemble, Scheme, scheme_options, scheme_words
 from doubletrouble.errors import require
 from doubletrouble.estimates import Estimate
 from doubletrouble.glossary import axis_label, symbol
@@ -83,11 +83,11 @@ class _StoredCell:
         if self.record is None:
             return repr(requested)
         drawn = [(one["requested"], one["realized"]) for one in self.record["drawn"]]
-        shapes = [term.shape for term in self.record["draws"].values()]
+        terms = (self.record["draws"]["origins"], self.record["draws"]["values"].shape)
         amplitudes = [float(self.record["problem"][name]) for name in _AMPLITUDES]
         settings = [self.record[name] for name in ("model", "test", "n_init", "dtype")]
         settings += [self.record["problem"][name] for name in _OF_LABELS]
-        return repr([*requested, drawn, shapes, amplitudes, settings])
+        return repr([*requested, drawn, terms, amplitudes, settings])
 
 
 # --- the rows ---
@@ -154,11 +154,14 @@ def _result_columns(
     simulation = from_record(_stacked(records))
     columns: dict[str, np.ndarray] = {}
     for k, ensemble in enumerate(ensembles):
-        error, draws = simulation.error(ensemble), simulation.terms_of(ensemble).named()
+        error, terms = simulation.error(ensemble), simulation.terms_of(ensemble)
         parts: dict[str, Any] = {"resampling": 0.0, **error.parts, "total": error.total}
         estimates = {part: parts.get(part, math.nan) for part in _PARTS}
         # Ψ terms are those of the data that each member has
-        estimates |= {name: simulation.estimate(draws[name]) for name in _PSI if name in draws}
+        psi = terms.psi if simulation.problem.is_ridge_regression else {}
+        if not isinstance(ensemble, Ensemble | Divide):
+            psi = {name: draws for name, draws in psi.items() if name == "psi1"}
+        estimates |= {name: simulation.estimate(draws) for name, draws in psi.items()}
         values: dict[str, Value] = {
             f"realized_{name}": value
             for name, value in simulation.realized(ensemble).options.items()
@@ -177,11 +180,10 @@ def _result_columns(
 def _stacked(records: Sequence[Record]) -> Record:
     """One record of several that are alike, with an axis for them after that of the draws."""
 
-    def stack(terms: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    def stack(terms: Sequence[Record]) -> Record:
         # a view: the draws of a cell stay together in memory, and their sums equal bit for bit
-        return {
-            name: np.moveaxis(np.stack([one[name] for one in terms]), 1, 0) for name in terms[0]
-        }
+        values = np.moveaxis(np.stack([one["values"] for one in terms]), 0, 2)
+        return {**terms[0], "values": values}
 
     drawn = [
         {**one, "terms": stack([record["drawn"][k]["terms"] for record in records])}

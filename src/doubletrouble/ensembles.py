@@ -445,7 +445,7 @@ class Vote(Scheme, averages=False):
     """The majority vote of K classifiers with features of their own, each on all of the samples.
 
     Ties count half, so that an even number is as good as one less. It is supported for
-    classification only, by `exact_error`, `ConvexSimulation.error`, `LazyRun.error` and
+    classification only, by `exact_error`, `Simulation.error`, `LazyRun.error` and
     `LazySplit.error`; all other ensembles average the scores.
 
     Parameters

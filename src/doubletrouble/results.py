@@ -49,7 +49,7 @@ _RESULTS = {
     "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
     "options": "Advice Option",
     "runs": "Cell",
-    "simulation": "CommitteeSimulation ConvexSimulation SimulatedTerms Simulation TheoryComparison",
+    "simulation": "CommitteeSimulation SimulatedTerms Simulation TheoryComparison",
     "sweep": "SweepResult SweepRow",
     "theory": "Committee Exponents OptimalRidge PartExponents StoppingTime",
 }

@@ -8,7 +8,8 @@ import pytest
 
 import doubletrouble as dt
 from doubletrouble.simulation import Simulation
-from doubletrouble.simulation._fits import RidgeFit, feature_learner, gains
+from doubletrouble.simulation._learners import feature_learner, gains
+from doubletrouble.simulation._plan import RidgeFit
 from tests.simulation.literal import errors
 
 OPTIONS: dict[str, Any] = {"dim": 20, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
@@ -78,7 +79,7 @@ def test_times_are_the_last_axis() -> None:
     """The problem broadcasts with times, and each point equals a simulation of its own."""
     times, ridge, widths = [0.5, 4.0, 100.0], [1e-3, 0.1], [2.0, 0.5]
     grid = dt.Problem(features_per_dim=np.array(widths)[:, None], ridge=ridge)
-    run = dt.simulate(grid, times=times, **OPTIONS)
+    run: Any = dt.simulate(grid, times=times, **OPTIONS)
     assert run.problem.shape == (2, 2, 1)
     assert np.shape(run.error(dt.Divide(2)).total.value) == (2, 2, 3)
     assert np.shape(run.psi.psi1.value) == (2, 2, 3)

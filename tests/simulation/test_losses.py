@@ -20,9 +20,9 @@ from conformance.losses import (
 )
 from doubletrouble.convex import order_parameters
 from doubletrouble.losses import LOSSES, MEASURES, VOTE_MEASURES, loss
-from doubletrouble.simulation import ConvexSimulation
+from doubletrouble.simulation import Simulation
 from doubletrouble.simulation._cells import from_record, to_record
-from doubletrouble.simulation._overlaps import majority
+from doubletrouble.simulation._pairs import majority
 from tests.messages import not_identified
 
 SEED = int(os.environ.get("DOUBLETROUBLE_SEED", "0"))
@@ -43,10 +43,8 @@ DRAWN: tuple[dt.Scheme, ...] = (
 SMALL: dict[str, Any] = {"dim": 30, "n_data": 6, "n_init": 2, "progress": False}
 
 
-def simulated(problem: dt.Problem, **options: Any) -> ConvexSimulation:
-    run = dt.simulate(problem, **{**SMALL, **options})
-    assert isinstance(run, ConvexSimulation)
-    return run
+def simulated(problem: dt.Problem, **options: Any) -> Simulation:
+    return dt.simulate(problem, **{**SMALL, **options})
 
 
 # --- agreement -----------------------------------------------------------------------------------
@@ -166,7 +164,9 @@ def test_curves_are_single_points() -> None:
     assert curve.error(2).shape == (2, 2)
     for k, ridge in enumerate(ridges):
         one = simulated(replace(CLASSES, ridge=ridge))
-        np.testing.assert_allclose(curve.draws.q1[:, 1, k], one.draws.q1, rtol=1e-5)
+        np.testing.assert_allclose(
+            curve.draws.linear.other[:, 1, k], one.draws.linear.other, rtol=1e-5
+        )
     several = simulated(CLASSES).error(np.array([1, 2, 10]))
     assert several.shape == (3,)
 
@@ -193,7 +193,7 @@ def test_arrays_of_labels_are_single_points_for_every_measure() -> None:
 
 
 def test_draws_depend_on_the_seed_alone() -> None:
-    first, again, other = (simulated(VALUES, seed=seed).draws.q for seed in (0, 0, 1))
+    first, again, other = (simulated(VALUES, seed=seed).draws.linear.same for seed in (0, 0, 1))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -209,7 +209,8 @@ def test_rates_near_the_threshold_are_those_of_all_learners() -> None:
     fields: dict[str, Any] = {"features_per_dim": 0.8, "samples_per_dim": 2.1, "ridge": 0.0}
     run: Any = simulated(replace(CLASSES, flips=0.0, **fields), dim=60, n_data=20, seed=SEED)
     assert abs((run.error().total - run.held_out()).z_score(0.0)) < 5
-    norms = run.draws.q / run.draws.q.mean()
+    power = run.draws.linear.same + run.draws.noise.same
+    norms = power / power.mean()
     assert norms.max() > 3  # a few learners have most of the power
 
 
@@ -238,7 +239,6 @@ def test_records_hold_a_simulation() -> None:
     votes = from_record(to_record(run)).error(dt.Vote(2))
     assert votes.total == run.error(dt.Vote(2)).total
     again = from_record(to_record(run))
-    assert isinstance(again, ConvexSimulation)
     for ensemble in (dt.Ensemble(2), *DRAWN):
         assert again.error(ensemble) == run.error(ensemble)
 

@@ -12,15 +12,9 @@ from doubletrouble.ensembles import SCHEMES, Scheme
 from doubletrouble.parameters import IntArray
 from doubletrouble.simulation import plan
 from doubletrouble.simulation._draws import draw_data, draw_features
-from doubletrouble.simulation._members import (
-    FeatureFits,
-    bank_members,
-    n_common,
-    sample_choices,
-    sampled_members,
-)
+from doubletrouble.simulation._learners import Block, FeatureFits, n_common, scheme_members
 from doubletrouble.simulation._plan import SimulationPlan
-from doubletrouble.simulation._terms import draw_terms
+from doubletrouble.simulation._simulate import block_terms
 from tests.simulation.literal import errors
 
 PARTS = ("noise", "initialization", "resampling", "sampling", "bias", "bayes", "total")
@@ -55,6 +49,14 @@ def response(phi: Any, out: Any, alpha: float, time: float, dim: int) -> Any:
     return phi @ (vectors * gain) @ vectors.T @ out  # (n, R)
 
 
+def terms_of(fits: FeatureFits, block: Block, k: int) -> dt.results.SimulatedTerms:
+    """Every term of the k-th of two fits."""
+    fits.grow(0)
+    return dt.results.SimulatedTerms(
+        origins=("linear", "noise"), values=block_terms(fits, block, 2)[:, k]
+    )
+
+
 def products(maps: Any, pairs: Any, x: Any) -> tuple[float, float]:
     """Mean Ψ₂ and Ψ₃ over pairs of maps; their keys begin with the data set."""
     teacher, noise = [], []
@@ -74,16 +76,13 @@ def test_terms_of_drawn_samples_equal_plain_algebra(scheme: Scheme, width: int, 
     at, rng = planned(scheme, width, model), np.random.default_rng(1)
     data, test = draw_data(at, rng)
     sets = draw_features(at, data.inputs, test, width, rng)
-    source = FeatureFits(at, sets)
-    source.grow(0)
-    choices = sample_choices(at, scheme, data, source.n_sets, rng)
-    members = sampled_members(data, source, choices)
-    groups = [group for _, part in members.blocks(0) for group in part]
+    (block,) = scheme_members(at, 1, data, 3, rng)[0]
     for k, time in enumerate((1e9, 5.0)):
-        terms = draw_terms(groups, data, members.layout, k, drawn=True)
+        terms = terms_of(FeatureFits(at, sets), block, k)
         maps = {}
-        for j, both in enumerate(choices):
-            for i, choice in enumerate(both):
+        for j, twins in enumerate(block.groups):
+            assert [one.features for one in twins] == [j, (j - 1) % 3]
+            for i, choice in enumerate(twins[0].samples):
                 drawn, roots = np.asarray(choice.rows), np.ravel(np.asarray(choice.roots))
                 rows = np.repeat(drawn, np.rint(roots**2).astype(int))
                 for h in (j, (j - 1) % 3):
@@ -109,12 +108,13 @@ def test_terms_of_drawn_samples_equal_plain_algebra(scheme: Scheme, width: int, 
             "twin": [(a, b) for a in keys for b in keys if a[:2] == b[:2] and a != b],
             "other": [(a, b) for a, b in fair if a[0] == b[0]],
             "apart": [(a, b) for a, b in fair if a[0] < b[0]],
+            "features": [(a, b) for a in keys for b in keys if a[1:] == b[1:] and a[0] < b[0]],
         }
         assert all(a[2] != b[2] for a, b in kinds["other"] + kinds["apart"])
         for kind, pairs in kinds.items():
             teacher, noise = products(maps, pairs, data.inputs)
             assert getattr(terms.linear, kind) == pytest.approx(teacher, rel=1e-9), kind
-            if kind != "apart":
+            if kind not in ("apart", "features"):
                 assert getattr(terms.noise, kind) == pytest.approx(noise, rel=1e-9), kind
 
 
@@ -126,10 +126,10 @@ def test_terms_of_a_bank_equal_plain_algebra(width: int) -> None:
     at = planned(scheme, width, "gaussian")
     data, test = draw_data(at, rng)
     first, again = (np.random.default_rng(7) for _ in range(2))
-    bank = bank_members(at, scheme, data, test, first)
     pools = draw_features(at, data.inputs, test, 2 * width, again)
-    groups = [group for _, part in bank.blocks(0) for group in part]
-    terms = draw_terms(groups, data, bank.layout, 1, drawn=True)
+    draw_features(at, data.inputs, test, 2 * width, first)
+    (block,) = scheme_members(at, 1, data, 3, first)[0]
+    terms = terms_of(FeatureFits(at, pools, banks=True), block, 1)
     common = [n_common(width, size, again) for _ in pools]
     assert 0 < min(common) <= max(common) < width
     maps = {}

@@ -13,8 +13,8 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.parameters import declarations
 from doubletrouble.simulation import plan
-from doubletrouble.simulation._draws import DataPair, draw_features
-from doubletrouble.simulation._members import FeatureFits, divided_members
+from doubletrouble.simulation._draws import DataPair
+from doubletrouble.simulation._learners import scheme_members
 from tests.messages import message_of
 from tests.simulation.comparison import PARTS, same
 
@@ -34,7 +34,7 @@ def test_a_path_of_ridges_equals_single_ridges() -> None:
     """One eigendecomposition replaces a solve for each ridge."""
     problem, ridges = dt.Problem(features_per_dim=1.5), [1e-3, 0.1, 0.0, 2.0]
     options: dict[str, Any] = {"dim": 30, "n_data": 3, "n_init": 2, "ensembles": dt.Divide(2)}
-    path = dt.simulate(replace(problem, ridge=ridges), **options)
+    path: Any = dt.simulate(replace(problem, ridge=ridges), **options)
     assert np.shape(path.psi.psi1.value) == (4,)
     for k, ridge in enumerate(ridges):
         one = dt.simulate(dt.Problem(features_per_dim=1.5, ridge=ridge), **options)
@@ -85,7 +85,7 @@ def test_exact_and_sampled_test_averages_agree() -> None:
     assert exact.n_test == 0
     assert sampled.n_test == 64
     for name in ("psi2_vanilla", "psi3_vanilla", "psi2_ensemble", "psi3_ensemble", "psi2_divide"):
-        first, second = (dt.Estimate.of(run.draws.named()[name]) for run in (exact, sampled))
+        first, second = (dt.Estimate.of(run.draws.psi[name]) for run in (exact, sampled))
         error = np.hypot(first.standard_error, second.standard_error)
         assert abs(first.value - second.value) < 5 * error, name
 
@@ -103,7 +103,7 @@ def test_many_test_points_approach_the_exact_average(
 ) -> None:
     problem = dt.Problem(features_per_dim=1.5, ridge=1e-2, activation=name)
     options: dict[str, Any] = {"dim": 8, "n_data": 2, "n_init": 2}
-    monkeypatch.setattr("doubletrouble.simulation._members.draw_data", data_first)
+    monkeypatch.setattr("doubletrouble.simulation._simulate.draw_data", data_first)
     exact = dt.simulate(problem, test="exact", **options)
     monkeypatch.setattr("doubletrouble.simulation._plan.n_test_points", lambda *_: 200_000)
     sampled = dt.simulate(problem, test="sample", **options)
@@ -158,7 +158,7 @@ def test_data_divided_among_infinitely_many_members_predict_zero() -> None:
 
 def test_kernel_is_equal_at_all_infinite_widths() -> None:
     problem = dt.Problem(features_per_dim=[math.inf, math.inf], ridge=0.1)
-    run = dt.simulate(problem, dim=10, n_data=2, n_init=2, model="kernel")
+    run: Any = dt.simulate(problem, dim=10, n_data=2, n_init=2, model="kernel")
     first, second = np.asarray(run.psi.psi1.value)
     assert first == second > 0
 
@@ -171,12 +171,11 @@ def test_unequal_parts_are_paired_with_other_parts() -> None:
     (at,) = plan(problem, dim=10, ensembles=dt.Divide(3), **options, **settings).runs
     rng = np.random.default_rng(0)
     rows = np.arange(7.0)[:, None]  # inputs are the numbers of the samples
-    sets = draw_features(at, (np.zeros((7, 10)), np.zeros((7, 10))), None, 20, rng)
-    members = divided_members(at, 3, DataPair((rows, rows), None), FeatureFits(at, sets), rng)
     pairs: Counter[tuple[float, float]] = Counter()
     for _ in range(200):
-        for part, _ in members.blocks(0):
-            first, second = part.inputs
+        (blocks,) = scheme_members(at, 1, DataPair((rows, rows), None), 2, rng)
+        for block in blocks:
+            first, second = block.data.inputs
             pairs[first[0, 0], second[0, 0]] += 1
     starts = (0.0, 2.0, 5.0)
     assert set(pairs) == {(a, b) for a in starts for b in starts if a != b}
@@ -195,7 +194,7 @@ def test_mean_product_is_that_of_two_unequal_parts() -> None:
         for n in (1, 2)
     )
     # isotropy: the mean students are multiples psi1 of the teacher
-    alone, together = float(one.psi.psi1.value), float(two.psi.psi1.value)
+    alone, together = (float(of_part.draws.psi["psi1"].mean()) for of_part in (one, two))
     result = dt.Estimate.of(whole.terms_of(dt.Divide(2)).linear.apart)
     assert abs(float(result.z_score(alone * together))) < 5
     assert abs(float(result.z_score((alone**2 + together**2) / 2))) > 10
@@ -220,7 +219,7 @@ def test_ridge_zero_is_the_limit_of_small_ridges() -> None:
 def test_features_of_low_rank_need_no_ridge() -> None:
     """Linear features of P > D span D directions only: the ridge may still be zero."""
     problem = dt.Problem(features_per_dim=3.0, samples_per_dim=2.0, ridge=0.0, activation="linear")
-    run = dt.simulate(problem, dim=20, n_data=3, n_init=2)
+    run: Any = dt.simulate(problem, dim=20, n_data=3, n_init=2)
     assert run.psi.psi1.value == pytest.approx(1.0, abs=1e-9)
     assert run.psi.psi2_vanilla.value == pytest.approx(1.0, abs=1e-9)
 
@@ -268,9 +267,9 @@ def test_repr_has_the_parts_of_the_error() -> None:
     run = dt.simulate(dt.Problem(ridge=0.1), dim=10, n_data=3, n_init=2)
     assert repr(run).startswith(f"Simulation(noise={run.error().noise}")
     robust = dt.simulate(dt.Problem(ridge=0.1, loss="huber"), dim=10, n_data=3, n_init=2)
-    assert repr(robust).startswith("ConvexSimulation(noise=")
+    assert repr(robust).startswith("Simulation(noise=")
     with pytest.raises(TypeError, match="shared_noise must be True or False, got 'no'"):
-        robust.overlap(0.0, 1.0, "no")  # type: ignore[attr-defined]
+        robust.overlap(0.0, 1.0, "no")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("model", "nonlinear"), [("features", 0.0), ("gaussian", 0.5)])

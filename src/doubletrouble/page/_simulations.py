@@ -126,7 +126,7 @@ class SimulationRequest:
 
         A fit has P N min(P, N) for the system and P N D for the features; the kernel has N for P. A
         draw has two data sets with N_INIT sets of features on each. Where members choose samples or
-        features, each fit has two twins (`simulation._terms`).
+        features, each fit has two twins (`simulation._learners`).
         """
         P, N = self.sizes(value)
         if math.isinf(P):

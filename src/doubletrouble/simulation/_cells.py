@@ -15,13 +15,12 @@ from doubletrouble.ensembles import Ensemble, Scheme, named_ensemble
 from doubletrouble.parameters import declarations, shown
 from doubletrouble.problems import Problem
 from doubletrouble.runs import Record
-from doubletrouble.simulation._overlaps import OverlapDraws
-from doubletrouble.simulation._result import ConvexSimulation, DrawnEnsemble, Simulation
+from doubletrouble.simulation._pairs import SimulatedTerms
+from doubletrouble.simulation._result import DrawnEnsemble, Simulation
 from doubletrouble.simulation._simulate import simulate
-from doubletrouble.simulation._terms import SimulatedTerms
 
 KIND = "simulation"
-REVISION = 3  # of the definition of the numbers; increased when `simulate` draws otherwise
+REVISION = 4  # of the definition of the numbers; increased when `simulate` draws otherwise
 
 PROBLEM = tuple(f.name for f in fields(Problem))
 """The parameters of a cell that are fields of the problem."""
@@ -39,13 +38,13 @@ def simulate_cell(parameters: Mapping[str, Any]) -> Record:
 def to_record(simulation: Simulation) -> Record:
     """Every field of a simulation; the problem and the ensembles by their own fields."""
     record = {f.name: getattr(simulation, f.name) for f in fields(simulation)}
-    record["draws"] = simulation.draws.named()
+    record["draws"] = _stored_terms(simulation.draws)
     record["problem"] = {name: getattr(simulation.problem, name) for name in PROBLEM}
     record["drawn"] = [
         {
             "requested": stored_ensemble(one.requested),
             "realized": stored_ensemble(one.realized),
-            "terms": one.terms.named(),
+            "terms": _stored_terms(one.terms),
         }
         for one in simulation.drawn
     ]
@@ -54,22 +53,28 @@ def to_record(simulation: Simulation) -> Record:
 
 def from_record(record: Record) -> Simulation:
     """The simulation of a record."""
-    convex = "q" in record["draws"]  # overlaps, in place of Ψ terms
-    kind: type[OverlapDraws | SimulatedTerms] = OverlapDraws if convex else SimulatedTerms
     drawn = [
         DrawnEnsemble(
             requested=ensemble_of(one["requested"]),
             realized=ensemble_of(one["realized"]),
-            terms=kind.from_named(one["terms"]),
+            terms=_terms_of(one["terms"]),
         )
         for one in record["drawn"]
     ]
     read = {
         "problem": Problem(**record["problem"]),
-        "draws": kind.from_named(record["draws"]),
+        "draws": _terms_of(record["draws"]),
         "drawn": tuple(drawn),
     }
-    return (ConvexSimulation if convex else Simulation)(**{**record, **read})
+    return Simulation(**{**record, **read})
+
+
+def _stored_terms(terms: SimulatedTerms) -> Record:
+    return {"origins": list(terms.origins), "values": terms.values}
+
+
+def _terms_of(record: Record) -> SimulatedTerms:
+    return SimulatedTerms(origins=tuple(record["origins"]), values=record["values"])
 
 
 def stored_problem(problem: Problem) -> dict[str, Any]:

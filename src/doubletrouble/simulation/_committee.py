@@ -1,7 +1,7 @@
 r"""Committees of unequal members at finite size, with standard errors.
 
 Of the samples of member a, the last are the first of b; likewise the features, as weight vectors θ:
-each member applies its own activation to them. With responses W (`_fits`) to the labels y = Xβ + ε,
+each member applies its own activation to them. With responses W (`_learners`) to y = Xβ + ε,
 
     E (f* - f_a)(f* - f_b) = F² (1 - tr X_aᵀ W_a/D - tr X_bᵀ W_b/D + tr (X_aᵀ W_a)(X_bᵀ W_b)ᵀ/D)
                              + τ² Σ_common tr W_a W_bᵀ,
@@ -44,10 +44,9 @@ from doubletrouble.simulation._draws import (
     sampled_outputs,
     slope_by_power,
 )
-from doubletrouble.simulation._fits import RidgeFit, feature_learner
-from doubletrouble.simulation._plan import n_test_points, refuse_empty, required_ridge
+from doubletrouble.simulation._learners import OutputLayout, feature_learner
+from doubletrouble.simulation._plan import RidgeFit, n_test_points, refuse_empty, required_ridge
 from doubletrouble.simulation._result import CommitteeSimulation
-from doubletrouble.simulation._terms import OutputLayout
 from doubletrouble.theory import Sharing, checked_members, overlaps
 
 MODELS = ("features", "gaussian")
@@ -206,7 +205,7 @@ def _pair_draw(pair: MemberPair, rng: np.random.Generator) -> float:
             fresh = _correlated(fresh, second, shared, pair.correlation, rng)
         right = _response(b, x_b, theta[n_weights - second.n_features :], test, fresh)
     projected_a, projected_b = x_a.T @ left, x_b.T @ right  # (D, R), by the teacher's directions
-    layout = OutputLayout(dim, dim + n_test)
+    layout = OutputLayout(dim, dim + n_test, dim + n_test)
 
     def product(one: Array, other: Array) -> float:
         own = layout.own_product(one, other, shared.n_features) if gaussian else 0.0

@@ -41,6 +41,7 @@ from doubletrouble.activations import (
 )
 from doubletrouble.kernels import GaussianAverages, closed_form
 from doubletrouble.parameters import Array, FloatArray
+from doubletrouble.problems import Mixture, Problem
 from doubletrouble.runs import progress_bar
 from doubletrouble.simulation._devices import ArrayDevice, Result
 from doubletrouble.simulation._plan import SimulationPlan
@@ -53,6 +54,9 @@ Item = TypeVar("Item")
 
 PAIRS = ((0, 0), (1, 1), (0, 1))
 """Pairs of the two data sets of a draw."""
+
+N_HELD_OUT = 1000
+"""Test points of each draw at which errors are counted, for other losses than the squared loss."""
 
 
 def all_draws(
@@ -77,13 +81,13 @@ def all_draws(
 class QuadraticTeacher(NamedTuple):
     """Covariances of the quadratic teacher's labels."""
 
-    blocks: tuple[Array, ...]  # (N, N) for each of `PAIRS`
+    blocks: dict[tuple[int, int], Array]  # (N, N) for each of `PAIRS`
     to_test: tuple[Array, Array] | None  # (N, T), with test points; None: none are sampled
 
     @classmethod
     def at(cls, inputs: tuple[Array, Array], test: Array | None) -> "QuadraticTeacher":
         """The teacher on two data sets, and at test points."""
-        blocks = tuple(_quadratic_covariance(inputs[i], inputs[k]) for i, k in PAIRS)
+        blocks = {(i, k): _quadratic_covariance(inputs[i], inputs[k]) for i, k in PAIRS}
         if test is None:
             return cls(blocks, None)
         first, second = (_quadratic_covariance(x, test) for x in inputs)
@@ -91,9 +95,7 @@ class QuadraticTeacher(NamedTuple):
 
     def rows(self, parts: Sequence[slice]) -> "QuadraticTeacher":
         """A part of the labels of each data set."""
-        blocks = tuple(
-            block[parts[i], parts[k]] for (i, k), block in zip(PAIRS, self.blocks, strict=True)
-        )
+        blocks = {(i, k): block[parts[i], parts[k]] for (i, k), block in self.blocks.items()}
         if self.to_test is None:
             return QuadraticTeacher(blocks, None)
         first, second = (block[part] for block, part in zip(self.to_test, parts, strict=True))
@@ -125,6 +127,29 @@ def draw_data(plan: SimulationPlan, rng: np.random.Generator) -> tuple[DataPair,
     test = normals(rng, (plan.n_test, plan.dim)) if plan.n_test else None
     teacher = QuadraticTeacher.at(inputs, test) if plan.problem.nonlinear_signal else None
     return DataPair(inputs, teacher), test
+
+
+def draw_labels(
+    problem: Problem, teacher: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, ...]:
+    """Labels for outputs of the teacher, (N,), with two draws of the noise; one without noise."""
+    noise, flips = problem.noise, float(np.asarray(problem.flips))
+    count = 2 if np.any(problem.noise_sd) or flips else 1
+    uninformative = not np.any(problem.signal) and not np.any(problem.noise_sd)
+    labels = []
+    for _ in range(count):
+        normal = rng.standard_normal(teacher.shape)
+        if isinstance(noise, Mixture):
+            weights, sds = np.transpose(noise.components)
+            noisy = teacher + normal * sds[rng.choice(len(sds), size=teacher.shape, p=weights)]
+        else:
+            noisy = teacher + normal * np.asarray(noise)
+        if problem.task == "classification":
+            wrong = rng.random(teacher.shape) < flips
+            noisy = normal if uninformative else noisy  # the sign of 0 is drawn
+            noisy = np.where((noisy > 0) != wrong, 1.0, -1.0)
+        labels.append(noisy)
+    return tuple(labels)
 
 
 # --- random features -----------------------------------------------------------------------------

@@ -3,6 +3,14 @@
 Points of a problem with arrays that differ in P/D and λ share their draws; so do the powers of the
 signal and of the noise in ridge regression, by which terms are multiplied afterwards. Points that
 differ in anything else are runs of their own from the same seed.
+
+Simulations depend on the shares that a scheme declares (`doubletrouble.ensembles`), not on its
+class. There are three cases:
+
+- members with all of the samples and with features of their own (`has_all_samples`): the terms of
+  one draw give every number of members;
+- K disjoint parts of the samples (`is_division`): consecutive blocks, all of which are averaged;
+- everything else: members that draw their samples, or share features (`_learners`).
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
@@ -10,12 +18,19 @@ from __future__ import annotations  # help() then shows the alias Numeric
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
 from doubletrouble import glossary
-from doubletrouble.ensembles import Divide, FeatureBank, Scheme, Subsample
+from doubletrouble.ensembles import (
+    Divide,
+    EnsembleLike,
+    FeatureBank,
+    Scheme,
+    Subsample,
+    as_ensemble,
+)
 from doubletrouble.kernels import CLOSED, closed_form
 from doubletrouble.parameters import (
     MOST_SEEDS,
@@ -32,18 +47,6 @@ from doubletrouble.parameters import (
 )
 from doubletrouble.problems import Problem
 from doubletrouble.simulation._devices import DTYPES, ArrayDevice, Dtype
-from doubletrouble.simulation._ensembles import (
-    bank_sizes,
-    has_all_samples,
-    has_no_samples,
-    is_division,
-    member_sizes,
-    n_members,
-    realized_ensemble,
-    same_terms,
-    single_ensemble,
-)
-from doubletrouble.simulation._fits import RidgeFit
 
 Model: TypeAlias = Literal["features", "gaussian", "kernel"]
 MODELS: tuple[str, ...] = get_args(Model)
@@ -57,9 +60,17 @@ Ensembles: TypeAlias = float | Scheme | Iterable[float | Scheme]
 _LEAST_RIDGE = 1e-12  # below, fits of as many features as samples diverge
 _DEVIATIONS = 6.0  # standard deviations beyond which a number is not drawn in practice
 _SINGLE_ERROR = 1e-2  # relative error that is accepted of float32
+_ROUNDING = 1e-9  # relative, of shares
 
 
-@dataclass(frozen=True, kw_only=True)
+class RidgeFit(NamedTuple):
+    """The penalty alpha of a fit, and the time t/D at which gradient flow is stopped."""
+
+    alpha: float
+    time: float = math.inf
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SimulationPlan:
     """A run: points that share their draws, and every other setting in whole numbers."""
 
@@ -70,29 +81,27 @@ class SimulationPlan:
     n_features: tuple[float, ...]  # every P, in the order requested; inf for the kernel
     ridges: tuple[tuple[float, ...], ...]  # of the fits at every P
     n_init: int
-    ensembles: dict[Scheme, Scheme]  # each as requested, and at the sizes realized
-    banks: dict[Scheme, tuple[float, ...]]  # B for every P, where members share features
+    ensembles: tuple[Scheme, ...]  # at the sizes realized, in the order requested
+    schemes: tuple[Scheme, ...]  # to draw: all of the data, `Divide(1)`, then those of ensembles
+    banks: tuple[tuple[float, ...], ...]  # of each scheme, B for every P where features are shared
     times: FloatArray | None  # of gradient flow; None: ridge regression
     n_test: int  # sampled test points; 0: the average over test points is exact
     center: bool
     device: ArrayDevice = ArrayDevice()
 
     @property
-    def divisions(self) -> tuple[int, ...]:
-        """Every number of parts of divided data; 1 is the whole."""
-        parts = (n_members(one) for one in self.ensembles.values() if is_division(one))
-        return tuple(sorted({1, *(int(K) for K in parts if math.isfinite(K))}))
-
-    @property
-    def schemes(self) -> tuple[Scheme, ...]:
-        """Every scheme whose members draw samples or share features, at the sizes realized."""
-        drawn = (one for one in self.ensembles.values() if not is_division(one))
-        return tuple(dict.fromkeys(drawn))
+    def by_features(self) -> list[int]:
+        """The indices of all P, in increasing order."""
+        return [int(w) for w in np.argsort(self.n_features, kind="stable")]
 
     @property
     def mean(self) -> float:
         """The mean μ₀ that is subtracted from the activation."""
         return self.problem.moments.mean if self.center else 0.0
+
+    def n_fits(self, w: int) -> int:
+        """The number of fits with the w-th P."""
+        return len(self.ridges[w]) * (1 if self.times is None else self.times.size)
 
     def fits(self, n_samples: int, w: int) -> list[RidgeFit]:
         """All fits of one learner with the w-th P: every ridge, and every time of each."""
@@ -108,17 +117,17 @@ class PlannedPoints:
 
     problem: Problem  # with times, arrays have a last axis of length one
     times: FloatArray | None
+    ensembles: tuple[Scheme, ...]  # as requested
     runs: tuple[SimulationPlan, ...]
     run_index: IntArray  # the run of every point
     fit_index: IntArray  # its P and λ, among those of all runs one after the other
 
-    def of_fits(self, values: Sequence[FloatArray]) -> FloatArray:
-        """The values of all fits of each draw, run after run, as (draws, points)."""
-        count = len(values) // len(self.runs)
-        by_run = [np.stack(values[k : k + count]) for k in range(0, len(values), count)]
-        times = () if self.times is None else self.times.shape
-        fits = np.concatenate(by_run, axis=1).reshape(count, -1, *times)
-        return np.take(fits, self.fit_index, axis=1)
+    def of_fits(self, tables: Sequence[Sequence[FloatArray]]) -> FloatArray:
+        """The tables of all draws of each run, (terms, fits), as one (terms, draws, points)."""
+        fits = np.concatenate([np.stack(of_run, axis=1) for of_run in tables], axis=-1)
+        if self.times is not None:
+            fits = fits.reshape(*fits.shape[:2], -1, self.times.size)
+        return np.take(fits, self.fit_index, axis=2)
 
     @property
     def n_test(self) -> int | IntArray:
@@ -126,9 +135,9 @@ class PlannedPoints:
         counts = [run.n_test for run in self.runs]
         return counts[0] if len(set(counts)) == 1 else self._of_runs(counts).astype(np.int64)
 
-    def realized(self, requested: Scheme) -> Scheme:
-        """An ensemble at the sizes realized; options in which points differ are arrays."""
-        every = [run.ensembles[requested] for run in self.runs]
+    def realized(self, k: int) -> Scheme:
+        """The k-th ensemble at the sizes realized; options in which points differ are arrays."""
+        every = [run.ensembles[k] for run in self.runs]
         options = {name: [float(one.options[name]) for one in every] for name in every[0].options}
         differ = {n: self._of_runs(values) for n, values in options.items() if len(set(values)) > 1}
         return replace(every[0], **differ)
@@ -189,12 +198,14 @@ def plan(
         sizes = {"features_per_dim": max(P) / D, "ridge": min(map(min, points.values()))}
         here: dict[str, Any] = {**largest, **dict(zip(own, key, strict=True)), **sizes}
         common = replace(problem, **here | {"samples_per_dim": N / D})
-        members = {one: realized_ensemble(one, D, N) for one in drawn}
-        shared = [one for one in members.values() if one.shares_features]
+        members = tuple(realized_ensemble(one, D, N) for one in drawn)
+        shared = [one for one in members if one.shares_features]
         if shared and model == "kernel":
             raise ValueError(
                 f"ensembles must not share features for model 'kernel', got {shared[0]!r}"
             )
+        as_drawn = (drawn_scheme(one) for one in members if not has_no_samples(one))
+        schemes = tuple(dict.fromkeys([Divide(1), *as_drawn]))
         run = SimulationPlan(
             problem=common,
             model=model,
@@ -204,7 +215,10 @@ def plan(
             ridges=tuple(tuple(ridges) for ridges in points.values()),
             n_init=n_init,
             ensembles=members,
-            banks={one: bank_sizes(one, common, D, P) for one in shared},
+            schemes=schemes,
+            banks=tuple(
+                bank_sizes(one, common, D, P) if one.shares_features else () for one in schemes
+            ),
             times=stops,
             n_test=0 if _is_exact(test, common, model, n_init * max(P), N) else n_test_points(N),
             center=bool(center),
@@ -224,6 +238,7 @@ def plan(
     return PlannedPoints(
         problem=realized,
         times=stops,
+        ensembles=drawn,
         runs=tuple(runs),
         run_index=run_index.reshape(shape),
         fit_index=fit_index.reshape(shape),
@@ -402,7 +417,7 @@ a ridge'
 
 def _required_ridge(run: SimulationPlan, w: int, ridge: float, dtype: str) -> str:
     """What the ridge of fits with the w-th P must be, if it is too small; else ""."""
-    N, ensembles = run.n_samples, run.ensembles.values()
+    N, ensembles = run.n_samples, run.ensembles
     trained = (one for one in ensembles if not has_no_samples(one))
     sizes = sorted({N, *(size for one in trained for size in member_sizes(one, N))})
     # a maximum margin interpolates no labels, and a limited time is like a ridge
@@ -434,3 +449,183 @@ def _least_single_ridge(run: SimulationPlan, w: int, samples: Sequence[int]) -> 
     )
     alpha = largest * np.finfo(np.float32).eps / _SINGLE_ERROR
     return float(np.max(alpha * D / (N * P)))
+
+
+# --- ensembles at finite size ---------------------------------------------------------------------
+
+
+def single_ensemble(
+    name: str, value: EnsembleLike, function: str, *, any_members: bool = False
+) -> Scheme:
+    """One ensemble, all of whose parameters are numbers; `name` is the argument in messages.
+
+    With `any_members` the number of members may be an array, where draws serve every number.
+    """
+    try:
+        scheme = as_ensemble(value, function)
+    except (TypeError, ValueError) as error:
+        raise type(error)(name + str(error).removeprefix("ensemble")) from None
+    options = any(map(np.ndim, scheme.options.values()))
+    if scheme.shape and (options or not (any_members and scheme.any_size)):
+        raise ValueError(f"{name} must have numbers, not arrays, got {scheme!r}")
+    return scheme
+
+
+def n_members(scheme: Scheme) -> float:
+    """The number of members K."""
+    return float(np.asarray(scheme.n_members))
+
+
+def sample_share(scheme: Scheme) -> float:
+    """The share m/N of the samples that a member has."""
+    numerator, denominator = (float(np.asarray(part)) for part in scheme.sample_share)
+    return numerator / denominator
+
+
+def has_all_samples(scheme: Scheme) -> bool:
+    """Whether every member has all of the samples, and features of its own."""
+    chosen = scheme.resamples is not None or scheme.with_replacement or scheme.shares_features
+    whole = sample_share(scheme) == 1 and float(np.asarray(scheme.shared_samples)) == 1
+    return scheme.any_size and whole and not chosen
+
+
+def has_disjoint_samples(scheme: Scheme) -> bool:
+    """Whether no two members have a sample in common."""
+    return float(np.asarray(scheme.shared_samples)) == 0
+
+
+def is_division(scheme: Scheme) -> bool:
+    """Whether the members have all of the samples together, in K disjoint parts.
+
+    >>> from doubletrouble.ensembles import Divide, Subsample
+    >>> is_division(Divide(3)), is_division(Subsample(3, fraction=0.3))
+    (True, False)
+    """
+    if scheme.shares_features or not has_disjoint_samples(scheme):
+        return False
+    return has_no_samples(scheme) or math.isclose(sample_share(scheme) * n_members(scheme), 1.0)
+
+
+def drawn_scheme(scheme: Scheme) -> Scheme:
+    """The scheme whose draws serve an ensemble, at the sizes realized."""
+    return Divide(int(n_members(scheme))) if is_division(scheme) else scheme
+
+
+def has_no_samples(scheme: Scheme) -> bool:
+    """Whether members have no samples: finite data divided among infinitely many."""
+    return math.isinf(n_members(scheme)) and sample_share(scheme) == 0
+
+
+def same_terms(one: Scheme, other: Scheme) -> bool:
+    """Whether two ensembles have the same terms: for `any_size`, with any number of members."""
+    if type(one) is not type(other) or one.options.keys() != other.options.keys():
+        return False
+    if not all(np.array_equal(value, other.options[n]) for n, value in one.options.items()):
+        return False
+    return one.any_size or one.n_members == other.n_members
+
+
+def member_sizes(scheme: Scheme, n_samples: int) -> tuple[int, int]:
+    """The smallest and the largest number of samples of a member: N m/N, rounded down and up.
+
+    >>> from doubletrouble.ensembles import Divide, Subsample
+    >>> member_sizes(Divide(3), 10), member_sizes(Subsample(3, fraction=0.3), 10)
+    ((3, 4), (3, 3))
+    """
+    size = n_samples * sample_share(scheme)
+    return math.floor(size * (1 + _ROUNDING)), math.ceil(size * (1 - _ROUNDING))
+
+
+def realized_ensemble(scheme: Scheme, dim: int, n_samples: int) -> Scheme:
+    """The ensemble with whole numbers of samples and features, checked.
+
+    Fractions of the samples and banks per dimension are rounded.
+
+    >>> from doubletrouble.ensembles import Subsample
+    >>> realized_ensemble(Subsample(2, fraction=0.58), dim=10, n_samples=10)
+    Subsample(2, fraction=0.6)
+    """
+    rounded = {}
+    for name, spec in declarations(scheme).items():
+        value = getattr(scheme, name)
+        unit = {glossary.FRACTION: n_samples, glossary.BANK_PER_DIM: dim}.get(spec)
+        if unit is not None and value is not None and math.isfinite(value):
+            rounded[name] = round(value * unit) / unit
+            if spec == glossary.FRACTION and not rounded[name]:
+                raise ValueError(
+                    f"{name} must be large enough for one of N = {n_samples} samples, got {value!r}"
+                )
+    realized = replace(scheme, **rounded) if rounded else scheme
+    _check_members(realized, n_samples)
+    return realized
+
+
+def _check_members(scheme: Scheme, n_samples: int) -> None:
+    K = n_members(scheme)
+    if has_no_samples(scheme):
+        return
+    if is_division(scheme):
+        if n_samples < K:
+            raise ValueError(
+                f"n_members must be at most N = {n_samples} to divide the data, got {K:g}"
+            )
+    elif not scheme.any_size and not 2 <= K <= n_samples:
+        raise ValueError(
+            f"n_members must be at least 2 and at most N = {n_samples} to simulate "
+            f"{type(scheme).__name__}, got {K:g}"
+        )
+    if member_sizes(scheme, n_samples)[0] < 1:
+        raise ValueError(
+            f"ensembles must have members of one of N = {n_samples} samples or more, got {scheme!r}"
+        )
+    if scheme.shares_features and (scheme.with_replacement or sample_share(scheme) != 1):
+        raise ValueError(
+            "ensembles must have members with all of the samples where these share features, "
+            f"got {scheme!r}"
+        )
+
+
+def bank_sizes(
+    scheme: Scheme, problem: Problem, dim: int, n_features: Iterable[float]
+) -> tuple[float, ...]:
+    """The size B = P²/k of a bank for every P, where two members share k features.
+
+    k is then the mean number of features that two members have in common.
+
+    >>> from doubletrouble.ensembles import FeatureBank
+    >>> bank_sizes(FeatureBank(2, bank_per_dim=3.0), Problem(), dim=10, n_features=(10, 20))
+    (30.0, 30.0)
+    """
+    sizes = []
+    for P in n_features:
+        share = float(
+            np.asarray(scheme.shared_features(replace(problem, features_per_dim=P / dim)))
+        )
+        if not 0 <= share <= 1:
+            raise ValueError(f"shared_features must return k/P in [0, 1], got {share!r}")
+        size = P / share if share else math.inf
+        whole = round(size) if math.isfinite(size) else size
+        sizes.append(float(whole) if math.isclose(size, whole, rel_tol=_ROUNDING) else size)
+    return tuple(sizes)
+
+
+def draw_counts(
+    scheme: Scheme, n_samples: int, count: int, rng: np.random.Generator
+) -> Sequence[IntArray]:
+    """The number of times each of the N samples is in each of `count` members, checked."""
+    counts = np.asarray(scheme.draw_samples(n_samples, count, rng))
+    if counts.shape != (count, n_samples) or counts.dtype.kind not in "biu" or (counts < 0).any():
+        raise ValueError(
+            f"draw_samples must return whole numbers of shape ({count}, {n_samples}), got an "
+            f"array of {counts.dtype} of shape {counts.shape} for {scheme!r}"
+        )
+    low, high = member_sizes(scheme, n_samples)
+    sums = counts.sum(axis=1)
+    if sums.min() < low or sums.max() > high:
+        wanted = f"{low}" if low == high else f"{low} or {high}"
+        off = next(int(size) for size in sums if not low <= size <= high)
+        raise ValueError(
+            f"draw_samples must return rows that sum to {wanted}, the samples of a member by "
+            f"sample_share, got {off} for {scheme!r}"
+        )
+    return list(counts.astype(np.int64, copy=False))

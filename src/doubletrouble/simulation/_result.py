@@ -3,9 +3,9 @@
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from doubletrouble._display import (
 from doubletrouble._plots import Axes
 from doubletrouble.convex import ClassMeasure
 from doubletrouble.ensembles import (
-    CrossTerms,
     Ensemble,
     EnsembleLike,
-    MemberTerms,
     Scheme,
     Vote,
     as_ensemble,
@@ -38,6 +36,7 @@ from doubletrouble.parameters import (
     FloatArray,
     IntArray,
     Numeric,
+    Parts,
     Value,
     check_choice,
     check_flag,
@@ -53,14 +52,8 @@ from doubletrouble.results import (
     unsplit_error,
 )
 from doubletrouble.simulation._comparison import TheoryComparison
-from doubletrouble.simulation._ensembles import (
-    has_all_samples,
-    has_disjoint_samples,
-    same_terms,
-    single_ensemble,
-)
-from doubletrouble.simulation._overlaps import OverlapDraws, jackknife, majority, power_parts
-from doubletrouble.simulation._terms import MeanProducts, SimulatedTerms
+from doubletrouble.simulation._pairs import Products, SimulatedTerms, majority, terms_by_cause
+from doubletrouble.simulation._plan import has_all_samples, same_terms, single_ensemble
 from doubletrouble.theory import Amplitudes, checked_weights, combine
 
 _MODELS = {
@@ -71,13 +64,20 @@ _MODELS = {
 _ALWAYS = ("features_per_dim", "samples_per_dim", "ridge", "noise")  # printed settings
 
 
+_VOTE_TOTAL_ONLY = "the parts of a vote must be computed by theory: its total alone is counted"
+_NO_INFORMATION = (
+    "the parts of the error of labels without information must be computed by theory: draws "
+    "determine their total alone"
+)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DrawnEnsemble:
     """An ensemble as requested and as realized, and every term of every draw."""
 
     requested: Scheme
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
-    terms: SimulatedTerms | OverlapDraws  # the latter of other losses than the squared loss
+    terms: SimulatedTerms
 
     def _covers(self, scheme: Scheme) -> bool:
         """Whether the terms are those of an ensemble, as requested or as realized."""
@@ -130,7 +130,7 @@ class Simulation(Shown):
     @property
     def n_data(self) -> int:
         """The number of independent draws."""
-        return int(self.draws.linear.overlap.shape[0])
+        return int(self.draws.values.shape[1])
 
     @property
     def ensembles(self) -> tuple[Scheme, ...]:
@@ -138,22 +138,114 @@ class Simulation(Shown):
         return tuple(one.requested for one in self.drawn)
 
     @property
-    def psi(self) -> PsiTerms[Estimate]:
-        """Every Ψ term as an `Estimate`."""
-        draws = self.draws.named()
-        terms: dict[str, Any] = {n: self.estimate(draws[n]) for n in PsiTerms.symbols()}
+    def psi(self) -> PsiTerms[Estimate] | None:
+        """Every Ψ term of ridge regression; None where the outputs are not linear in the labels."""
+        if not self.problem.is_ridge_regression:
+            return None
+        terms: dict[str, Any] = {n: self.estimate(v) for n, v in self.draws.psi.items()}
         return PsiTerms(**terms, coordinates=self._coordinates(Ensemble(1)))
 
-    def error(self, ensemble: EnsembleLike = 1) -> ErrorTerms[Estimate]:
-        """The test error of an ensemble, by cause.
+    # --- overlaps ---
+
+    @property
+    def m(self) -> Estimate:
+        """E ν h, the overlap of one learner with the teacher."""
+        return self._overlap("overlap", noise=False)
+
+    @property
+    def q(self) -> Estimate:
+        """E h², the power of one learner."""
+        return self._overlap("same", noise=True)
+
+    @property
+    def intercept(self) -> Estimate:
+        """The intercept of one learner; 0 for losses without one."""
+        counts = self.draws.counts
+        return self.estimate(counts[0] if counts.size else np.zeros_like(self.draws.values[0]))
+
+    def overlap(
+        self, shared_features: float = 0.0, shared_samples: float = 1.0, shared_noise: bool = True
+    ) -> Estimate:
+        """E h h' of two learners that share all or none of their features, inputs and noise.
 
         Parameters
         ----------
-        ensemble : float or array_like or Scheme, default: 1
+        shared_features : {0.0, 1.0}, default: 0.0
+            The share of the features they have in common.
+        shared_samples : {0.0, 1.0}, default: 1.0
+            The share of the inputs they have in common.
+        shared_noise : bool, default: True
+            Whether the labels of common inputs have the same noise.
+
+        Returns
+        -------
+        Estimate
+            The mean product of their outputs.
+
+        Raises
+        ------
+        ValueError
+            If a share is neither 0 nor 1.
+        TypeError
+            If `shared_noise` is not True or False.
+
+        Examples
+        --------
+        >>> import doubletrouble as dt
+        >>> problem = dt.Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
+        >>> run = dt.simulate(problem, dim=10, n_data=4, n_init=2)
+        >>> 0 < run.overlap(0.0, 1.0).value < run.q.value
+        True
+        """
+        for name, share in (
+            ("shared_features", shared_features),
+            ("shared_samples", shared_samples),
+        ):
+            if share not in (0, 1):
+                raise ValueError(f"{name} must be 0 or 1 in a simulation, got {share!r}")
+        check_flag("shared_noise", shared_noise)
+        if shared_samples:
+            return self._overlap("same" if shared_features else "other", noise=shared_noise)
+        return self._overlap("features" if shared_features else "apart", noise=False)
+
+    def _overlap(self, kind: str, *, noise: bool) -> Estimate:
+        """The mean of one kind of product, for the powers of the problem."""
+        terms, at = self._deepened(Ensemble(1)), self._amplitudes
+        products = [(at.signal, terms.linear)]
+        if terms.quadratic is not None:
+            products.append((at.nonlinear_signal, terms.quadratic))
+        if noise:
+            products.append((at.noise, terms.noise))
+        total: Value = sum(np.square(size) * getattr(by_kind, kind) for size, by_kind in products)
+        return self.estimate(np.asarray(total))
+
+    # --- errors ---
+
+    def error(
+        self, ensemble: EnsembleLike = 1, *, measure: str | None = None
+    ) -> ErrorTerms[Estimate]:
+        """The test error of an ensemble, by cause.
+
+        Standard errors of the rates and of the cross-entropy of classes are by the jackknife over
+        draws.
+
+        Rates are those of learners scaled to outputs of power one, which all count alike, as in the
+        limit D → ∞. For labels without information (`flips=0.5`, or no signal) the total alone is
+        estimated: the split of the limit p → 1/2, which the theory reports, is not identified.
+
+        Parameters
+        ----------
+        ensemble : float or array_like or Scheme or Vote, default: 1
             The number of models K, or `Ensemble(K)`, always available. Other ensembles must be
             among those drawn, the `ensembles` of `simulate`: `Subsample`, `Bootstrap` and
             `FeatureBank` are then available for any K, or an array of them, which broadcasts with
-            the problem; schemes whose shares depend on K are available for the K drawn.
+            the problem; schemes whose shares depend on K are available for the K drawn. `Vote(K)`
+            of classifiers, for K up to `n_init`, is counted at points held out: its total is
+            estimated, and its parts are not; the measure is "zero_one" or "zero_one_noisy".
+        measure : str or None, default: None
+            For regression the mean squared error. For classification "zero_one", the default, or
+            "squared" against the clean sign, "zero_one_noisy" or "log" against labels with
+            noise and flips: definitions and parts are those of `exact_error`.
 
         Returns
         -------
@@ -163,7 +255,8 @@ class Simulation(Shown):
         Raises
         ------
         ValueError
-            If the ensemble was not drawn.
+            If the ensemble was not drawn, a vote has more than `n_init` members, or the measure is
+            not available.
         TypeError
             If `ensemble` is neither a number nor a scheme.
 
@@ -173,19 +266,113 @@ class Simulation(Shown):
         >>> run = dt.simulate(dt.Problem(), dim=20, n_data=4, n_init=2, ensembles=dt.Bootstrap(10))
         >>> run.error([1, 10]).total.value.shape, run.error(dt.Bootstrap(5)).total.value > 0
         ((2,), True)
+
+        >>> problem = dt.Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
+        >>> run = dt.simulate(problem, dim=10, n_data=4, n_init=3)
+        >>> 0 < run.error(3).total.value < 0.5, 0 < run.error(dt.Vote(3)).total.value < 0.5
+        (True, True)
         """
+        if isinstance(ensemble, Vote):
+            return self._vote_error(ensemble, measure)
+        known = MEASURES if self.problem.task == "classification" else ("squared",)
+        measure = known[0] if measure is None else measure
+        check_choice("measure", measure, known, self.problem.task)
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
+        if measure != "squared":
+            return self._class_error(scheme, measure)
         return ErrorTerms(
-            **self._parts(scheme),
+            **self._estimates(scheme, self._parts(scheme)),
             coordinates=self._coordinates(scheme),
             settings=self._fixed(scheme),
         )
 
-    def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
-        """The symmetric split of the test error: main effects and interactions.
+    def _class_error(self, scheme: Scheme, measure: str) -> ErrorTerms[Estimate]:
+        """A measure of classes by cause: a function of the overlap with the teacher and the power.
 
-        With the overlap of two students that share their features alone, Ψ₂(features), the parts
-        of `doubletrouble.anova` are differences of mean products, and as unbiased:
+        The power of the mean score of K members is q_d, of two that share nothing, and a part for
+        each cause: these are the parts of the squared error.
+        """
+        origin = "linear" if measure == "log" else "directions"
+        powers, at = self._parts(scheme, origin), self._deepened(scheme).of(origin)
+        measured, signal = ClassMeasure.of(self.problem, measure), np.asarray(self.problem.signal)
+        uninformative = np.any((signal == 0) | (np.asarray(self.problem.flips) == 0.5))
+
+        def value(m: FloatArray, q: FloatArray) -> FloatArray:
+            along = m / np.where(signal > 0, signal, np.inf)
+            return np.asarray(measured.value(along, q - along**2))
+
+        def estimated(excess: Value) -> FloatArray:
+            if measure != "log" and np.ndim(excess) == 0:  # the rate of the mean predictor
+                return np.asarray(np.zeros_like(at.apart) + measured.bayes)
+            return jackknife(value, *np.broadcast_arrays(at.overlap, at.apart + excess))
+
+        about: dict[str, Any] = {
+            "coordinates": self._coordinates(scheme),
+            "label": measure_name(measure),
+        }
+        if uninformative and measure != "log":  # the limit of the parts is not that of their means
+            excess = sum(powers[name] for name in powers if name not in ("bias", "bayes"))
+            total = np.broadcast_to(estimated(np.asarray(excess)), at.apart.shape)
+            return unsplit_error(self.estimate(np.array(total)), _NO_INFORMATION, **about)
+        return ErrorTerms(**self._estimates(scheme, measured.parts(estimated, powers)), **about)
+
+    def _vote_error(self, vote: Vote, measure: str | None) -> ErrorTerms[Estimate]:
+        """The rate of a majority, counted at points held out."""
+        if self.problem.task != "classification":
+            raise ValueError(f"ensemble must average for {self.problem.task}, got {vote!r}")
+        measure = MEASURES[0] if measure is None else measure
+        check_choice("measure", measure, VOTE_MEASURES, "a vote")
+        members = np.asarray(vote.n_members)
+        wanted = f"at most n_init = {self.n_init} to count votes"
+        refuse("n_members", members, members > self.n_init, wanted)
+        clean, noisy = np.split(self._deepened(vote).counts[3:], 2)
+        if measure == "zero_one":
+            rate = majority(clean, members)
+        else:
+            flips = np.asarray(self.problem.flips)
+            rate = flips + (1 - 2 * flips) * majority(noisy, members)
+        return unsplit_error(
+            self.estimate(rate),
+            _VOTE_TOTAL_ONLY,
+            coordinates=self._coordinates(vote),
+            label=measure_name(measure),
+        )
+
+    def held_out(self, ensemble: int = 1) -> Estimate:
+        """The error counted at test points that were held out, where labels are drawn.
+
+        A check of `error`: the error rate without noise, or the squared error.
+
+        Parameters
+        ----------
+        ensemble : int, default: 1
+            The number of models K: 1, or `n_init` for the average of all with the same data.
+
+        Returns
+        -------
+        Estimate
+            The error.
+
+        Raises
+        ------
+        ValueError
+            If `ensemble` is neither 1 nor `n_init`, or the problem is one of ridge regression.
+        """
+        if self.problem.is_ridge_regression:
+            raise ValueError(
+                "problem must have drawn labels to count errors at points held out, got ridge "
+                "regression"
+            )
+        if ensemble not in (1, self.n_init):
+            raise ValueError(f"ensemble must be 1 or n_init = {self.n_init}, got {ensemble!r}")
+        return self.estimate(self.draws.counts[1 if ensemble == 1 else 2])
+
+    def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
+        """The symmetric split of the squared error: main effects and interactions.
+
+        For classification the squared error is that against the clean sign. With the overlap of two
+        students that share their features alone, Ψ₂(features), the parts of `doubletrouble.anova`
+        are differences of mean products, and as unbiased:
 
             V_P = F² (Ψ₂ᶠ - Ψ₂ᵈ)        V_PX = F² (Ψ₂ᵛ - Ψ₂ᵉ - Ψ₂ᶠ + Ψ₂ᵈ)
             V_Xε = τ² Ψ₃ᵉ               V_PXε = τ² (Ψ₃ᵛ - Ψ₃ᵉ)
@@ -210,7 +397,7 @@ class Simulation(Shown):
             If `ensemble` is neither a number nor a scheme.
         """
         scheme = single_ensemble("ensemble", ensemble, "Simulation.anova", any_members=True)
-        parts = self._parts(scheme, interactions=True)
+        parts = self._estimates(scheme, self._parts(scheme, interactions=True))
         return AnovaTerms(**parts, coordinates=self._coordinates(scheme))
 
     def realized(self, ensemble: EnsembleLike = 1) -> Scheme:
@@ -255,8 +442,8 @@ class Simulation(Shown):
         Returns
         -------
         SimulatedTerms
-            The mean products of the outputs of two members; its method `named` returns the arrays
-            by name, with draws along the first axis.
+            The table of mean products of the outputs of two members; its method `named` returns
+            the arrays by name, with draws along the first axis.
 
         Raises
         ------
@@ -266,8 +453,7 @@ class Simulation(Shown):
             If `ensemble` is neither a number nor a scheme.
         """
         scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
-        terms = self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
-        return cast(SimulatedTerms, terms)  # OverlapDraws of a `ConvexSimulation`
+        return self.draws if has_all_samples(scheme) else self._drawn(scheme).terms
 
     def estimate(self, draws: FloatArray) -> Estimate:
         """Return the mean of a quantity over draws, with its standard error.
@@ -432,358 +618,75 @@ class Simulation(Shown):
             f"simulate(..., ensembles=...)), got {scheme!r}"
         )
 
-    def _parts(self, scheme: Scheme, *, interactions: bool = False) -> dict[str, Any]:
-        members, p = np.asarray(scheme.n_members), self.problem
-        count, *shape = self.draws.linear.overlap.shape
-        here = np.broadcast_shapes(tuple(shape), p.shape)
-        points = common_shape({"the simulation": here, "ensemble": members.shape})
-        # axes for the numbers of members, and for powers
-        deep = (1,) * (len(points) - len(shape))
-        terms = SimulatedTerms.combined(
-            lambda values: np.reshape(values, (count, *deep, *shape)), [self.terms_of(scheme)]
-        )
-        at = Amplitudes(
-            signal=np.asarray(p.signal),
+    @property
+    def _amplitudes(self) -> Amplitudes:
+        """The powers by which terms are multiplied: those of drawn labels are part of the terms."""
+        p, linear = self.problem, self.problem.is_ridge_regression
+        return Amplitudes(
+            signal=np.asarray(p.signal) if linear else 1.0,
             nonlinear_signal=np.asarray(p.nonlinear_signal),
-            noise=np.asarray(p.noise_sd),
+            noise=np.asarray(p.noise_sd) if linear else 1.0,
             test_noise=np.asarray(p.test_noise),
         )
-        parts = combine(
-            _member_terms(scheme, terms.linear, terms.noise),
-            None
-            if terms.quadratic is None
-            else _member_terms(scheme, terms.quadratic, terms.noise),
-            at,
-            1 / members,
+
+    def _points(self, scheme: Scheme) -> tuple[int, ...]:
+        """The shape of the results for an ensemble."""
+        here = np.broadcast_shapes(self.draws.values.shape[2:], self.problem.shape)
+        return common_shape({"the simulation": here, "ensemble": np.shape(scheme.n_members)})
+
+    def _deepened(self, scheme: Scheme) -> SimulatedTerms:
+        """The terms of an ensemble, with axes for the numbers of members, and for powers."""
+        terms = self.draws if isinstance(scheme, Vote) else self.terms_of(scheme)
+        count, draws, *shape = terms.values.shape
+        deep = (1,) * (len(self._points(scheme)) - len(shape))
+        return replace(terms, values=terms.values.reshape(count, draws, *deep, *shape))
+
+    def _parts(
+        self, scheme: Scheme, origin: str = "linear", *, interactions: bool = False
+    ) -> Parts:
+        """The parts of the squared error of an ensemble, draw by draw."""
+        terms, p = self._deepened(scheme), self.problem
+        linear, noise = terms.of(origin), terms.noise
+        if origin == "directions":
+            noise = terms.of("direction_noise")
+        members = terms_by_cause(scheme, linear, noise)
+        if not p.is_ridge_regression:
+            members.shared.bias = _bias(p, linear)
+        return combine(
+            members,
+            None if terms.quadratic is None else terms_by_cause(scheme, terms.quadratic, noise),
+            self._amplitudes,
+            1 / np.asarray(scheme.n_members),
             scheme.resamples,
             interactions=interactions,
         )
+
+    def _estimates(self, scheme: Scheme, parts: Mapping[str, Value]) -> dict[str, Any]:
+        """Estimates of all parts, of one shape."""
+        shape = (self.n_data, *self._points(scheme))
         return {
-            name: self.estimate(np.array(np.broadcast_to(value, (count, *points))))
+            name: self.estimate(np.array(np.broadcast_to(value, shape)))
             for name, value in parts.items()
         }
 
 
-def _member_terms(scheme: Scheme, t: MeanProducts, noise: MeanProducts) -> MemberTerms:
-    """The terms of two members, and of one beyond them, for one teacher, draw by draw.
-
-    Each step from one kind of pair to the next, which shares less, is one more cause
-    ([dascoli2020] Sec. 5). The noise is the same for both teachers.
-    """
-    shared, own = CrossTerms(bias=1 - 2 * t.overlap + t.apart), CrossTerms()
-    if t.features is not None:
-        own.initialization = t.features - t.apart
-        own.interaction = t.same - t.other - t.features + t.apart
-        own.noise_interaction = noise.same - noise.other
-        of_data = own if has_disjoint_samples(scheme) else shared
-        of_data.sampling, of_data.noise_sampling = t.other - t.apart, noise.other
-        return MemberTerms(shared=shared, own=own)
-    assert t.twin is not None
-    assert noise.twin is not None
-    shared.sampling, shared.noise_sampling = t.other - t.apart, noise.other
-    own.interaction, own.noise_interaction = t.same - t.twin, noise.same - noise.twin
-    if scheme.shares_features:  # twins are two members: they have the bank in common
-        shared.interaction, shared.noise_interaction = t.twin - t.other, noise.twin - noise.other
-    else:  # twins share the choice of samples, two members do not
-        own.sampling, own.noise_sampling = t.twin - t.other, noise.twin - noise.other
-    return MemberTerms(shared=shared, own=own)
+def _bias(problem: Problem, t: Products) -> FloatArray:
+    """The error of the mean predictor, whose labels are drawn: against the teacher or its sign."""
+    signal = np.asarray(problem.signal)
+    if problem.task == "regression":
+        return np.asarray(signal**2 - 2 * t.overlap + t.apart)
+    overlap = t.overlap / np.where(signal > 0, signal, np.inf)  # E |ν| = √(2ρ/π)
+    return np.asarray(1 - 2 * math.sqrt(2 / math.pi) * overlap + t.apart)
 
 
-# --- other losses than the squared loss -----------------------------------------------------------
-
-
-_VOTE_TOTAL_ONLY = "the parts of a vote must be computed by theory: its total alone is counted"
-_NO_INFORMATION = (
-    "the parts of the error of labels without information must be computed by theory: draws "
-    "determine their total alone"
-)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ConvexSimulation(Simulation):
-    """A simulation of classification, or with a loss other than the squared loss.
-
-    It has the overlaps of learners (`m`, `q`, `overlap`) in place of Ψ terms.
-    """
-
-    draws: OverlapDraws  # type: ignore[assignment]
-
-    @property
-    def n_data(self) -> int:
-        """The number of independent draws."""
-        return int(self.draws.m.shape[0])
-
-    @property
-    def psi(self) -> None:  # type: ignore[override]
-        """None: learners do not depend linearly on the labels."""
-        return None
-
-    @property
-    def m(self) -> Estimate:
-        """E ν h, the overlap of one learner with the teacher."""
-        return self.estimate(self.draws.m)
-
-    @property
-    def q(self) -> Estimate:
-        """E h², the power of one learner."""
-        return self.estimate(self.draws.q)
-
-    @property
-    def intercept(self) -> Estimate:
-        """The intercept of one learner; 0 for losses without one."""
-        return self.estimate(self.draws.intercept)
-
-    def overlap(
-        self, shared_features: float = 0.0, shared_samples: float = 1.0, shared_noise: bool = True
-    ) -> Estimate:
-        """E h h' of two learners that share all or none of their features, inputs and noise.
-
-        Parameters
-        ----------
-        shared_features : {0.0, 1.0}, default: 0.0
-            The share of the features they have in common.
-        shared_samples : {0.0, 1.0}, default: 1.0
-            The share of the inputs they have in common.
-        shared_noise : bool, default: True
-            Whether the labels of common inputs have the same noise.
-
-        Returns
-        -------
-        Estimate
-            The mean product of their outputs.
-
-        Raises
-        ------
-        ValueError
-            If a share is neither 0 nor 1.
-        TypeError
-            If `shared_noise` is not True or False.
-
-        Examples
-        --------
-        >>> import doubletrouble as dt
-        >>> problem = dt.Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
-        >>> run = dt.simulate(problem, dim=10, n_data=4, n_init=2)
-        >>> 0 < run.overlap(0.0, 1.0).value < run.q.value
-        True
-        """
-        for name, share in (
-            ("shared_features", shared_features),
-            ("shared_samples", shared_samples),
-        ):
-            if share not in (0, 1):
-                raise ValueError(f"{name} must be 0 or 1 in a simulation, got {share!r}")
-        check_flag("shared_noise", shared_noise)
-        at = self.draws
-        if not shared_samples:
-            assert at.q_features is not None  # of members with all of the data
-            draws = at.q_features if shared_features else at.q_d
-        elif shared_noise:
-            draws = at.q if shared_features else at.q1
-        else:
-            draws = at.q_noise if shared_features else at.q_init
-        return self.estimate(draws)
-
-    def error(
-        self, ensemble: EnsembleLike = 1, *, measure: str | None = None
-    ) -> ErrorTerms[Estimate]:
-        """The test error of an ensemble by cause.
-
-        Standard errors of rates and of the cross-entropy are by the jackknife over draws.
-
-        Rates are those of learners scaled to outputs of power one, which all count alike, as in the
-        limit D → ∞. For labels without information (`flips=0.5`, or no signal) the total alone is
-        estimated: the split of the limit p → 1/2, which the theory reports, is not identified.
-
-        Parameters
-        ----------
-        ensemble : float or array_like or Scheme or Vote, default: 1
-            The number of models K, or one of the ensembles drawn. `Vote(K)`, for K up to `n_init`,
-            is counted at points held out: its total is estimated, and its parts are not; the
-            measure is "zero_one" or "zero_one_noisy".
-        measure : str or None, default: None
-            For regression the mean squared error. For classification "zero_one", the default, or
-            "squared" against the clean sign, "zero_one_noisy" or "log" against labels with
-            noise and flips: definitions and parts are those of `exact_error`.
-
-        Returns
-        -------
-        ErrorTerms of Estimate
-            Every part and the total.
-
-        Raises
-        ------
-        ValueError
-            If the ensemble was not drawn, a vote has more than `n_init` members, or the measure is
-            not available.
-        TypeError
-            If `ensemble` is neither a number nor a scheme.
-
-        Examples
-        --------
-        >>> import doubletrouble as dt
-        >>> problem = dt.Problem(task="classification", loss="hinge", flips=0.1, ridge=0.1)
-        >>> run = dt.simulate(problem, dim=10, n_data=4, n_init=3)
-        >>> 0 < run.error(3).total.value < 0.5, 0 < run.error(dt.Vote(3)).total.value < 0.5
-        (True, True)
-        """
-        if isinstance(ensemble, Vote):
-            return self._vote_error(ensemble, measure)
-        classes = self.problem.task == "classification"
-        known = MEASURES if classes else ("squared",)
-        measure = known[0] if measure is None else measure
-        check_choice("measure", measure, known, self.problem.task)
-        scheme = single_ensemble("ensemble", ensemble, "Simulation.error", any_members=True)
-        at = self._deepened(scheme)
-        powers = power_parts(scheme, at, np.asarray(scheme.n_members))
-        if measure == "squared":
-            return ErrorTerms(**self._estimates(powers, at), coordinates=self._coordinates(scheme))
-        if measure != "log" and at.directions is not None:
-            powers = power_parts(scheme, at.directions, np.asarray(scheme.n_members))
-            m, q_d = at.directions.m, at.directions.q_d
-        else:
-            m, q_d = at.m, at.q_d
-        measured, signal = ClassMeasure.of(self.problem, measure), np.asarray(self.problem.signal)
-        uninformative = np.any((signal == 0) | (np.asarray(self.problem.flips) == 0.5))
-
-        def value(m: FloatArray, q: FloatArray) -> FloatArray:
-            along = m / np.where(signal > 0, signal, np.inf)
-            return np.asarray(measured.value(along, q - along**2))
-
-        def estimated(excess: Value) -> FloatArray:
-            if measure != "log" and np.ndim(excess) == 0:  # the rate of the mean predictor
-                return np.asarray(np.zeros_like(at.q_d) + measured.bayes)
-            return jackknife(value, *np.broadcast_arrays(m, q_d + excess))
-
-        if uninformative and measure != "log":  # the limit of the parts is not that of their means
-            total = estimated(np.asarray(sum(powers.values())))
-            return unsplit_error(
-                self.estimate(np.array(np.broadcast_to(total, at.q_d.shape))),
-                _NO_INFORMATION,
-                coordinates=self._coordinates(scheme),
-                label=measure_name(measure),
-            )
-        parts = measured.parts(estimated, powers)
-        others = {name: parts.pop(name) for name in ("bias", "bayes")}
-        return ErrorTerms(
-            **self._estimates(parts, at, others),
-            coordinates=self._coordinates(scheme),
-            label=measure_name(measure),
-        )
-
-    def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
-        """The symmetric split of the squared error, for classification against the clean sign.
-
-        Parameters
-        ----------
-        ensemble : float or array_like or Scheme, default: 1
-            The number of models K, or one of the ensembles drawn.
-
-        Returns
-        -------
-        AnovaTerms of Estimate
-            Every main effect and interaction, and the total.
-
-        Raises
-        ------
-        ValueError
-            If the ensemble was not drawn, or is not supported.
-        TypeError
-            If `ensemble` is neither a number nor a scheme.
-        """
-        scheme = single_ensemble("ensemble", ensemble, "Simulation.anova", any_members=True)
-        at, share = self._deepened(scheme), 1 / np.asarray(scheme.n_members)
-        assert at.q_features is not None
-        of_data = share if has_disjoint_samples(scheme) else 1.0
-        both = at.q_noise - at.q_init - at.q_features + at.q_d
-        parts = {
-            "initialization": share * (at.q_features - at.q_d),
-            "sampling": of_data * (at.q_init - at.q_d),
-            "initialization_sampling": share * both,
-            "noise_sampling": of_data * (at.q1 - at.q_init),
-            "noise_initialization_sampling": share * (at.q - at.q_noise - at.q1 + at.q_init),
-        }
-        return AnovaTerms(**self._estimates(parts, at), coordinates=self._coordinates(scheme))
-
-    def _estimates(
-        self,
-        parts: Mapping[str, Value],
-        at: OverlapDraws,
-        others: dict[str, Value] | None = None,
-    ) -> dict[str, Any]:
-        """Estimates of all parts of one shape; without `others`, of the squared error."""
-        if others is None:
-            others, power = {}, np.square(self.problem.signal)
-            others["bias"] = power - 2 * at.m + at.q_d
-            others["bayes"] = np.square(self.problem.test_noise)
-            if self.problem.task == "classification":  # E |ν| = √(2ρ/π)
-                signal = np.asarray(self.problem.signal)
-                overlap = at.m / np.where(signal > 0, signal, np.inf)
-                others["bias"] = 1 - 2 * math.sqrt(2 / math.pi) * overlap + at.q_d
-        every = {**parts, **others}
-        shape = np.broadcast_shapes(at.m.shape, *(np.shape(value) for value in every.values()))
-        return {
-            name: self.estimate(np.array(np.broadcast_to(value, shape)))
-            for name, value in every.items()
-        }
-
-    def _vote_error(self, vote: Vote, measure: str | None) -> ErrorTerms[Estimate]:
-        """The rate of a majority, counted at points held out."""
-        if self.problem.task != "classification":
-            raise ValueError(f"ensemble must average for {self.problem.task}, got {vote!r}")
-        measure = MEASURES[0] if measure is None else measure
-        check_choice("measure", measure, VOTE_MEASURES, "a vote")
-        members = np.asarray(vote.n_members)
-        wanted = f"at most n_init = {self.n_init} to count votes"
-        refuse("n_members", members, members > self.n_init, wanted)
-        at, flips = self._deepened(vote), np.zeros(())
-        votes = at.wrong_votes
-        if measure == "zero_one_noisy":
-            votes, flips = at.noisy_wrong_votes, np.asarray(self.problem.flips)
-        if votes is None:
-            raise ValueError("the simulation must be repeated for votes, got one without them")
-        rate = flips + (1 - 2 * flips) * majority(votes, members)
-        return unsplit_error(
-            self.estimate(rate),
-            _VOTE_TOTAL_ONLY,
-            coordinates=self._coordinates(vote),
-            label=measure_name(measure),
-        )
-
-    def held_out(self, ensemble: int = 1) -> Estimate:
-        """The error counted at test points that were held out.
-
-        A check of `error`: the error rate without noise, or the squared error.
-
-        Parameters
-        ----------
-        ensemble : int, default: 1
-            The number of models K: 1, or `n_init` for the average of all with the same data.
-
-        Returns
-        -------
-        Estimate
-            The error.
-
-        Raises
-        ------
-        ValueError
-            If `ensemble` is neither 1 nor `n_init`.
-        """
-        if ensemble not in (1, self.n_init):
-            raise ValueError(f"ensemble must be 1 or n_init = {self.n_init}, got {ensemble!r}")
-        return self.estimate(self.draws.held_out if ensemble == 1 else self.draws.held_out_mean)
-
-    def _deepened(self, scheme: Scheme) -> OverlapDraws:
-        """The overlaps of an ensemble, with axes for an array of numbers of members."""
-        terms = self.draws if isinstance(scheme, Vote) else self.terms_of(scheme)
-        count, *shape = self.draws.m.shape
-        common_shape({"the simulation": tuple(shape), "ensemble": np.shape(scheme.n_members)})
-        deep = (1 for _ in range(np.ndim(scheme.n_members) - len(shape)))
-        wide = (count, *deep, *shape)
-        return OverlapDraws.combined(
-            lambda values: np.reshape(values, wide), [cast(OverlapDraws, terms)]
-        )
+def jackknife(function: Callable[..., FloatArray], *draws: FloatArray) -> FloatArray:
+    """Pseudo-values, one for each draw, of a function of means over draws (the first axis)."""
+    count = len(draws[0])
+    means = [values.mean(axis=0) for values in draws]
+    others = [
+        (count * mean - values) / (count - 1) for mean, values in zip(means, draws, strict=True)
+    ]
+    return np.asarray(count * function(*means) - (count - 1) * function(*others))
 
 
 # --- committees ----------------------------------------------------------------------------------

@@ -1,31 +1,52 @@
 r"""Finite-size simulation of a problem or of members, with standard errors.
 
-Each of `n_data` independent draws consists of two data sets and `n_init` sets of features; products
-of independent copies give every Ψ term without bias (`_terms`), and the draws give the standard
-errors. Means deviate from the theory by O(1/D). Learners with losses other than the squared one are
-fitted one by one, and have overlaps in place of Ψ terms (`_overlaps`).
+Each of `n_data` independent draws consists of two data sets and `n_init` sets of features. A draw
+gives learners (`_learners`), their outputs, and the table of mean products of two of them without
+bias (`_pairs`), of which the result makes the error by cause (`combine`); the draws give the
+standard errors. Means deviate from the theory by O(1/D).
+
+**Draws without a fit.** The maximum margin of data that are not separable, and the weights of the
+logistic loss without ridge on separable data, do not exist. Near N = N⋆ some draws of a finite
+model are separable and others are not. No draw is left out, which would be a selection by norm:
+the simulation raises an error with the draws concerned.
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from doubletrouble.ensembles import Divide, Scheme
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import MaxMargin
-from doubletrouble.parameters import check_choice, check_flag
+from doubletrouble.parameters import Array, FloatArray, check_choice, check_flag
 from doubletrouble.problems import Member, Problem
 from doubletrouble.simulation._committee import simulate_members
 from doubletrouble.simulation._devices import ArrayDevice, Dtype
-from doubletrouble.simulation._draws import all_draws
-from doubletrouble.simulation._ensembles import has_no_samples, is_division, n_members
-from doubletrouble.simulation._members import draw
-from doubletrouble.simulation._overlaps import OverlapDraws
-from doubletrouble.simulation._overlaps import draw as draw_overlaps
+from doubletrouble.simulation._draws import (
+    N_HELD_OUT,
+    all_draws,
+    draw_data,
+    draw_features,
+    draw_labels,
+)
+from doubletrouble.simulation._learners import (
+    Block,
+    ConvexFits,
+    FeatureFits,
+    KernelFits,
+    LearnerKey,
+    scheme_members,
+)
+from doubletrouble.simulation._pairs import (
+    SimulatedTerms,
+    convex_terms,
+    label_origins,
+    ridge_terms,
+)
 from doubletrouble.simulation._plan import (
     MODELS,
     Ensembles,
@@ -33,33 +54,103 @@ from doubletrouble.simulation._plan import (
     SimulationPlan,
     TestAverage,
     Times,
+    drawn_scheme,
+    has_no_samples,
+    is_division,
     plan,
 )
-from doubletrouble.simulation._result import (
-    CommitteeSimulation,
-    ConvexSimulation,
-    DrawnEnsemble,
-    Simulation,
-)
-from doubletrouble.simulation._terms import SimulatedTerms
+from doubletrouble.simulation._result import CommitteeSimulation, DrawnEnsemble, Simulation
 from doubletrouble.theory import Sharing
 
+Output = TypeVar("Output")
 
-def _draw_or_divergence(
-    run: SimulationPlan, rng: np.random.Generator
-) -> dict[Scheme, OverlapDraws] | DivergenceError:
-    """The overlaps of one draw, or the error of the first fit that has no minimum."""
+
+def draw(plan: SimulationPlan, rng: np.random.Generator) -> list[FloatArray] | DivergenceError:
+    """The terms of one draw, (terms, fits), of every scheme of the plan.
+
+    All schemes start from copies of one generator. The draws of a scheme do not depend on the
+    others, and those of one class are correlated: smaller subsamples are parts of larger ones,
+    which reduces the standard errors of differences between schemes. A draw in which a fit has no
+    minimum is the error of the first.
+    """
+    data, test = draw_data(plan, rng)
+    problem, most = plan.problem, max(plan.n_features)
+    inputs: Sequence[Array] = data.inputs
+    fits: FeatureFits | KernelFits | ConvexFits
+    if plan.model == "kernel":
+        assert test is not None  # the kernel has no exact average
+        fits = KernelFits(plan, data, test)
+    elif problem.is_ridge_regression:
+        fits = FeatureFits(plan, draw_features(plan, inputs, test, int(most), rng))
+    else:
+        F, held = (
+            float(np.asarray(problem.signal)),
+            plan.device.normals(rng, (N_HELD_OUT, plan.dim)),
+        )
+        labels = [draw_labels(problem, F * x[:, 0], rng) for x in inputs]
+        inputs = (*inputs, held)
+        sets = draw_features(plan, inputs, test, int(most), rng)
+        fits = ConvexFits(plan, sets, labels, F * held[:, 0])
+    (common,) = rng.spawn(1)
+    drawn = []
+    for s, scheme in enumerate(plan.schemes):
+        own, of_scheme = deepcopy(rng if is_division(scheme) else common), fits
+        if scheme.shares_features and not isinstance(fits, KernelFits):
+            of_scheme = fits.of_banks(draw_features(plan, inputs, test, 2 * int(most), own))
+        drawn.append((of_scheme, scheme_members(plan, s, data, of_scheme.n_sets, own)))
+    tables: list[list[FloatArray]] = [[np.empty(0)] * len(plan.n_features) for _ in drawn]
     try:
-        return draw_overlaps(run, rng)
+        for w in plan.by_features:
+            fits.grow(w)
+            for (of_scheme, blocks), table in zip(drawn, tables, strict=True):
+                if of_scheme is not fits:
+                    of_scheme.grow(w)
+                of_blocks = [block_terms(of_scheme, block, plan.n_fits(w)) for block in blocks[w]]
+                table[w] = np.mean(of_blocks, axis=0)
     except DivergenceError as error:
         return error
+    return [np.concatenate(table, axis=1) for table in tables]
 
 
-def _refuse_diverged(problem: Problem, draws: Sequence[object]) -> None:
-    """Raise DivergenceError with the draws that have no fit: without them, rates are biased."""
+def block_terms(
+    fits: FeatureFits | KernelFits | ConvexFits, block: Block, n_fits: int
+) -> FloatArray:
+    """The terms of every fit, (terms, fits), of the learners on one block of data."""
+    if isinstance(fits, ConvexFits):
+        outputs = _outputs(fits.learner, block, n_fits)
+        points = (fits.plan.problem, fits.layout, fits.held)
+        tables = [convex_terms(outputs(k), *points) for k in range(n_fits)]
+    else:
+        responses = _outputs(fits.learner, block, n_fits)
+        tables = [ridge_terms(responses(k), block.data, fits.layout) for k in range(n_fits)]
+    return np.stack(tables, axis=1)
+
+
+def _outputs(
+    learner: Callable[[LearnerKey, int], Callable[[int], Output]], block: Block, n_fits: int
+) -> Callable[[int], Iterator[tuple[list[list[Output]], int]]]:
+    """The k-th fits of all groups of learners, and the features common to twins."""
+    groups: Iterable[tuple[list[list[Callable[[int], Output]]], int]] = (
+        ([[learner(key, i) for i in (0, 1)] for key in group], n_common)
+        for group, n_common in zip(block.groups, block.n_common, strict=True)
+    )
+    if n_fits > 1:  # they share factorizations; for a single one, learners are made one by one
+        groups = list(groups)
+
+    def of_fit(k: int) -> Iterator[tuple[list[list[Output]], int]]:
+        for group, n_common in groups:
+            yield [[fit(k) for fit in both] for both in group], n_common
+
+    return of_fit
+
+
+def _complete(
+    problem: Problem, draws: Sequence[list[FloatArray] | DivergenceError]
+) -> list[list[FloatArray]]:
+    """The tables of all draws, or DivergenceError with those without a fit: the rest is biased."""
     failed = {k: one for k, one in enumerate(draws) if isinstance(one, DivergenceError)}
     if not failed:
-        return
+        return [one for one in draws if not isinstance(one, DivergenceError)]
     shown = ("draw " if len(failed) == 1 else "draws ") + ", ".join(map(str, list(failed)[:10]))
     shown += ", …" if len(failed) > 10 else ""
     remedy = (
@@ -139,9 +230,8 @@ def simulate(
     not include; those of Gaussian covariates (`model="gaussian"`) deviate less.
 
     For classification, and for losses other than the squared loss, labels are drawn and every
-    learner is fitted with its loss; the result is a `ConvexSimulation`. It needs `center`, float64
-    and the CPU, has no model "kernel" and no `times`, and the ensembles `Divide`, `Subsample` and
-    `FeatureBank`.
+    learner is fitted with its loss. This needs `center`, float64 and the CPU, and has no model
+    "kernel" and no `times`, and the ensembles `Divide`, `Subsample` and `FeatureBank`.
 
     Of a list of `Member`s, which may differ in P, N, ridge and activation, every two are
     simulated together, with draws of their own.
@@ -280,40 +370,33 @@ def simulate(
         for run in planned.runs
         for rng in np.random.default_rng([seed, MODELS.index(model)]).spawn(n_data)
     ]
-    one_draw: Any = _draw_or_divergence if convex else draw
-    draws = all_draws(lambda item: one_draw(*item), items, device=where, progress=progress)
-    for start in range(0, len(draws), n_data):
-        _refuse_diverged(problem, draws[start : start + n_data])
+    draws = all_draws(lambda item: draw(*item), items, device=where, progress=progress)
+    runs, origins = planned.runs, label_origins(problem)
+    by_run = [_complete(problem, draws[k : k + n_data]) for k in range(0, len(draws), n_data)]
 
-    def terms(ensemble: Scheme) -> Any:
-        kind: Any = OverlapDraws if convex else SimulatedTerms
-        every = []
-        for (run, _), tables in zip(items, draws, strict=True):
-            scheme = run.ensembles.get(ensemble, ensemble)
-            divided = is_division(scheme)
-            every.append(tables[Divide(int(n_members(scheme))) if divided else scheme])
-        return kind.combined(planned.of_fits, every)
+    def terms(positions: Sequence[int]) -> SimulatedTerms:
+        """Those of the scheme at one position in each run."""
+        tables = [[of_draw[s] for of_draw in one] for one, s in zip(by_run, positions, strict=True)]
+        return SimulatedTerms(origins=origins, values=planned.of_fits(tables))
 
-    whole = terms(Divide(1))
+    whole = terms([0] * len(runs))
     drawn = []
-    for requested in planned.runs[0].ensembles:
+    for k, requested in enumerate(planned.ensembles):
         if has_no_samples(requested):
-            drawn_terms = SimulatedTerms.combined(lambda values: np.zeros_like(values[0]), [whole])
+            own = replace(whole, values=np.zeros_like(whole.values))
         else:
-            drawn_terms = terms(requested)
-        realized = planned.realized(requested)
-        drawn.append(DrawnEnsemble(requested=requested, realized=realized, terms=drawn_terms))
+            own = terms([run.schemes.index(drawn_scheme(run.ensembles[k])) for run in runs])
+        drawn.append(DrawnEnsemble(requested=requested, realized=planned.realized(k), terms=own))
     n_test = planned.n_test
-    kind = ConvexSimulation if convex else Simulation
-    return kind(
+    return Simulation(
         problem=planned.problem,
-        dim=planned.runs[0].dim,
+        dim=runs[0].dim,
         model=model,
         seed=seed,
         n_init=n_init,
         test="sample" if np.all(n_test) else "auto" if np.any(n_test) else "exact",
         n_test=n_test,
-        center=planned.runs[0].center,
+        center=runs[0].center,
         dtype=dtype,
         draws=whole,
         drawn=tuple(drawn),
