@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -144,48 +144,40 @@ class LearnerComparison(Shown):
             f"({level(first.confidence)} interval {interval}): {word}."
         )
 
-    def _learner_table(self) -> Table:
+    def _parts_table(
+        self, name: str, columns: Sequence[Column], rows: Sequence[list[Any]], **about: Any
+    ) -> Table:
+        """A table with a row for each learner, which ends with the parts of the error."""
         first = self[self.reference]
-        error = first.error()
-        columns = [
-            Column(name="learner", form="words"),
-            Column(name="error", interval=True),
-            Column(name="skill", heading=skill_name(error.baseline_name), form="skill"),
-            *(
-                Column(name=name, heading=label, without_error=True)
-                for name, label in part_labels(error).items()
-            ),
-        ]
-        rows: list[list[Any]] = []
-        for name, one in self.diagnoses.items():
-            own = one.error()
-            rows.append([name, own.total, one.skill, *own.parts.values()])
+        labels = part_labels(first.error())
+        parts = (Column(name=k, heading=text, without_error=True) for k, text in labels.items())
         return Table(
-            name="learners",
-            columns=columns,
+            name=name,
+            columns=[Column(name="learner", form="words"), *columns, *parts],
             rows=rows,
             confidence=first.confidence,
-            causes=[one.error().parts for one in self.diagnoses.values()],
-            labels=part_labels(error),
+            **about,
+        )
+
+    def _learner_table(self) -> Table:
+        errors = {name: one.error() for name, one in self.diagnoses.items()}
+        first = errors[self.reference]
+        skill = Column(name="skill", heading=skill_name(first.baseline_name), form="skill")
+        return self._parts_table(
+            "learners",
+            [Column(name="error", interval=True), skill],
+            [[k, one.total, self[k].skill, *one.parts.values()] for k, one in errors.items()],
+            causes=[one.parts for one in errors.values()],
+            labels=part_labels(first),
         )
 
     def _difference_table(self) -> Table:
         differences = {name: self.difference(name) for name in list(self.diagnoses)[1:]}
-        parts = self[self.reference].error()
-        columns = [
-            Column(name="learner", form="words"),
-            Column(name="error", heading="difference", interval=True),
-            *(
-                Column(name=name, heading=label, without_error=True)
-                for name, label in part_labels(parts).items()
-            ),
-        ]
-        return Table(
-            name="differences",
+        return self._parts_table(
+            "differences",
+            [Column(name="error", heading="difference", interval=True)],
+            [[name, d.total, *d.parts.values()] for name, d in differences.items()],
             title=f"Difference to {self.reference}, paired by rows",
-            columns=columns,
-            rows=[[name, d.total, *d.parts.values()] for name, d in differences.items()],
-            confidence=self[self.reference].confidence,
         )
 
     def _content(self) -> Content:

@@ -297,16 +297,16 @@ class Diagnosis(Shown):
             self.multipliers.deviations(pair) * (1 - 1 / K) + self.multipliers.deviations(one) / K,
         )
 
+    def _ratio_of(self, other: Measurement) -> FloatArray:
+        """Draws of the error of another learner over that of this one."""
+        return self._ratio(other.mean, self.multipliers.deviations(other))
+
     def _ratio(self, mean: float, deviations: FloatArray) -> FloatArray:
         """Draws of an error at 90% of the rows over that of the learner there."""
         now = self.measured.total[FULL]
         ratio = mean / now.mean
         paired = (deviations - ratio * self.multipliers.deviations(now)) / now.mean
         return np.maximum(ratio + self.multipliers.draws(paired), 0.0)
-
-    def _measured_ratio(self, other: Measurement) -> FloatArray:
-        """Draws of the error of another learner over that of this one."""
-        return self._ratio(other.mean, self.multipliers.deviations(other))
 
     def _bagged(self, scheme: Bootstrap, K: float, sizes: FloatArray) -> ErrorTerms[Estimate]:
         """The error of a bag as a whole: its causes are not identified."""
@@ -412,7 +412,7 @@ class Diagnosis(Shown):
             "" if measure == "squared" else f"measure={measure!r} is measured for one fit alone"
         )
         for name, other in self.alternatives.items():
-            total = None if alone else self._total_now * self._measured_ratio(other.total)
+            total = None if alone else self._total_now * self._ratio_of(other.total)
             error = None if total is None else self._of_total(total)
             yield self._option(name, error, present, PAIRED, reason=alone)
         more: dict[str, Any] = {
@@ -542,7 +542,7 @@ class Diagnosis(Shown):
         bounds = [error.bias if self.floor is None else error.bias + error.bayes]
         if self.measured.total[FULL].mean > 0:
             for other in self.alternatives.values():
-                bounds.append(self._estimate(now * self._measured_ratio(other.averaged)))
+                bounds.append(self._estimate(now * self._ratio_of(other.averaged)))
         return min(bounds, key=lambda bound: bound.confidence_interval(self.confidence).high)
 
     @property

@@ -205,7 +205,8 @@ def _splits_at_random(value: object) -> bool:
 
 
 def _as_array(predictions: npt.ArrayLike) -> FloatArray:
-    refuse_masked("predictions", predictions)
+    if isinstance(predictions, np.ma.MaskedArray):
+        refuse_masked("predictions", predictions)
     return np.asarray(predictions)
 
 

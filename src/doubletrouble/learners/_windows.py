@@ -546,29 +546,25 @@ class Measurements:
     @classmethod
     def of(cls, design: WindowDesign, predictions: Predictions, target: FloatArray) -> Self:
         """Average over the rows outside of windows; `target` is (M, outputs)."""
-        rungs = [_Rung(design, predictions, target, size) for size in design.rungs]
-        return cls(
-            total={rung.size: rung.total(squared_error) for rung in rungs},
-            initialization={r.size: r.initialization() for r in rungs} if design.seeded else {},
-            sampling={
-                r.size: r.disagreement(DISJOINT[r.size]) for r in rungs if r.size in DISJOINT
-            },
-            shared={
-                r.size: r.disagreement(HALF_SHARED[r.size]) for r in rungs if r.size in HALF_SHARED
-            },
-            bags=_bags(design, predictions, target),
-        )
+        total, seeds, sampling, shared = ({} for _ in range(4))
+        for size in design.rungs:
+            rung = _Rung(design, predictions, target, size)
+            total[size] = rung.total(squared_error)
+            if design.seeded:
+                seeds[size] = rung.initialization()
+            if size in DISJOINT:
+                sampling[size] = rung.disagreement(DISJOINT[size])
+            if size in HALF_SHARED:
+                shared[size] = rung.disagreement(HALF_SHARED[size])
+        bags = _bags(design, predictions, target)
+        return cls(total=total, initialization=seeds, sampling=sampling, shared=shared, bags=bags)
 
 
 class _Window(NamedTuple):
     """The fits on one window: the rows outside, and predictions there by seed."""
 
     outside: Mask
-    predictions: list[FloatArray]  # (rows, outputs)
-
-    def at(self, rows: Mask) -> list[FloatArray]:
-        """Predictions at some of the rows outside."""
-        return [values[rows[self.outside]] for values in self.predictions]
+    predictions: FloatArray  # (seeds, rows, outputs), or empty
 
 
 class _Rung:
@@ -577,13 +573,13 @@ class _Rung:
     def __init__(
         self, design: WindowDesign, predictions: Predictions, target: FloatArray, size: int
     ) -> None:
-        self.size, self._target = size, target
+        self._target = target
         self._rounds: list[list[_Window]] = []
         for rounds in [(0, 1)] if design.seeded else [(0,), (1,)]:
             windows = []
             for w in range(N_BLOCKS):
                 fits = [WindowFit(size, w, r) for r in rounds]
-                known = [predictions[fit] for fit in fits if fit in predictions]
+                known = np.array([predictions[fit] for fit in fits if fit in predictions])
                 windows.append(_Window(~design.in_window(fits[0]), known))
             self._rounds.append(windows)
 
@@ -592,17 +588,13 @@ class _Rung:
 
     def total(self, loss: Loss) -> Measurement:
         """The mean loss."""
-        return self._measured(
-            (
-                window.outside,
-                np.mean(
-                    [loss(f, self._target[window.outside]) for f in window.predictions], axis=0
-                ),
-            )
-            for windows in self._rounds
-            for window in windows
-            if window.predictions
-        )
+        parts = []
+        for window in (window for windows in self._rounds for window in windows):
+            if len(window.predictions):
+                y = self._target[window.outside]
+                values = np.mean([loss(f, y) for f in window.predictions], axis=0)
+                parts.append((window.outside, values))
+        return self._measured(iter(parts))
 
     def initialization(self) -> Measurement:
         """The variance over seeds."""
@@ -626,8 +618,8 @@ class _Rung:
     def _pair(a: _Window, b: _Window) -> tuple[Mask, FloatArray]:
         """Half the squared difference of the means over seeds, less the variance of both means."""
         rows = a.outside & b.outside
-        f, g = a.at(rows), b.at(rows)
-        values = _squares(np.mean(f, axis=0) - np.mean(g, axis=0)) / 2
+        f, g = a.predictions[:, rows[a.outside]], b.predictions[:, rows[b.outside]]
+        values = _squares(f.mean(axis=0) - g.mean(axis=0)) / 2
         if len(f) == 2:
             values -= (_squares(np.subtract(*f)) + _squares(np.subtract(*g))) / 8
         return rows, values
@@ -637,8 +629,7 @@ def totals(
     design: WindowDesign, predictions: Predictions, target: FloatArray, loss: Loss
 ) -> dict[int, Measurement]:
     """The mean of another loss by rung."""
-    rungs = (_Rung(design, predictions, target, size) for size in design.rungs)
-    return {rung.size: rung.total(loss) for rung in rungs}
+    return {n: _Rung(design, predictions, target, n).total(loss) for n in design.rungs}
 
 
 def squared_error(predictions: FloatArray, target: FloatArray) -> FloatArray:
