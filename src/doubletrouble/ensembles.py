@@ -20,6 +20,7 @@ average by cause.
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import re
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -30,6 +31,7 @@ from doubletrouble.parameters import (
     Declared,
     FloatArray,
     IntArray,
+    Numbers,
     Numeric,
     NumericField,
     OptionalField,
@@ -577,6 +579,13 @@ class CrossTerms:
     interaction: FloatArray | float = 0.0  # V_PX: features and inputs together
     noise_sampling: FloatArray | float = 0.0  # label noise through the inputs
     noise_interaction: FloatArray | float = 0.0  # label noise through inputs and features
+
+    def map(self, function: Callable[..., Numbers], *others: CrossTerms) -> CrossTerms:
+        """A function of each part, and of the same parts of others."""
+        terms = (self, *others)
+        return CrossTerms(
+            **{f.name: function(*(getattr(one, f.name) for one in terms)) for f in fields(self)}
+        )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -156,11 +156,8 @@ class ConvexMembers:
         if self.noisy:
             self._solve([*pairs, ("none", self.pair[1])], same_noise=False)
         shared, one = (self._cross_terms(*pair, interactions=interactions) for pair in pairs)
-        own = {
-            f.name: np.maximum(getattr(one, f.name) - getattr(shared, f.name), 0.0)
-            for f in fields(CrossTerms)
-        }
-        return MemberTerms(shared=shared, own=CrossTerms(**own))
+        own = one.map(lambda a, b: np.maximum(a - b, 0.0), shared)
+        return MemberTerms(shared=shared, own=own)
 
     def _cross_terms(self, features: Share, samples: Share, *, interactions: bool) -> CrossTerms:
         """The parts of the overlap of two members.
@@ -173,15 +170,15 @@ class ConvexMembers:
         sampling = E("none", samples, same_noise=False)
         initialization = E(features, "none", same_noise=True) if interactions else 0.0
         noise_sampling = E("none", samples, same_noise=True) - sampling if interactions else 0.0
-        parts = {
-            "bias": self.bias,
-            "initialization": initialization,
-            "sampling": sampling,
-            "interaction": noiseless - sampling - initialization,
-            "noise_sampling": noise_sampling,
-            "noise_interaction": noisy - noiseless - noise_sampling,
-        }
-        return CrossTerms(**{name: np.maximum(part, 0.0) for name, part in parts.items()})
+        terms = CrossTerms(
+            bias=self.bias,
+            initialization=initialization,
+            sampling=sampling,
+            interaction=noiseless - sampling - initialization,
+            noise_sampling=noise_sampling,
+            noise_interaction=noisy - noiseless - noise_sampling,
+        )
+        return terms.map(lambda part: np.maximum(part, 0.0))
 
     def measured(self, powers: Mapping[str, Numbers | float], measure: str) -> Parts:
         """The parts of a measure of classes, given those of the power of the mean score."""

@@ -26,8 +26,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from doubletrouble._numerics import PointArrays
 from doubletrouble.errors import ConvergenceError
-from doubletrouble.parameters import FloatArray, Indices, IntArray, Numbers
+from doubletrouble.parameters import FloatArray, IntArray, Numbers
 from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum
 
 DISTINCT = -math.expm1(-1)
@@ -154,7 +155,7 @@ def bootstrap(
 
 
 @dataclass(slots=True, kw_only=True)
-class _Learner:
+class _Learner(PointArrays):
     """P, N and r of learners, as numbers or as flat arrays, for which V is sought."""
 
     spectrum: Spectrum
@@ -167,15 +168,6 @@ class _Learner:
         values = (self.features, self.samples, self.ridge)
         P, N, r = (np.broadcast_to(v, shape).reshape(-1) for v in values)
         return replace(self, features=P, samples=N, ridge=r)
-
-    def take(self, index: Indices) -> _Learner:
-        """Some of several learners."""
-        return replace(
-            self,
-            features=self.features[index],
-            samples=self.samples[index],
-            ridge=self.ridge[index],
-        )
 
     def at(self, log_v: Numbers) -> tuple[FixedPoint, Averages]:
         """The fixed point and the averages at a given log V."""

@@ -66,10 +66,7 @@ def product_or_zero(factor: Numbers | float, value: Numbers | float) -> Numbers:
 
 def at_limits(terms: CrossTerms, limit: BoolArray | bool) -> CrossTerms:
     """The terms, with those at a surrogate ridge replaced by their limits."""
-    if not np.any(limit):
-        return terms
-    values = {name: getattr(terms, name) for name in TERM_NAMES}
-    return CrossTerms(**{k: limit_value(v, limit) for k, v in values.items()})
+    return terms.map(lambda part: limit_value(part, limit)) if np.any(limit) else terms
 
 
 def product_terms(

@@ -446,7 +446,7 @@ _MAX_STEPS = 200
 
 
 @dataclass(slots=True, kw_only=True)
-class _OneLevel:
+class _OneLevel(PointArrays):
     """Coefficients of the one-level equation, per point."""
 
     level: float
@@ -485,9 +485,7 @@ class _OneLevel:
                 if active.size == 0:
                     return y
                 if active.size < 0.2 * step.size:
-                    values = {f.name: getattr(self, f.name) for f in fields(self)}
-                    few = {k: v if np.ndim(v) == 0 else v[active] for k, v in values.items()}
-                    y[active] = _OneLevel(**few).newton(y[active], taken + 1)
+                    y[active] = self.take(active).newton(y[active], taken + 1)
                     return y
         residual = float(np.max(np.abs(step)))
         raise ConvergenceError(

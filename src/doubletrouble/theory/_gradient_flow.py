@@ -193,10 +193,7 @@ def _terms_at_convergence(
     # the bias of a share s of the mean predictor: Σ v² (M + (1-s) L)², Σ v² L² = 1 - ρ - 2 χ
     rho, chi = terms.shared.bias, limit_value(point.crossed)
     bias = rho + (1 - share) * (2 * chi + (1 - share) * (1 - rho - 2 * chi))
-    shared, own = (
-        CrossTerms(**{name: share**2 * getattr(part, name) for name in TERM_NAMES})
-        for part in (terms.shared, terms.own)
-    )
+    shared, own = (part.map(lambda v: share**2 * v) for part in (terms.shared, terms.own))
     return MemberTerms(shared=replace(shared, bias=bias), own=own)
 
 
@@ -222,12 +219,8 @@ def _terms_during_flow(
         two = CrossTerms(sampling=g * one.sampling, noise_sampling=g * one.noise_sampling)
     else:
         two = _double_sum(spectrum, points, poles, f, g)
-    own = {
-        name: np.maximum(getattr(one, name) - getattr(two, name), 0.0)
-        for name in TERM_NAMES
-        if name != "bias"
-    }
-    return MemberTerms(shared=replace(two, bias=bias), own=CrossTerms(**own))
+    own = one.map(lambda a, b: np.maximum(a - b, 0.0), two)
+    return MemberTerms(shared=replace(two, bias=bias), own=own)
 
 
 def _double_sum(
