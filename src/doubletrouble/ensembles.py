@@ -20,7 +20,7 @@ average by cause.
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -491,17 +491,22 @@ def as_ensemble(ensemble: EnsembleLike, function: str = "exact_error") -> Scheme
     >>> as_ensemble(10)
     Ensemble(10)
     """
-    kinds = ", ".join(kind.__name__ for kind in supporting(function))
     if not isinstance(ensemble, Scheme):
         try:
             return Ensemble(checked("ensemble", ensemble, glossary.N_MEMBERS))
         except TypeError:
+            kinds = _names_of(supporting(function))
             wanted = f"one of {kinds}" if "," in kinds else f"an {kinds}"
             got = shown(ensemble)
             raise TypeError(f"ensemble must be a number or {wanted}, got {got}") from None
     if type(ensemble) is Scheme or function not in ensemble.functions():
+        kinds = _names_of(supporting(function))
         raise ValueError(f"ensemble must be one of {kinds} for {function}, got {ensemble!r}")
     return ensemble
+
+
+def _names_of(kinds: Sequence[type[Scheme]]) -> str:
+    return ", ".join(kind.__name__ for kind in kinds)
 
 
 def named_ensemble(scheme: str, n_members: Numeric = 1, **options: Numeric | None) -> Scheme:
