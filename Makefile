@@ -46,7 +46,7 @@ coverage: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 conformance: setup
-	$(BIN)/python -m conformance --seeds $(SEEDS) --out docs/conformance.md
+	$(BIN)/python -m conformance --seeds $(SEEDS)
 
 # The site, into site/; warnings are errors. Its tests need a browser.
 docs: $(VENV)/.installed-docs

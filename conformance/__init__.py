@@ -1,1 +1,1 @@
-"""Theory against simulation, point by point: `make conformance` writes docs/conformance.md."""
+"""Theory against simulation, point by point: `make conformance` writes `measured/`."""

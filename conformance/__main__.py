@@ -1,4 +1,4 @@
-"""Compare theory and simulation on every curve and case of the lists, and write the page."""
+"""Compare theory and simulation on every curve and case of the lists, and write what is found."""
 
 import argparse
 import multiprocessing
@@ -14,7 +14,7 @@ from conformance.beyond import BEYOND
 from conformance.cases import CURVES
 from conformance.compare import compared
 from conformance.losses import PROBLEMS, of_problem
-from conformance.page import write
+from conformance.page import MEASURED, write
 from conformance.report import Report, report
 from conformance.report_beyond import compared_beyond, report_beyond
 from conformance.report_losses import report_losses
@@ -45,9 +45,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m conformance", description=__doc__)
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds, from 0 (default 1)")
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
-    page = Path("docs/conformance.md")
     parser.add_argument("--part", choices=(*PARTS, "all"), default="all", help="of the page")
-    parser.add_argument("--out", type=Path, default=page, help=f"the page to write ({page})")
+    parser.add_argument(
+        "--out", type=Path, default=MEASURED, help="a folder (conformance/measured)"
+    )
     chosen = parser.parse_args(arguments)
     for name in ("seeds", "workers"):
         if getattr(chosen, name) < 1:
@@ -85,7 +86,7 @@ def _written(name: str, found: Found, out: Path) -> Report | None:
     if not seeds:
         return None
     made = part.report({key: rows for key, rows in found.items() if key[1] in seeds})
-    write(out, name, made.text)
+    write(name, made.text, out)
     return made
 
 

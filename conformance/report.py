@@ -26,7 +26,7 @@ Found = Mapping[tuple[Curve, int], list[Row]]
 HEAD = """# Theory against simulation
 
 Every number of the exact theory below is compared with a simulation of the finite model
-(`dt.simulate`), for {seeds} seeds. `make conformance` remakes this page.
+(`dt.simulate`), for {seeds} seeds. `make conformance` measures them again.
 
 - **Curves.** True random features, Gaussian covariates and exact kernels, a linear teacher of
   norm 1 with a random quadratic part of root power F⋆ = {nonlinear:g}, label noise τ = {noise:g}.

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from conformance.beyond import BEYOND, Case, Unequal
 from conformance.compare import LIMIT, Row, Sizes, agree, largest, noticed, told
 from conformance.controls import CONTROLS, FEW, Control
-from conformance.page import TITLES
 from conformance.report import Report, number, summary, table, verdict
 from conformance.theory import Library
 
 SIZES = Sizes(dims=(60, 120, 240), draws=(40, 24, 16))
 
-HEAD = """{title}
+HEAD = """## Beyond the paper
 
 Members that draw samples (subsample, bootstrap) or features (from a bank), gradient flow stopped
 at a time, and members of unequal sizes, ridge and activation, for {seeds} seeds, compared as
@@ -35,7 +34,7 @@ def report_beyond(found: Mapping[tuple[Case, int], list[Row]]) -> Report:
     controls = {control: control.rows(0) for control in CONTROLS}
     text = [
         HEAD.format(
-            title=TITLES["beyond"], seeds=len(seeds), limit=LIMIT, noise=BEYOND[0].noise,
+            seeds=len(seeds), limit=LIMIT, noise=BEYOND[0].noise,
             draws=", ".join(map(str, SIZES.draws)), dims=", ".join(map(str, SIZES.dims)),
             verdict=verdict(every),
         ),
@@ -44,7 +43,7 @@ def report_beyond(found: Mapping[tuple[Case, int], list[Row]]) -> Report:
         _controls(controls),
     ]  # fmt: skip
     for case in BEYOND:
-        first = ["members"] if isinstance(case, Unequal) else ["P/N", "scheme", "K", "part"]
+        first = ["scheme"] if isinstance(case, Unequal) else ["P/N", "scheme", "K", "part"]
         text.append(f"### {case.name}\n")
         if isinstance(case, Unequal):
             text.append("\n".join(f"{k}. {one}" for k, one in enumerate(case.described, 1)) + "\n")

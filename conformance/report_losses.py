@@ -17,16 +17,15 @@ from conformance.losses import (
     compared,
     unlikely,
 )
-from conformance.page import TITLES
 from conformance.report import Report
 from doubletrouble.losses import LOSSES, loss
 
-HEAD = """{title}
+HEAD = """## Other losses
 
 Every loss of [any convex loss](losses.md), {problems} problems with true random features, for
 {seeds} seeds: m, q, the overlaps of two models by what they share, and the total errors of one
 model, of three averaged and of two on divided data.
-`python -m conformance --part losses --seeds {seeds}` remakes this section.
+`python -m conformance --part losses --seeds {seeds}` measures them again.
 
 - **Simulation.** {draws} independent draws at D = {dim}, with {n_init} sets of features on two data
   sets each, and two draws of the label noise; fits are checked by their duality gap. The theory is
@@ -48,7 +47,7 @@ def report_losses(found: Mapping[tuple[int, int], list[LossRow]]) -> Report:
     agrees = share <= MOST_UNLIKELY
     text = [
         HEAD.format(
-            title=TITLES["losses"], problems=len(PROBLEMS), seeds=len(seeds), draws=sizes.draws,
+            problems=len(PROBLEMS), seeds=len(seeds), draws=sizes.draws,
             dim=sizes.dim, n_init=sizes.n_init, unlikely=UNLIKELY, most=MOST_UNLIKELY,
             verdict=f"{'yes' if agrees else 'no'}, in {share:.1%} of {len(every)}",
         ),

@@ -1,5 +1,6 @@
 """forecast: the numbers of the library, from a table in a file."""
 
+import csv
 import json
 import warnings
 from pathlib import Path
@@ -109,6 +110,21 @@ def test_several_targets_are_the_columns_of_y(
     assert total == pytest.approx(f.error(n_features=30, ridge=1e-3).total.value, rel=1e-9)
     note = "Errors are in squared units of 'y', 'c', summed."
     assert json_result(words, capsys)["notes"][-1] == note
+
+
+def test_quoted_headers_are_read(table: pd.DataFrame, file: Path, capsys: Capture) -> None:
+    words = f"forecast {file} --quiet --target y --drop city"
+    expected = json_result(words, capsys)
+    named = table.set_axis((table.index + 1).astype(str))
+    named.to_csv(file, index_label="", quoting=csv.QUOTE_NONNUMERIC)  # as write.csv of R
+    assert file.read_text().startswith('"","a","b","c","city","y"\n"1",')
+    found = json_result(words, capsys)
+    note = found["notes"].pop(0)
+    assert note.endswith("'Unnamed: 0' (numbers the rows).")
+    assert found == expected
+    table.to_csv(file, index=False, sep=";", quoting=csv.QUOTE_NONNUMERIC)  # as UCI's wine quality
+    assert file.read_text().startswith('"a";"b";"c";"city";"y"\n')
+    assert json_result(words, capsys) == expected
 
 
 def test_advice_is_on_one_model(table: pd.DataFrame, file: Path, capsys: Capture) -> None:

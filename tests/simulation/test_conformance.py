@@ -9,7 +9,7 @@ import pytest
 
 import conformance.__main__ as command
 from conformance.compare import Row, agree, largest, noticed
-from conformance.page import TITLES, parts, write
+from conformance.page import PARTS, page, part, write
 from conformance.report import Report
 
 ROW = Row(
@@ -58,18 +58,24 @@ def test_exit_code_is_zero_if_theory_agrees_and_controls_do_not(
         return Report("", 1.0, agrees, seen)
 
     monkeypatch.setattr(command, "_made", made)
-    assert command.main(["--out", str(tmp_path / "page.md")]) == code
+    assert command.main(["--out", str(tmp_path)]) == code
     assert ("unnoticed" in capsys.readouterr().out) is not seen
 
 
-def test_writing_a_part_of_the_page_leaves_the_others(tmp_path: Path) -> None:
-    page, titles = tmp_path / "page.md", {"curves": "# Theory", **TITLES}
-    assert list(titles) == list(command.PARTS)
-    for name in ("losses", "curves", "beyond", "losses"):
-        write(page, name, f"{titles[name]}\n\ntext of {name}\n")
-    assert parts(page) == {name: f"{title}\n\ntext of {name}\n" for name, title in titles.items()}
+def test_the_page_has_the_tables_that_were_written(tmp_path: Path) -> None:
+    one = "### A, B\n\nSeed 0.\n\n| P/N | z |\n|---|---|\n| 0.1 | +1.00 |\n| 1 | -2.00 |\n"
+    other = "### C\n\nSeed 0.\n\n| z | p |\n|---|---|\n| +3.00 | 0.01 |\n"
+    text = f"## Theory\n\n### Summary\n\n| z |\n|---|\n| 2 |\n\n{one}\n{other}"
+    write("curves", text, tmp_path)
+    assert part("curves", tmp_path) == text
+    table = (tmp_path / "curves.csv").read_text()
+    assert table == 'case,P/N,z,p\n"A, B",0.1,+1.00,\n,1,-2.00,\nC,,+3.00,0.01\n'
 
 
-def test_the_page_of_the_documentation_has_every_part() -> None:
-    page = parts(Path(__file__).parents[2] / "docs" / "conformance.md")
-    assert all("Verdict." in text and ": yes, " in " ".join(text.split()) for text in page.values())
+def test_theory_and_simulation_agree_in_every_part() -> None:
+    assert list(command.PARTS) == list(PARTS)
+    for name in PARTS:
+        text = part(name)
+        assert "Verdict." in text
+        assert ": yes, " in " ".join(text.split())
+        assert text in page()
