@@ -71,4 +71,5 @@ def _lines(rows: list[dict[str, str]]) -> Iterator[str]:
 
 def _heading(text: str, found: re.Match[str]) -> str:
     """The last heading before a match."""
-    return _HEADING.findall(text[: found.start()])[-1]
+    headings: list[str] = _HEADING.findall(text[: found.start()])
+    return headings[-1]
