@@ -44,7 +44,8 @@ from doubletrouble.simulation._draws import (
     sampled_outputs,
     slope_by_power,
 )
-from doubletrouble.simulation._learners import OutputLayout, feature_learner
+from doubletrouble.simulation._learners import feature_learner
+from doubletrouble.simulation._pairs import OutputLayout
 from doubletrouble.simulation._plan import RidgeFit, n_test_points, refuse_empty, required_ridge
 from doubletrouble.simulation._result import CommitteeSimulation
 from doubletrouble.theory import Sharing, checked_members, overlaps
@@ -205,11 +206,11 @@ def _pair_draw(pair: MemberPair, rng: np.random.Generator) -> float:
             fresh = _correlated(fresh, second, shared, pair.correlation, rng)
         right = _response(b, x_b, theta[n_weights - second.n_features :], test, fresh)
     projected_a, projected_b = x_a.T @ left, x_b.T @ right  # (D, R), by the teacher's directions
-    layout = OutputLayout(dim, dim + n_test, dim + n_test)
+    layout = OutputLayout(dim, dim + n_test)
 
     def product(one: Array, other: Array) -> float:
-        own = layout.own_product(one, other, shared.n_features) if gaussian else 0.0
-        return layout.product(one, other) + pair.correlation * own
+        common, own = layout.products(one, other, n_features=shared.n_features)
+        return common + pair.correlation * own
 
     overlap = (layout.overlap(projected_a) + layout.overlap(projected_b)) / dim
     power = product(projected_a, projected_b) / dim

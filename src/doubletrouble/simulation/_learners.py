@@ -59,7 +59,6 @@ from doubletrouble.simulation._plan import (
     RidgeFit,
     SimulationPlan,
     draw_counts,
-    is_division,
     n_members,
 )
 
@@ -134,8 +133,8 @@ def scheme_members(
     plan: SimulationPlan, s: int, data: DataPair, n_sets: int, rng: np.random.Generator
 ) -> list[list[Block]]:
     """The blocks of data of the s-th scheme, and the members on each, for every P."""
-    scheme, banks = plan.schemes[s], plan.banks[s]
-    drawn = not is_division(scheme) and not scheme.shares_features
+    scheme, banks, n_parts = plan.schemes[s], plan.banks[s], plan.n_parts[s]
+    drawn = not n_parts and not scheme.shares_features
     choices = _sample_choices(plan, scheme, data, n_sets, rng) if drawn else []
     every = SampleChoice.block(slice(0, plan.n_samples))
     blocks: list[list[Block]] = [[] for _ in plan.n_features]
@@ -156,7 +155,7 @@ def scheme_members(
             )
             blocks[w] = [Block(data, groups, common)]
         else:
-            for rows in _parts(plan.n_samples, int(n_members(scheme)), rng):
+            for rows in _parts(plan.n_samples, n_parts, rng):
                 first, second = map(SampleChoice.block, rows)
                 groups = tuple((LearnerKey(j, (first, second)),) for j in range(n_sets))
                 blocks[w].append(Block(data.rows(rows), groups, (0,) * n_sets))
@@ -209,63 +208,6 @@ def n_common(n_features: int, size: float, rng: np.random.Generator) -> int:
     return int(rng.binomial(n_features, n_features / size))
 
 
-# --- outputs -------------------------------------------------------------------------------------
-
-
-class OutputLayout(NamedTuple):
-    """The columns of a response, or of another map to outputs.
-
-    The outputs stand for the prediction at a Gaussian test point x: the linear part, one output for
-    each direction of input space; and the remainder, at sampled test points or in a basis of its
-    known covariance. These `n_shared` columns mean the same for all learners. For the kernel as
-    many columns as test points follow, the linear student there: its products are known exactly,
-    and only the difference from them is sampled. For Gaussian covariates a column for each feature
-    of the learner follows, uncorrelated with those of other features.
-    """
-
-    dim: int
-    n_shared: int
-    n_common: int  # columns that are common to all learners
-    kernel_test: Array | None = None  # (T, D) test points, for the kernel
-
-    def product(self, left: Array, right: Array) -> float:
-        """The mean product over test points of two maps, by the columns of all learners."""
-        first, last = self.n_shared, self.n_common
-        product = dot(left[:, :last], right[:, :last])
-        if last > first:  # all columns at once need no copy; those of the control count as -1
-            product -= 2 * dot(left[:, first:last], right[:, first:last])
-        return product
-
-    def own_product(self, left: Array, right: Array, n_features: int | None = None) -> float:
-        """The same by the columns of common features: the last of the left, the first of the right.
-
-        All features are common unless their number is given.
-        """
-        start = self.n_common
-        count = left.shape[1] - start if n_features is None else n_features
-        return dot(left[:, left.shape[1] - count :], right[:, start : start + count])
-
-    def overlap(self, maps: Array) -> float:
-        """The overlap of a map of the linear teacher, (D, ·), with that teacher."""
-        xp = array_namespace(maps)
-        trace = float(xp.linalg.trace(maps[:, : self.dim]))
-        if self.kernel_test is None:  # the remainder of features has no linear part
-            return trace
-        return trace + self.remainder_overlap(self.kernel_test.T, maps)
-
-    def remainder_overlap(self, to_test: Array, maps: Array) -> float:
-        """The overlap of the remainder with a target of covariance (·, T) with test points."""
-        rest = maps[:, self.dim : self.n_shared]
-        if self.kernel_test is not None:
-            rest = rest - maps[:, self.n_shared : self.n_common]
-        return dot(to_test, rest) / math.sqrt(to_test.shape[1])
-
-
-def dot(left: Array, right: Array) -> float:
-    """The sum of the products of all entries."""
-    return float(left.reshape(-1) @ right.reshape(-1))
-
-
 # --- ridge regression ----------------------------------------------------------------------------
 
 RidgeLearner: TypeAlias = Callable[[int], Array]
@@ -286,8 +228,7 @@ class FeatureFits:
         self, plan: SimulationPlan, sets: Sequence[FeatureSet], *, banks: bool = False
     ) -> None:
         self.plan, self.sets, self.n_sets, self.banks = plan, sets, len(sets), banks
-        n_outputs = int(sets[0].outputs.shape[1])
-        self.layout = OutputLayout(plan.dim, n_outputs, n_outputs)
+        self.n_shared = int(sets[0].outputs.shape[1])
         self.w = self.n_features = self.n_summed = 0
         self.sums: dict[tuple[int, int], FeatureSums] = {}  # by set and data set
 
@@ -337,7 +278,7 @@ class KernelFits:
 
     def __init__(self, plan: SimulationPlan, data: DataPair, test: Array) -> None:
         self.plan, dim, count = plan, plan.dim, test.shape[0]
-        self.layout = OutputLayout(dim, dim + count, dim + 2 * count, test)
+        self.n_shared, self.test = dim + count, test
         sigma = plan.problem.moments
         known, xp = closed_form(sigma), array_namespace(test)
         assert known is not None  # checked by the plan
@@ -462,8 +403,7 @@ class ConvexFits:
         self.plan, self.sets, self.n_sets = plan, sets, len(sets)
         self.labels = labels  # of each data set, for each draw of their noise
         self.held = held  # (T,) of the teacher at points held out
-        n_outputs = int(sets[0].outputs.shape[1])
-        self.layout = OutputLayout(plan.dim, n_outputs, n_outputs)
+        self.n_shared = int(sets[0].outputs.shape[1])
         self.w = 0
 
     def of_banks(self, pools: Sequence[FeatureSet]) -> "ConvexFits":

@@ -40,18 +40,20 @@ the same learner.
 
 from __future__ import annotations  # help() then shows the alias FloatArray
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace
 from scipy.special import ndtr
 
 from doubletrouble.ensembles import CrossTerms, MemberTerms, Scheme
 from doubletrouble.parameters import Array, FloatArray, Numeric
 from doubletrouble.problems import Problem
-from doubletrouble.simulation._draws import DataPair
-from doubletrouble.simulation._learners import LabelFit, OutputLayout
+from doubletrouble.simulation._draws import PAIRS, DataPair
+from doubletrouble.simulation._learners import LabelFit
 from doubletrouble.simulation._plan import is_division
 
 # --- the table -----------------------------------------------------------------------------------
@@ -188,6 +190,75 @@ def terms_by_cause(scheme: Scheme, t: Products, noise: Products) -> MemberTerms:
     return MemberTerms(shared=shared, own=own)
 
 
+# --- the product of two maps ---------------------------------------------------------------------
+
+
+class OutputLayout(NamedTuple):
+    """The columns of a response, or of another map to outputs.
+
+    The outputs stand for the prediction at a Gaussian test point x: the linear part, one output for
+    each direction of input space; and the remainder, at sampled test points or in a basis of its
+    known covariance. These `n_shared` columns mean the same for all learners. For the kernel as
+    many columns as test points follow, the linear student there: its products are known exactly,
+    and only the difference from them is sampled. For Gaussian covariates a column for each feature
+    of the learner follows, uncorrelated with those of other features.
+    """
+
+    dim: int
+    n_shared: int
+    kernel_test: Array | None = None  # (T, D) test points, for the kernel
+
+    @property
+    def n_common(self) -> int:
+        """The number of columns that are common to all learners."""
+        return self.n_shared + (0 if self.kernel_test is None else int(self.kernel_test.shape[0]))
+
+    def products(
+        self,
+        left: Array,
+        right: Array,
+        *,
+        metric: Array | None = None,
+        n_features: int | None = None,
+    ) -> tuple[float, float]:
+        """The mean product over test points of two maps by common columns, and by own ones.
+
+        `metric` is the covariance of the labels, if not unit. Own columns are those of features in
+        common: all of them or, of the number given, the last of the left and first of the right.
+        """
+        right = right if metric is None else metric @ right
+        first, last, width = self.n_shared, self.n_shared, left.shape[1]
+        if self.kernel_test is not None:
+            last += int(self.kernel_test.shape[0])
+        common = dot(left[:, :last], right[:, :last])
+        if last > first:  # all columns at once need no copy; those of the control count as -1
+            common -= 2 * dot(left[:, first:last], right[:, first:last])
+        if width == last:
+            return common, 0.0
+        count = width - last if n_features is None else n_features
+        return common, dot(left[:, width - count :], right[:, last : last + count])
+
+    def overlap(self, maps: Array) -> float:
+        """The overlap of a map of the linear teacher, (D, ·), with that teacher."""
+        xp = array_namespace(maps)
+        trace = float(xp.linalg.trace(maps[:, : self.dim]))
+        if self.kernel_test is None:  # the remainder of features has no linear part
+            return trace
+        return trace + self.remainder_overlap(self.kernel_test.T, maps)
+
+    def remainder_overlap(self, to_test: Array, maps: Array) -> float:
+        """The overlap of the remainder with a target of covariance (·, T) with test points."""
+        rest = maps[:, self.dim : self.n_shared]
+        if self.kernel_test is not None:
+            rest = rest - maps[:, self.n_shared : self.n_common]
+        return dot(to_test, rest) / math.sqrt(to_test.shape[1])
+
+
+def dot(left: Array, right: Array) -> float:
+    """The sum of the products of all entries."""
+    return float(left.reshape(-1) @ right.reshape(-1))
+
+
 # --- sums over groups ----------------------------------------------------------------------------
 
 Metric = Mapping[tuple[int, int], Array]
@@ -200,66 +271,57 @@ class ProductSums:
     def __init__(
         self, layout: OutputLayout, *, apart: bool = True, metric: Metric | None = None
     ) -> None:
-        self.layout, self.metric = layout, metric
-        self.pairs = ((0, 0), (1, 1), (0, 1)) if apart else ((0, 0), (1, 1))  # of data sets
+        self.layout, self.metric = layout, metric or {}
+        self.pairs = PAIRS if apart else PAIRS[:2]
         self.n_groups = 0
         self.overlap = self.twin = 0.0
-        self.common = [0.0] * len(self.pairs)  # of a learner with itself, by common columns
-        self.own = [0.0] * len(self.pairs)  # by its own columns
-        self.sums: Sequence[
-            Sequence[Array]
-        ] = []  # of the common columns, for each twin and data set
+        self.same = [0.0] * len(self.pairs)  # of a learner with itself
+        self.common = [0.0] * len(self.pairs)  # the same by common columns alone
+        self.sums: Sequence[Sequence[Array]] = []  # of common columns, by twin and data set
 
     def add(
         self, maps: Sequence[Sequence[Array]], n_common: int, overlaps: Sequence[float] = ()
     ) -> None:
         """Add a group: its maps for each twin and data set, and the features common to twins."""
-        layout, last, twins = self.layout, self.layout.n_common, len(maps)
-        owned = maps[0][0].shape[1] > last
+        products, metric, last = self.layout.products, self.metric, self.layout.n_common
         for both in maps:
             for p, (i, k) in enumerate(self.pairs):
-                right = self._weighted(i, k, both[k])
-                self.common[p] += layout.product(both[i], right) / twins
-                if owned:
-                    self.own[p] += layout.own_product(both[i], right) / twins
-        if twins > 1:
-            for i, (left, other) in enumerate(zip(*maps, strict=True)):
-                right = self._weighted(i, i, other)
-                self.twin += layout.product(left, right) / 2
-                if owned:
-                    self.twin += layout.own_product(left, right, n_common) / 2
-        shared = [[one[:, :last] for one in both] for both in maps] if owned else maps
+                common, own = products(both[i], both[k], metric=metric.get((i, k)))
+                self.common[p] += common / len(maps)
+                self.same[p] += (common + own) / len(maps)
+        if len(maps) > 1:
+            for i, (left, right) in enumerate(zip(*maps, strict=True)):
+                at = metric.get((i, i))
+                self.twin += sum(products(left, right, metric=at, n_features=n_common)) / 2
+        if maps[0][0].shape[1] > last:
+            maps = [[one[:, :last] for one in both] for both in maps]
         if self.n_groups:
-            shared = [
+            maps = [
                 [a + b for a, b in zip(before, new, strict=True)]
-                for before, new in zip(self.sums, shared, strict=True)
+                for before, new in zip(self.sums, maps, strict=True)
             ]
-        self.sums = shared
+        self.sums = maps
         if overlaps:
             self.overlap += sum(overlaps) / len(overlaps)
         self.n_groups += 1
 
-    def _weighted(self, i: int, k: int, maps: Array) -> Array:
-        return maps if self.metric is None else self.metric[i, k] @ maps
-
-    def products(self) -> FloatArray:
+    def means(self) -> FloatArray:
         """The means, in the order of `Products`."""
         J, kernel = self.n_groups, self.layout.kernel_test is not None
-        own = [(a + b) / J for a, b in zip(self.common, self.own, strict=True)]
-        means = []
+        others = []
         for (i, k), common in zip(self.pairs, self.common, strict=True):
+            at = self.metric.get((i, k))
             total = 0.0
             for sums in self.sums:
-                right = self._weighted(i, k, sums[k])
-                total += self.layout.product(sums[i], right) / len(self.sums)
+                total += self.layout.products(sums[i], sums[k], metric=at)[0] / len(self.sums)
             if kernel and (J == 1 or i != k):  # no features are shared: all pairs count
-                means.append(total / J**2)
+                others.append(total / J**2)
             else:
-                means.append((total - common) / (J * (J - 1)))
-        same, other = (own[0] + own[1]) / 2, (means[0] + means[1]) / 2
+                others.append((total - common) / (J * (J - 1)))
+        same, other = sum(self.same[:2]) / 2 / J, sum(others[:2]) / 2
         alone = same if kernel else other  # with the kernel, other features are the same learner
         twin = self.twin / J if len(self.sums) > 1 else alone
-        features, apart = (own[2], means[2]) if len(self.pairs) > 2 else (0.0, 0.0)
+        features, apart = (self.same[2] / J, others[2]) if len(self.pairs) > 2 else (0.0, 0.0)
         return np.array([self.overlap / J, same, twin, other, features, apart])
 
 
@@ -291,8 +353,8 @@ def ridge_terms(
             for to_test, w in zip(teacher.to_test or (), both, strict=bool(teacher.to_test))
         ]
         quadratic.add(responses, n_common, overlaps)
-    rows = [linear.products() / data.inputs[0].shape[1], noise.products()]
-    return np.concatenate(rows if quadratic is None else [*rows, quadratic.products()])
+    rows = [linear.means() / data.inputs[0].shape[1], noise.means()]
+    return np.concatenate(rows if quadratic is None else [*rows, quadratic.means()])
 
 
 LabelFits = Sequence[Sequence[Sequence[LabelFit]]]
@@ -321,12 +383,12 @@ def convex_terms(
         first, second = outputs[:, :, :, 0], outputs[:, :, :, -1]
         means, halves = (first + second) / 2, (first - second) / 2
         overlaps = float(np.asarray(problem.signal)) * means[..., 0, 0]
-        mean, noise = ProductSums(layout), ProductSums(layout, apart=False)
+        clean, noise = ProductSums(layout), ProductSums(layout, apart=False)
         for j, count in enumerate(n_common):
-            mean.add(list(means[j]), count, overlaps[j].ravel().tolist())
+            clean.add(list(means[j]), count, overlaps[j].ravel().tolist())
             noise.add(list(halves[j]), count)
-        excess = noise.products()
-        rows += [mean.products() - excess, 2 * excess]
+        excess = noise.means()
+        rows += [clean.means() - excess, 2 * excess]
     by_labels = [
         [both[i][n] for group in fits for both in group]
         for i in (0, 1)

@@ -18,6 +18,7 @@ from __future__ import annotations  # help() then shows the alias Numeric
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -89,12 +90,17 @@ class SimulationPlan:
     center: bool
     device: ArrayDevice = ArrayDevice()
 
+    @cached_property
+    def n_parts(self) -> tuple[int, ...]:
+        """The parts of the data of each scheme that divides them; 0 for all others."""
+        return tuple(int(n_members(one)) if is_division(one) else 0 for one in self.schemes)
+
     @property
     def by_features(self) -> list[int]:
         """The indices of all P, in increasing order."""
         return [int(w) for w in np.argsort(self.n_features, kind="stable")]
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """The mean μ₀ that is subtracted from the activation."""
         return self.problem.moments.mean if self.center else 0.0

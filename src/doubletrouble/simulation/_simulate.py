@@ -42,6 +42,7 @@ from doubletrouble.simulation._learners import (
     scheme_members,
 )
 from doubletrouble.simulation._pairs import (
+    OutputLayout,
     SimulatedTerms,
     convex_terms,
     label_origins,
@@ -56,7 +57,6 @@ from doubletrouble.simulation._plan import (
     Times,
     drawn_scheme,
     has_no_samples,
-    is_division,
     plan,
 )
 from doubletrouble.simulation._result import CommitteeSimulation, DrawnEnsemble, Simulation
@@ -94,7 +94,7 @@ def draw(plan: SimulationPlan, rng: np.random.Generator) -> list[FloatArray] | D
     (common,) = rng.spawn(1)
     drawn = []
     for s, scheme in enumerate(plan.schemes):
-        own, of_scheme = deepcopy(rng if is_division(scheme) else common), fits
+        own, of_scheme = deepcopy(rng if plan.n_parts[s] else common), fits
         if scheme.shares_features and not isinstance(fits, KernelFits):
             of_scheme = fits.of_banks(draw_features(plan, inputs, test, 2 * int(most), own))
         drawn.append((of_scheme, scheme_members(plan, s, data, of_scheme.n_sets, own)))
@@ -116,13 +116,15 @@ def block_terms(
     fits: FeatureFits | KernelFits | ConvexFits, block: Block, n_fits: int
 ) -> FloatArray:
     """The terms of every fit, (terms, fits), of the learners on one block of data."""
+    kernel_test = fits.test if isinstance(fits, KernelFits) else None
+    layout = OutputLayout(fits.plan.dim, fits.n_shared, kernel_test)
     if isinstance(fits, ConvexFits):
         outputs = _outputs(fits.learner, block, n_fits)
-        points = (fits.plan.problem, fits.layout, fits.held)
+        points = (fits.plan.problem, layout, fits.held)
         tables = [convex_terms(outputs(k), *points) for k in range(n_fits)]
     else:
         responses = _outputs(fits.learner, block, n_fits)
-        tables = [ridge_terms(responses(k), block.data, fits.layout) for k in range(n_fits)]
+        tables = [ridge_terms(responses(k), block.data, layout) for k in range(n_fits)]
     return np.stack(tables, axis=1)
 
 
