@@ -1,8 +1,6 @@
 """The error of any learner by cause, and the gain of each change."""
 
 from doubletrouble.learners._comparison import LearnerComparison as LearnerComparison
-from doubletrouble.learners._components import Statistic as Statistic
-from doubletrouble.learners._components import digest as digest
 from doubletrouble.learners._curves import LearningCurve as LearningCurve
 from doubletrouble.learners._decompose import decompose as decompose
 from doubletrouble.learners._decomposition import Decomposition as Decomposition

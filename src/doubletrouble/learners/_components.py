@@ -69,18 +69,18 @@ degrees of freedom match the standard error (Satterthwaite), see `Estimate.confi
 `benchmarks/coverage.py` measures the coverage.
 """
 
-import hashlib
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble.estimates import Statistic
 from doubletrouble.learners._design import Design
 from doubletrouble.losses import LearnerMeasure
-from doubletrouble.parameters import FloatArray, Value
+from doubletrouble.parameters import FloatArray
 
 LARGEST = 1e60  # fourth powers, of which variances are made, must stay representable
 
@@ -93,77 +93,7 @@ ProductWeights: TypeAlias = dict[str, float]
 _BLOCK = 2**16  # predictions of a block: they fit into the processor's cache
 
 
-# --- statistics and their standard errors ---
-
-
-class Variances(NamedTuple):
-    """Contributions to the variance of a statistic; NaN stands for too few draws, or points."""
-
-    data: float  # the draw of data sets
-    init: float  # the draw of initializations that data sets share
-    test: float  # the draw of test points; 0 where these are fixed
-
-    @property
-    def total(self) -> float:
-        """Their sum."""
-        return sum(self)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Statistic:
-    """A mean over test points, and its values with a data set or an initialization left out.
-
-    Entry [0, 0] of `table` is the statistic itself; row d leaves out the d-th data set, column k
-    the k-th initialization. Where initializations are not shared by data sets there is one column.
-    NaN marks entries with too few draws. Statistics of an equal `key` are of the same draws:
-    `Estimate` combines them entry by entry.
-    """
-
-    table: FloatArray  # (1 + D, 1 + K), or (1 + D, 1)
-    points: FloatArray  # (H, T): at each test point, for H = 2 halves of the data sets, or 1, or 0
-    key: Hashable
-
-    def variances(self) -> Variances:
-        """The contributions of data sets, initializations and test points to its variance."""
-        z = self.table
-        D, K = z.shape[0] - 1, z.shape[1] - 1
-        data, init = z[1:, :1] - z[0, 0], z[:1, 1:] - z[0, 0]
-        V_d, extra = _jackknife(data, D) if D > 1 else math.nan, 0.0
-        if K:
-            V_dk = _jackknife(z[1:, 1:] - z[0, 0] - data - init, D, K)
-            extra = float(np.maximum(_jackknife(init, K) - V_dk, 0.0))  # keeps NaN
-        return Variances(data=V_d, init=extra, test=_variance_of_points(self.points))
-
-    def summary(self) -> tuple[float, float, int]:
-        """The statistic, its standard error (inf for too few draws), and a number of draws.
-
-        The number is one more than the degrees of freedom of the standard error: those of the data
-        sets, initializations and test points, weighted by their variances (Satterthwaite).
-        """
-        value, (D, K) = float(self.table[0, 0]), (n - 1 for n in self.table.shape)
-        parts = self.variances()
-        variance = parts.total
-        if math.isnan(variance):
-            return value, math.inf, D
-        sources = zip(parts, (D - 1, K - 1, self.points.shape[-1] - 1), strict=True)
-        inverse = sum((V / variance) ** 2 / freedom for V, freedom in sources if V)
-        freedom = 1 / inverse if inverse else D - 1
-        return value, math.sqrt(variance), 1 + max(1, math.floor(freedom + 1e-9))
-
-    def combined(self, scale: Value, other: "Statistic", other_scale: Value) -> "Statistic":
-        """A linear combination with another statistic of the same draws.
-
-        A table of one column, of a learner without randomness, broadcasts over the initializations
-        of the other. ValueError for arrays: a statistic is one number.
-        """
-        if shape := np.shape(scale) or np.shape(other_scale):
-            raise ValueError(
-                "an estimate of a decomposition must be combined with one number, got an array of "
-                f"shape {shape}"
-            )
-        table = scale * self.table + other_scale * other.table
-        points = scale * self.points + other_scale * other.points
-        return Statistic(table=table, points=points, key=self.key)
+# --- parts as weights of mean products ---
 
 
 def weighted_sum(weights: Mapping[str, float], statistics: Mapping[str, Statistic]) -> Statistic:
@@ -176,36 +106,6 @@ def weighted_sum(weights: Mapping[str, float], statistics: Mapping[str, Statisti
             points = points + weight * statistics[name].points
     return Statistic(table=table, points=points, key=same.key)
 
-
-def digest(predictions: npt.NDArray[np.generic]) -> str:
-    """A digest of predictions, which identifies their draws.
-
-    >>> digest(np.zeros((2, 3))) == digest(np.zeros((2, 3))) != digest(np.zeros((3, 2)))
-    True
-    """
-    hashed = hashlib.blake2b(repr((predictions.shape, predictions.dtype.str)).encode())
-    for block in predictions:
-        hashed.update(np.ascontiguousarray(block).reshape(-1).data)
-    return hashed.hexdigest()
-
-
-def _variance_of_points(points: FloatArray) -> float:
-    """The variance of a mean over test points, by the covariance of two halves, or of one."""
-    T: int = points.shape[-1]
-    if not len(points):
-        return 0.0
-    if T == 1:
-        return math.nan
-    centred = points - points.mean(axis=1, keepdims=True)
-    return max(0.0, float(np.sum(centred[0] * centred[-1])) / (T - 1) / T)
-
-
-def _jackknife(differences: FloatArray, *sizes: int) -> float:
-    """The jackknife variance, from the differences that leaving out one makes."""
-    return math.prod((n - 1) / n for n in sizes) * float(np.sum(differences**2))
-
-
-# --- parts as weights of mean products ---
 
 SEQUENTIAL = {  # with the requirements of each part, see `Design`
     "noise": ("noise",),

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from doubletrouble._numbers import CONFIDENCE
 from doubletrouble.errors import FitError
-from doubletrouble.learners._components import digest
+from doubletrouble.estimates import draws_digest
 from doubletrouble.learners._decomposition import LearnerDecomposition
 from doubletrouble.learners._design import least_draws
 from doubletrouble.learners._fitting import (
@@ -507,5 +507,5 @@ def _fingerprint(fits: DrawnFits, predictions: FloatArray) -> str:
             else:
                 hashed.update(pickle.dumps(value))
     except Exception:  # noqa: BLE001 (inputs are of any class, and the fits are done)
-        return digest(predictions)
+        return draws_digest(predictions)
     return hashed.hexdigest()

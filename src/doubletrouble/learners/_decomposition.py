@@ -13,16 +13,13 @@ from doubletrouble import _plots
 from doubletrouble._display import Column, Content, Shown, Table, error_verdict, table_by_part
 from doubletrouble._numbers import percent, whole
 from doubletrouble.ensembles import EnsembleLike, as_ensemble
-from doubletrouble.estimates import Estimate, estimate_of
+from doubletrouble.estimates import Estimate, Statistic, Variances, draws_digest, estimate_of
 from doubletrouble.glossary import N_MEMBERS
 from doubletrouble.learners._components import (
     ANOVA,
     ProductWeights,
-    Statistic,
     Target,
-    Variances,
     anova,
-    digest,
     mean_squares,
     missing_parts,
     sequential,
@@ -152,13 +149,10 @@ class Decomposition(Shown):
         design, measure = self.design, self.measure
         K = self._size(ensemble, "Decomposition.error")
         missing = missing_parts(design, measure=measure)
-        squares: Mapping[str, ProductWeights] = {}
-        if measure == "squared":
-            weights, squares = sequential(design, K), mean_squares(design, K)
-        elif 1 < K < math.inf and not design.deterministic:
+        if measure != "squared" and 1 < K < math.inf and not design.deterministic:
             return self._of_members(K)
-        else:
-            weights = parts_of_losses(design, measure, K)
+        weights = self._weights(K)
+        squares = mean_squares(design, K) if measure == "squared" else {}
         if self._is_infinite:
             reason = "is not defined: probabilities of 0 make the cross-entropy infinite"
             missing |= {
@@ -204,11 +198,11 @@ class Decomposition(Shown):
     def _value(self, name: str) -> float:
         return float(self.statistics[name].table[0, 0])
 
-    def _weights(self) -> dict[str, ProductWeights]:
-        """The parts and the total of one member, as weights of statistics."""
-        if self.measure != "squared":
-            return parts_of_losses(self.design, self.measure)
-        return sequential(self.design)
+    def _weights(self, K: float = 1.0) -> dict[str, ProductWeights]:
+        """The parts and the total of K averaged members, as weights of statistics."""
+        if self.measure == "squared":
+            return sequential(self.design, K)
+        return parts_of_losses(self.design, self.measure, K)
 
     def anova(self, ensemble: EnsembleLike = 1) -> AnovaTerms[Estimate]:
         """The same error as main effects and interactions; of the squared error only.
@@ -482,7 +476,7 @@ class LearnerDecomposition(Decomposition):
             coordinates={"row": np.arange(design.n_test, dtype=np.float64)},
             includes=error.includes,
             index=self.index,
-            rows_key=(digest(self.y_test), tuple(self.index)),
+            rows_key=(draws_digest(self.y_test), tuple(self.index)),
             reasons=missing_parts(design, measure=self.measure),
             label=self._label,
         )

@@ -52,9 +52,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble._numbers import percent, plain
+from doubletrouble.estimates import Statistic
 from doubletrouble.learners._components import (
     ProductWeights,
-    Statistic,
     Target,
     blocks,
     left_out,

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doubletrouble._numbers import CONFIDENCE
-from doubletrouble.estimates import Estimate
+from doubletrouble.estimates import Estimate, draws_digest
 from doubletrouble.glossary import NOISE
-from doubletrouble.learners._components import LARGEST, Target, digest, halves
+from doubletrouble.learners._components import LARGEST, Target, halves
 from doubletrouble.learners._decomposition import Decomposition
 from doubletrouble.learners._design import Design
 from doubletrouble.learners._losses import error_statistics
@@ -171,7 +171,7 @@ def decompose_predictions(
         injected=None if injected is None else number("injected", injected, _RATIO),
     )
     key: tuple[Hashable, ...] = (
-        ("predictions", digest(array)),
+        ("predictions", draws_digest(array)),
         ("design", replace(design, targets=())),
         ("include_test", include_test),
         ("measure", measure),

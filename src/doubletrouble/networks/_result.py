@@ -14,8 +14,7 @@ from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble._numbers import percent, whole
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError
-from doubletrouble.estimates import Estimate, estimate_of
-from doubletrouble.learners import Statistic, digest
+from doubletrouble.estimates import Estimate, Statistic, draws_digest, estimate_of
 from doubletrouble.losses import NETWORK_MEASURES, NetworkMeasure, measure_name
 from doubletrouble.networks._misclassification import ensemble_error, grouped, vote_error
 from doubletrouble.networks._settings import FITTED, TrainingOutcome, settings_used
@@ -256,7 +255,7 @@ class LazyRun(Shown):
 
     def _key(self, K: int, statistic: str) -> Hashable:
         """Return a key that is equal for statistics of the same groups of members."""
-        return ("LazyRun.error", digest(self.predictions), K, statistic)
+        return ("LazyRun.error", draws_digest(self.predictions), K, statistic)
 
     # --- shown ---
 

@@ -17,8 +17,8 @@ from doubletrouble._display import Column, Content, Shown, Table, content_of
 from doubletrouble.data import Data, as_data
 from doubletrouble.ensembles import Ensemble, EnsembleLike, Vote, as_ensemble
 from doubletrouble.errors import DivergenceError, SweepInterrupted
-from doubletrouble.estimates import Estimate, estimate_of
-from doubletrouble.learners import Decomposition, Statistic, decompose_predictions, digest
+from doubletrouble.estimates import Estimate, Statistic, draws_digest, estimate_of
+from doubletrouble.learners import Decomposition, decompose_predictions
 from doubletrouble.losses import ClassifierLoss, NetworkMeasure
 from doubletrouble.networks._device import TorchDevice
 from doubletrouble.networks._misclassification import grouped
@@ -91,7 +91,7 @@ class LazySplit(Shown):
         table = leave_one_out(rates)
         if rates.shape[1] > 1:
             table = leave_one_out(table.T).T
-        key = ("LazySplit.error", digest(self.predictions), K)
+        key = ("LazySplit.error", draws_digest(self.predictions), K)
         points = np.zeros((0, len(self.y_test)))
         return zero_one_terms(estimate_of(Statistic(table=table, points=points, key=key)))
 
