@@ -48,7 +48,7 @@ def test_best_weights_are_better_than_equal_weights_and_the_best_member(
     np.testing.assert_allclose(result["equal"], [0.8994, 0.4971], atol=6e-5)
 
 
-def test_simulations_at_every_noise_follow_from_two() -> None:
+def test_simulations_at_every_noise_follow_from_one() -> None:
     team = [Member(features_per_dim=w, samples_per_dim=1.0, ridge=0.01) for w in (0.5, 2.0)]
     size: dict[str, Any] = {"dim": 20, "n_data": 3, "seed": 0}
     (derived,) = _along(team, np.array([2.0]), DrawSettings(**size))

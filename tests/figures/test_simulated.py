@@ -66,7 +66,7 @@ def test_stored_curve_is_not_simulated_again(tmp_path: Path, counted: Counted) -
 def test_stored_committee_is_not_simulated_again(tmp_path: Path, counted: Counted) -> None:
     options = {"store": tmp_path / "store.sqlite", "snr_range": (1, 10, 2), "dim": 10, "n_data": 2}
     first, again = (_committee.FIGURE.compute(**options).gain.points for _ in range(2))
-    assert counted.calls == 4  # signal and noise, at D and at D/2
+    assert counted.calls == 2  # at D and at D/2
     for p, q in zip(first, again, strict=True):
         np.testing.assert_array_equal(p.value, q.value)
 
@@ -77,9 +77,9 @@ def test_committee_with_a_function_as_activation_is_simulated_and_not_stored(
     store, calls = tmp_path / "store.sqlite", []
     monkeypatch.setattr(_committee, "simulate", lambda *team, **how: calls.append(how))
     sizes = DrawSettings(dim=10, n_data=2, store=store)
-    _committee._run([Member(activation=np.tanh)], sizes, 1.0, 0.0)
+    _committee._run([Member(activation=np.tanh)], sizes)
     expected = {"dim": 10, "n_data": 2, "seed": 0}
-    assert calls == [{"signal": 1.0, "noise": 0.0, "progress": False, **expected}]
+    assert calls == [{"progress": False, **expected}]
     assert not store.exists()
 
 

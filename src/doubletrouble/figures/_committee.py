@@ -2,8 +2,7 @@ r"""A committee of models with different numbers of features: its best weights, 
 
 All members have the same samples and independent features; the best weights follow from the mean
 products of errors of every two members (`theory.committee`). Every product is a signal part plus a
-noise part, so that one simulation without noise and one of noise alone give every signal-to-noise
-ratio.
+noise part, so that one simulation gives every signal-to-noise ratio.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ from doubletrouble.runs import Cell, Record
 from doubletrouble.simulation import CommitteeSimulation, simulate
 from doubletrouble.theory import committee
 
-_REVISION = 1  # of the stored simulations; increased when `simulate` draws otherwise
+_REVISION = 2  # of the stored simulations; increased when `simulate` draws otherwise
 GAINS = {"equal": "Equal weights", "single": "Best member", "optimal": "Best weights"}
 
 
@@ -134,20 +133,14 @@ def _simulated(
 def _along(
     members: Sequence[Member], snrs: FloatArray, settings: DrawSettings
 ) -> list[CommitteeSimulation]:
-    """The committee at every F/τ, from one simulation without noise and one of noise alone."""
-    signal, noise = (_run(members, settings, F, tau) for F, tau in ((1.0, 0.0), (0.0, 1.0)))
-    return [
-        replace(signal, noise=noise_at(snr, 1.0), draws=signal.draws + noise.draws / snr**2)
-        for snr in snrs
-    ]
+    """The committee at every F/τ: no term of the simulation depends on it."""
+    run = _run(members, settings)
+    return [replace(run, noise=noise_at(snr, 1.0)) for snr in snrs]
 
 
-def _run(
-    members: Sequence[Member], settings: DrawSettings, signal: float, noise: float
-) -> CommitteeSimulation:
+def _run(members: Sequence[Member], settings: DrawSettings) -> CommitteeSimulation:
     """Simulate a committee, or read a finished simulation from the store."""
-    how: dict[str, Any] = {"signal": signal, "noise": noise}
-    how |= {name: getattr(settings, name) for name in ("dim", "n_data", "seed")}
+    how: dict[str, Any] = {name: getattr(settings, name) for name in ("dim", "n_data", "seed")}
     if not all(isinstance(member.activation, str) for member in members):
         # a function as activation has no key in a store
         return simulate(members, progress=False, **how)

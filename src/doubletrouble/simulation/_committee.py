@@ -19,8 +19,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations_with_replacement
-from typing import NamedTuple
 
 import numpy as np
 
@@ -87,68 +85,54 @@ def simulate_members(
     whole_number("n_data", n_data, 2)
     whole_number("seed", seed, 0, MOST_SEEDS)
     D = int(number("dim", dim, glossary.WHOLE_DIM))
-    wanted = overlaps(
+    features, samples = overlaps(
         [_as_float(one.features_per_dim) for one in given],
         [_as_float(one.samples_per_dim) for one in given],
         sharing,
     )
-    sizes = [_sizes(one, D) for one in given]
-    shared_features = _whole_overlaps(wanted.features, [size.n_features for size in sizes], D)
-    shared_samples = _whole_overlaps(wanted.samples, [size.n_samples for size in sizes], D)
+    P = _whole_numbers("features_per_dim", features, D)
+    N = _whole_numbers("samples_per_dim", samples, D)
+    for k, one in enumerate(given):
+        ridge = _as_float(one.ridge)
+        if wanted := required_ridge(P[k, k], ridge, [N[k, k]]):
+            raise ValueError(f"ridge must be {wanted}, got {ridge!r}")
+    first, second = np.triu_indices(len(given))
     pairs = [
         MemberPair(
             members=(given[a], given[b]),
-            sizes=(sizes[a], sizes[b]),
-            equal=a == b,
-            shared=LearnerSize(int(shared_features[a, b]), int(shared_samples[a, b])),
+            equal=bool(a == b),
+            n_features=(int(P[a, a]), int(P[b, b]), int(P[a, b])),
+            n_samples=(int(N[a, a]), int(N[b, b]), int(N[a, b])),
             dim=D,
-            signal=strength,
-            noise=noise_sd,
             gaussian=model == "gaussian",
         )
-        for a, b in combinations_with_replacement(range(len(given)), 2)
+        for a, b in zip(first, second, strict=True)
     ]
     rngs = np.random.default_rng([seed, 10 + MODELS.index(model)]).spawn(n_data)
-    products = all_draws(partial(_draw, pairs), rngs, progress=progress)
-    draws = np.empty((n_data, len(given), len(given)))
-    first, second = np.triu_indices(len(given))
-    draws[:, first, second] = draws[:, second, first] = products
+    terms = np.empty((2, n_data, len(given), len(given)))
+    drawn = np.array(all_draws(partial(_draw, pairs), rngs, progress=progress))
+    terms[:, :, first, second] = terms[:, :, second, first] = np.moveaxis(drawn, 2, 0)
     return CommitteeSimulation(
         members=tuple(
-            replace(one, features_per_dim=size.n_features / D, samples_per_dim=size.n_samples / D)
-            for one, size in zip(given, sizes, strict=True)
+            replace(one, features_per_dim=P[k, k] / D, samples_per_dim=N[k, k] / D)
+            for k, one in enumerate(given)
         ),
-        shared_features=shared_features / D,
-        shared_samples=shared_samples / D,
+        shared_features=P / D,
+        shared_samples=N / D,
         signal=strength,
         noise=noise_sd,
         dim=D,
         model=model,
         seed=seed,
-        draws=draws,
+        terms=terms,
     )
 
 
-class LearnerSize(NamedTuple):
-    """Whole numbers of features and samples."""
-
-    n_features: int
-    n_samples: int
-
-
-def _sizes(one: Member, dim: int) -> LearnerSize:
-    P, N = (round(_as_float(ratio) * dim) for ratio in (one.features_per_dim, one.samples_per_dim))
-    refuse_empty("features_per_dim", one.features_per_dim, P, dim)
-    refuse_empty("samples_per_dim", one.samples_per_dim, N, dim)
-    ridge = _as_float(one.ridge)
-    if wanted := required_ridge(P, ridge, [N]):
-        raise ValueError(f"ridge must be {wanted}, got {ridge!r}")
-    return LearnerSize(P, N)
-
-
-def _whole_overlaps(wanted: FloatArray, sizes: Sequence[int], dim: int) -> FloatArray:
+def _whole_numbers(name: str, overlap: FloatArray, dim: int) -> FloatArray:
     """Overlaps in whole numbers, at most all that both have; the sizes on the diagonal."""
-    rounded = np.minimum(np.rint(wanted * dim), np.minimum.outer(sizes, sizes))
+    sizes = np.rint(np.diag(overlap) * dim)
+    refuse_empty(name, np.diag(overlap), sizes, dim)
+    rounded = np.minimum(np.rint(overlap * dim), np.minimum.outer(sizes, sizes))
     np.fill_diagonal(rounded, sizes)
     return rounded
 
@@ -165,12 +149,10 @@ class MemberPair:
     """Two members, and the features and samples that they share; or one and the same member."""
 
     members: tuple[Member, Member]
-    sizes: tuple[LearnerSize, LearnerSize]
     equal: bool
-    shared: LearnerSize
+    n_features: tuple[int, int, int]  # of the first, of the second, and of both
+    n_samples: tuple[int, int, int]
     dim: int
-    signal: float
-    noise: float
     gaussian: bool  # Gaussian covariates in place of true features
 
     @property
@@ -178,45 +160,45 @@ class MemberPair:
         """The correlation of the Gaussian parts of the features at a common weight."""
         if self.equal:
             return 1.0
-        if not self.shared.n_features:
+        if not self.n_features[2]:
             return 0.0
         first, second = (one.moments for one in self.members)
         return 1.0 if first == second else correlation(first, second)
 
 
-def _draw(pairs: Sequence[MemberPair], rng: np.random.Generator) -> list[float]:
-    """The mean product of every pair; the draws of one pair do not depend on the others."""
+def _draw(pairs: Sequence[MemberPair], rng: np.random.Generator) -> list[tuple[float, float]]:
+    """The mean products of every pair; the draws of one pair do not depend on the others."""
     return [_pair_draw(pair, own) for pair, own in zip(pairs, rng.spawn(len(pairs)), strict=True)]
 
 
-def _pair_draw(pair: MemberPair, rng: np.random.Generator) -> float:
-    """One draw of the mean product of the errors of two members."""
-    (a, b), (first, second), shared = pair.members, pair.sizes, pair.shared
-    dim, gaussian = pair.dim, pair.gaussian
-    x = _DEVICE.normals(rng, (first.n_samples + second.n_samples - shared.n_samples, dim))
-    n_weights = first.n_features + second.n_features - shared.n_features
-    theta = draw_weights(rng, n_weights, dim, _DEVICE)
-    n_test = 0 if gaussian else n_test_points(max(first.n_samples, second.n_samples))
+def _pair_draw(pair: MemberPair, rng: np.random.Generator) -> tuple[float, float]:
+    """One draw of the mean product of the errors of two members, for unit power and unit noise."""
+    (a, b), dim, r = pair.members, pair.dim, pair.correlation
+    (P_a, P_b, P_ab), (N_a, N_b, N_ab) = pair.n_features, pair.n_samples
+    x = _DEVICE.normals(rng, (N_a + N_b - N_ab, dim))
+    theta = draw_weights(rng, P_a + P_b - P_ab, dim, _DEVICE)
+    n_test = 0 if pair.gaussian else n_test_points(max(N_a, N_b))
     test = _DEVICE.normals(rng, (n_test, dim)) if n_test else None
-    fresh = rng.standard_normal((first.n_samples, first.n_features)) if gaussian else None
-    x_a, x_b = x[: first.n_samples], x[x.shape[0] - second.n_samples :]
-    left = right = _response(a, x_a, theta[: first.n_features], test, fresh)  # (N, R)
+    fresh = rng.standard_normal((N_a, P_a)) if pair.gaussian else None
+    x_a, x_b = x[:N_a], x[N_a - N_ab :]
+    left = right = _response(a, x_a, theta[:P_a], test, fresh)  # (N, R)
     if not pair.equal:
         if fresh is not None:
-            fresh = _correlated(fresh, second, shared, pair.correlation, rng)
-        right = _response(b, x_b, theta[n_weights - second.n_features :], test, fresh)
+            shared = fresh[N_a - N_ab :, P_a - P_ab :]
+            fresh = rng.standard_normal((N_b, P_b))
+            fresh[:N_ab, :P_ab] *= math.sqrt(max(0.0, 1 - r**2))
+            fresh[:N_ab, :P_ab] += r * shared
+        right = _response(b, x_b, theta[P_a - P_ab :], test, fresh)
     projected_a, projected_b = x_a.T @ left, x_b.T @ right  # (D, R), by the teacher's directions
     layout = OutputLayout(dim, dim + n_test)
 
     def product(one: Array, other: Array) -> float:
-        common, own = layout.products(one, other, n_features=shared.n_features)
-        return common + pair.correlation * own
+        common, own = layout.products(one, other, n_features=P_ab)
+        return common + r * own
 
     overlap = (layout.overlap(projected_a) + layout.overlap(projected_b)) / dim
     power = product(projected_a, projected_b) / dim
-    common = first.n_samples - shared.n_samples
-    noise = product(left[common:], right[: shared.n_samples])
-    return pair.signal**2 * (1 - overlap + power) + pair.noise**2 * noise
+    return 1 - overlap + power, product(left[N_a - N_ab :], right[:N_ab])
 
 
 def _response(
@@ -234,16 +216,3 @@ def _response(
         phi = activate(sigma, x @ theta.T, _DEVICE) - sigma.mean
     fit = RidgeFit(phi.shape[0] * phi.shape[1] * _as_float(member.ridge) / dim)
     return feature_learner(phi, outputs, own, [fit])(0)
-
-
-def _correlated(
-    fresh: FloatArray, size: LearnerSize, shared: LearnerSize, r: float, rng: np.random.Generator
-) -> FloatArray:
-    """The Gaussian part of the features of the second member, given that of the first."""
-    values = rng.standard_normal((size.n_samples, size.n_features))
-    rows, columns = shared.n_samples, shared.n_features
-    if rows and columns:
-        first = fresh[fresh.shape[0] - rows :, fresh.shape[1] - columns :]
-        own = values[:rows, :columns]
-        values[:rows, :columns] = r * first + math.sqrt(max(0.0, 1 - r**2)) * own
-    return values

@@ -716,12 +716,17 @@ class CommitteeSimulation(Shown):
     dim: int
     model: str
     seed: int
-    draws: FloatArray  # (draws, K, K)
+    terms: FloatArray  # (2, draws, K, K), for unit power of the teacher and of the noise
 
     @property
     def n_data(self) -> int:
         """The number of independent draws."""
-        return int(self.draws.shape[0])
+        return int(self.terms.shape[1])
+
+    @property
+    def draws(self) -> FloatArray:
+        """The mean product of the errors of every two members in every draw, (draws, K, K)."""
+        return np.asarray(self.signal**2 * self.terms[0] + self.noise**2 * self.terms[1])
 
     @property
     def pair_errors(self) -> Estimate:
