@@ -28,7 +28,7 @@ def split(*draws: int, **options: Any) -> Decomposition:
 def test_confidence_is_that_of_intervals_in_tables() -> None:
     result = split(confidence=0.8)
     assert result.confidence == 0.8
-    frame = result.to_frame().set_index(["table", "part"])
+    frame = result.to_frame().set_index(["table", "part"]).sort_index()
     for name, part in rows(result).items():
         row, (low, high) = frame.loc[("parts", name)], part.confidence_interval(0.8)
         assert (row.error_low, row.error_high) == (low, high)
@@ -58,7 +58,7 @@ def test_frames_have_parts_shares_and_intervals() -> None:
 
 def test_frames_have_the_included_causes() -> None:
     frame = split(8, 1, 4, truth=None, y_test=np.zeros(T)).to_frame()
-    result = frame.set_index(["table", "part"]).includes
+    result = frame.set_index(["table", "part"]).sort_index().includes
     assert result["parts", "sampling"] == result["anova", "sampling"] == "label noise"
     assert result["parts", "bias"] == "noise floor"
     assert result["parts", "initialization"] == "label noise"

@@ -191,7 +191,7 @@ def test_python_shell_and_page_have_the_same_numbers(
         numbers = [part.value, part.standard_error]
         in_page = page["total"] if name == "total" else page["parts"][name]
         in_shell = [rows[name]["error"], rows[name]["error_standard_error"]]
-        assert in_shell == pytest.approx(numbers, rel=1e-12), name
+        assert in_shell == pytest.approx(numbers, rel=1e-11), name
         assert in_page == pytest.approx(numbers, rel=1e-9, abs=1e-9), name
     assert float(expected.total) == pytest.approx(3084, abs=0.5)
     assert noise["high"] == pytest.approx(f.noise.upper, rel=1e-12)
