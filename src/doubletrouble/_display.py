@@ -142,6 +142,7 @@ class Table:
     causes: Sequence[Mapping[str, Any]] = ()  # of every row, drawn as bars in notebooks
     labels: Mapping[str, str] = field(default_factory=dict)  # of causes, if not the usual ones
     shape: tuple[int, ...] = ()  # of the points that are its rows
+    choice: int | None = None  # the row of the best option
 
     def records(self) -> list[Json]:
         """The rows for programs: a mapping from names to numbers and words for each."""
@@ -935,6 +936,31 @@ def as_text(content: Content) -> str:
     return "\n\n".join(shown)
 
 
+def printed_json(content: Content) -> Json:
+    """A result as it is printed, its texts and the cells of its tables, for a page."""
+    return {
+        "title": content.title,
+        "lead": content.lead,
+        "tables": [_printed_table(table) for table in content.tables if table.rows],
+        "lines": list(content.lines),
+        "notes": list(content.notes),
+        "verdict": content.verdict,
+    }
+
+
+def _printed_table(table: Table) -> Json:
+    """The headings and cells of a table, and the parts of an error that are its rows."""
+    shown = [each for _, _, some in _shown_columns(table, table.rows) for each in some]
+    columns = [list(map(_figure_spaces, c.cells)) if c.numeric else c.cells for c in shown]
+    return {
+        "title": table.title,
+        "columns": [{"heading": each.heading, "numeric": each.numeric} for each in shown],
+        "rows": [list(cells) for cells in zip(*columns, strict=True)],
+        "parts": [table.parts.get(k, "") for k in range(len(table.rows))],
+        "choice": table.choice,
+    }
+
+
 def one_line(name: str, content: Content) -> str:
     """A result on one line: the rows of its first table, of points their ranges, or its title."""
     shown = [content.title] if content.title else []
@@ -990,14 +1016,22 @@ def _table_lines(table: Table) -> list[str]:
     """A table as lines; one that is too wide continues below, with its first columns again."""
     count, rows = len(table.rows), _printed_rows(table, table.rows)
     panels: list[list[_Printed]] = [[], []]  # the leading columns, and the others
-    for k, (column, cells) in enumerate(zip(table.columns, zip(*rows, strict=True), strict=True)):
-        for each in _printed(column, cells, table.confidence) if column.printed else ():
-            if any(cell.strip() for cell in each.cells):
-                panels[k >= table.keys].append(_with_gap(each) if len(rows) < count else each)
+    for k, (_, _, shown) in enumerate(_shown_columns(table, rows)):
+        for each in shown:
+            panels[k >= table.keys].append(_with_gap(each) if len(rows) < count else each)
     lines: list[str] = []
     for panel in _panels(*panels):
         lines += ([""] if lines else []) + _panel_lines(panel)
     return [*lines, f"{count:,} {table.omitted}"] if len(rows) < count else lines
+
+
+def _shown_columns(
+    table: Table, rows: Sequence[Any]
+) -> Iterable[tuple[Column, Sequence[Any], list[_Printed]]]:
+    """Every column, its cells, and the columns of text that it makes, without blank ones."""
+    for column, cells in zip(table.columns, zip(*rows, strict=True), strict=True):
+        printed = _printed(column, cells, table.confidence) if column.printed else []
+        yield column, cells, [each for each in printed if any(map(str.strip, each.cells))]
 
 
 def _with_gap(column: _Printed) -> _Printed:
@@ -1113,26 +1147,22 @@ def _filling(part: str) -> str:
 
 
 def _table_html(table: Table) -> str:
-    columns = [column for column in table.columns if column.printed]
     count, rows = len(table.rows), _printed_rows(table, table.rows)
     head: list[str] = []
     body: list[list[str]] = [[] for _ in rows]
-    indices = [table.columns.index(column) for column in columns]
-    for index, column in zip(indices, columns, strict=True):
-        cells = [row[index] for row in rows]
-        for each in _printed(column, cells, table.confidence):
-            if not any(cell.strip() for cell in each.cells):
-                continue
+    first = next(column for column in table.columns if column.printed)
+    for column, cells, shown in _shown_columns(table, rows):
+        for each in shown:
             side = "right" if each.numeric else "left"
             head.append(_html("th", each.heading or " ", f"text-align:{side};padding:2px 5px"))
             for k, cell in enumerate(each.cells):
-                swatch = _swatch(table.parts.get(k, "")) if column is columns[0] else ""
+                swatch = _swatch(table.parts.get(k, "")) if column is first else ""
                 style = f"{_NUMBERS if each.numeric else 'text-align:left'};padding:2px 5px"
-                if column is columns[0] and not each.numeric and len(cell) <= _LONGEST:
+                if column is first and not each.numeric and len(cell) <= _LONGEST:
                     style += ";white-space:nowrap"
                 text = _figure_spaces(cell) if each.numeric else cell
                 body[k].append(f'<td style="{style}">{swatch}{escape(text)}</td>')
-        bars = _interval_bars(cells, column, table.confidence)
+        bars = _interval_bars(cells, column, table.confidence) if column.printed else None
         if bars:
             head.append("<th></th>")
             for cells_of_row, bar in zip(body, bars, strict=True):
@@ -1148,7 +1178,11 @@ def _table_html(table: Table) -> str:
         head.insert(1, "<th></th>")
         for cells_of_row, bar in zip(body, _cause_bars(causes, table.labels), strict=True):
             cells_of_row.insert(1, f'<td style="padding:2px 5px">{bar}</td>')
-    lines = [f'<tr style="border-top:{_RULE}">{"".join(cells)}</tr>' for cells in body]
+    weights = {table.choice: ";font-weight:600"}
+    lines = [
+        f'<tr style="border-top:{_RULE}{weights.get(k, "")}">{"".join(cells)}</tr>'
+        for k, cells in enumerate(body)
+    ]
     if len(rows) < count:
         lines.insert(ROWS // 2, f'<tr><td colspan="{len(head)}">…</td></tr>')
     style = "border-collapse:collapse;margin:.5em 0;border:none;color:inherit;font-size:inherit"

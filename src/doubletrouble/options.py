@@ -385,10 +385,11 @@ class Advice(Shown):
                 where="now",
                 confidence=self.confidence or CONFIDENCE,
             )
+        table = _table("options", self.options, self.now, self.confidence)
         return Content(
             title=title,
             lead=lead,
-            tables=[_table("options", self.options, self.now, self.confidence)],
+            tables=[replace(table, choice=self.options.index(self.choice))],
             lines=[*_legend(self), *([line] if line else []), *_withheld(self)],
             notes=self.notes,
             verdict=self.verdict,

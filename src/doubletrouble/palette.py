@@ -132,7 +132,7 @@ PART_WORDS = {
     "bayes": Part(
         "Noise floor",
         "noise floor",
-        "noise floor: the label noise of the test data, which no model removes",
+        "the label noise of the test data, which no model removes",
         "the noise floor of test labels",
     ),
     "resampling": Part(

@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Browser
 
 import doubletrouble as dt
+from doubletrouble._display import content_of
+from doubletrouble._numbers import percent, plain, whole
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -24,7 +26,7 @@ EVALUATE = """async (settings) => {
             const totals = found.options.map(({ name, total }) => [name, total]);
             return {
                 now: found.now.total, totals, choice: found.choice.name, sentence: found.sentence,
-                meaning: meaning(found, declared.parts.meanings),
+                meaning: meaning(found, declared.parts),
             };
         }),
         (_, value) => (value === Infinity ? "inf" : value),
@@ -87,4 +89,23 @@ def test_browser_advice_is_that_of_python(browser: Browser, file_server: str) ->
         np.testing.assert_allclose([float(t) for t in totals], expected, rtol=TOLERANCE)
         assert found["choice"] == advice.choice.name, setting
         assert found["sentence"] == advice.verdict, setting
-        assert found["meaning"].endswith(advice.verdict)
+        assert advice.now.error is not None
+        verdict = content_of(advice.now.error).verdict
+        assert found["meaning"] == f"{verdict} {advice.verdict}", setting
+
+
+def test_numbers_are_those_of_python(browser: Browser, file_server: str) -> None:
+    rng = np.random.default_rng(3)
+    known = [0.0, 0.0025, 0.0075, 0.0049, 0.00049, 0.5, 0.005, 0.125, 0.005, 0.00995, 0.995, 10.25]
+    values = [*known, *(10 ** rng.uniform(-5, 6, 300)).tolist()]
+    tab = browser.new_page()
+    tab.goto(file_server)
+    found = tab.evaluate(
+        """async (values) => {
+            const { percent, plain, whole } = await import("./numbers.js");
+            return values.map((value) => [percent(value), plain(value), whole(value)]);
+        }""",
+        values,
+    )
+    tab.close()
+    assert found == [[percent(one), plain(one), whole(one)] for one in values]

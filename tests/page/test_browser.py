@@ -178,7 +178,7 @@ def test_values_are_those_of_the_library(opened: Opener) -> None:
         error = dt.exact_error(*setting)
         for name, value in {**error.parts, "total": error.total}.items():
             if name != "bayes":
-                text = shown[name.capitalize()]
+                text = shown[name]
                 number = math.inf if text == "∞" else float(text)
                 assert number == pytest.approx(float(value), rel=6e-6, abs=1e-300), (query, name)
 
@@ -187,8 +187,8 @@ def test_divergence_is_drawn_and_named(opened: Opener) -> None:
     page = opened("view=explore&features_per_sample=1&ridge=0")
     shown = values(page)
     assert "∞" in "".join(page.locator(".plots svg text").all_text_contents())
-    assert (shown["Noise"], shown["Total"]) == ("∞", "∞")
-    assert float(shown["Bias"]) == pytest.approx(0.20062, abs=1e-5)
+    assert (shown["noise"], shown["total"]) == ("∞", "∞")
+    assert float(shown["bias"]) == pytest.approx(0.20062, abs=1e-5)
 
 
 def downloaded(page: Page, button: str, file: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from flask.testing import FlaskClient
 
 import doubletrouble as dt
+from doubletrouble._display import content_of, printed_json
 from doubletrouble.page import _forecasts
 from doubletrouble.page._app import application
 from doubletrouble.page._forecasts import (
@@ -19,7 +21,6 @@ from doubletrouble.page._forecasts import (
     MOST_WAITING,
     ForecastChoice,
     Forecasts,
-    ForecastSetting,
 )
 from doubletrouble.page._processes import Worker
 from doubletrouble.page._simulations import Simulations
@@ -59,6 +60,13 @@ def client() -> Iterator[FlaskClient]:
     yield application(simulations, forecasts).test_client()
     simulations.close()
     forecasts.close()
+
+
+def texts(printed: dict[str, Any]) -> str:
+    """What is printed, without the digits of numbers: those of another process may differ."""
+    return re.sub(
+        r"[-+<\d.,\u2007\u2008]*\d[%\u2007\u2008]*", "#", json.dumps(printed, ensure_ascii=False)
+    )
 
 
 def post(client: FlaskClient, action: str, data: str, **more: Any) -> dict[str, Any]:
@@ -152,22 +160,19 @@ def test_forecast_is_that_of_the_library(name: str, client: FlaskClient, tmp_pat
     exec(lines.replace("curve.plot()\nplt.show()\n", ""), found)
     f, curve = found["f"], found["curve"]
     assert isinstance(f, Forecast)
-    assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-6)
-    assert summary["noise"]["text"] == f.noise.verdict
-    assert [check["check"] for check in summary["checks"]] == list(f.checks)
+    assert texts(summary["printed"]) == texts(printed_json(content_of(f)))
     np.testing.assert_allclose(answer["n_features"], found["n_features"])
     np.testing.assert_allclose(answer["total"], curve.total.value, rtol=1e-6)
     for part, values in answer["parts"].items():
         expected = getattr(curve, part).value
         np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6, err_msg=part)
-    total = f.error(n_features=40, ridge=1e-3, ensemble=2, n_samples=SETTING["n_samples"]).total
-    assert answer["here"]["total"] == pytest.approx([total.value, total.standard_error], rel=1e-4)
+    here = f.error(n_features=40, ridge=1e-3, ensemble=2, n_samples=SETTING["n_samples"])
+    assert answer["here"]["total"] == pytest.approx(here.total.value, rel=1e-9)
+    assert answer["here"]["printed"] == printed_json(content_of(here))
     expected = f.advise(n_features=40, ridge=1e-3, ensemble=2)
-    assert [one["option"] for one in advice["options"]] == [one.name for one in expected.options]
-    assert (advice["choice"], advice["confidence"]) == (expected.choice.name, 0.9)
-    assert advice["verdict"].split()[:3] == expected.verdict.split()[:3]
-    needed = {"error", "gain", "gain_low", "gain_high", "cost_training", "status"}
-    assert needed | ForecastSetting.__annotations__.keys() <= advice["options"][1].keys()
+    ridge = expected["best ridge"].setting["ridge"]
+    assert advice.pop("best_ridge") == pytest.approx(ridge, rel=0.05)  # the error is flat there
+    assert texts(advice) == texts(printed_json(content_of(expected)))
 
 
 def test_python_shell_and_page_have_the_same_numbers(
@@ -183,19 +188,17 @@ def test_python_shell_and_page_have_the_same_numbers(
     noise = json_result(words, capsys)["noise"]
     data = loaded(client, (tmp_path / "diabetes.csv").read_bytes())
     choice = {"target": 11, "inputs": list(range(11))}
-    summary = ready(client, data, **choice)["summary"]
+    assert ready(client, data, **choice)["status"] == "ready"
     setting = {"n_features": 100, "ridge": 0.1, "n_members": 1, "n_samples": len(frame)}
     page = post(client, "error", data, setting=setting)["here"]
     rows = {row["part"]: row for row in shell}
     for name, part in (*expected.parts.items(), ("total", expected.total)):
-        numbers = [part.value, part.standard_error]
-        in_page = page["total"] if name == "total" else page["parts"][name]
         in_shell = [rows[name]["error"], rows[name]["error_standard_error"]]
-        assert in_shell == pytest.approx(numbers, rel=1e-11), name
-        assert in_page == pytest.approx(numbers, rel=1e-9, abs=1e-9), name
+        assert in_shell == pytest.approx([part.value, part.standard_error], rel=1e-11), name
+    assert page["total"] == pytest.approx(float(expected.total), rel=1e-9)
+    assert page["printed"] == printed_json(content_of(expected))
     assert float(expected.total) == pytest.approx(3084, abs=0.5)
     assert noise["high"] == pytest.approx(f.noise.upper, rel=1e-12)
-    assert summary["noise"]["upper"] == pytest.approx(f.noise.upper, rel=1e-9)
 
 
 def test_limits_of_a_model_are_answered(client: FlaskClient) -> None:

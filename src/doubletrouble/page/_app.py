@@ -13,7 +13,7 @@ from typing import Any
 from flask import Flask, Response, abort, jsonify, request, send_from_directory
 from werkzeug.exceptions import HTTPException
 
-from doubletrouble._display import Json, strict_json
+from doubletrouble._display import Json, content_of, printed_json, strict_json
 from doubletrouble.advice import advise_problem
 from doubletrouble.errors import DoubleTroubleError
 from doubletrouble.page._declarations import STATIC, served_declarations
@@ -124,7 +124,7 @@ def application(
             budget=budget or None,
             cost=view_value("cost", given),
         )
-        return Response(result.to_json(), mimetype="application/json")
+        return _json(printed_json(content_of(result)))
 
     @app.post("/api/losses")
     def losses() -> Response:

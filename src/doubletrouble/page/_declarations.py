@@ -21,7 +21,7 @@ from doubletrouble._display import Json, strict_json
 from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import SCHEMES, supporting
 from doubletrouble.losses import LOSSES
-from doubletrouble.palette import CAUSES, EFFECTS, PART_WORDS
+from doubletrouble.palette import CAUSES, EFFECTS, PART_WORDS, in_sentences
 from doubletrouble.parameters import Parameter
 from doubletrouble.parameters import declarations as declared_by
 
@@ -387,6 +387,8 @@ def page_declarations(claims: str) -> Json:
             "controls": {name: _control(one) for name, one in (SETTING | VIEW).items()},
             "parts": {
                 "labels": {name: part.label for name, part in PART_WORDS.items()},
+                "names": {name: part.name for name, part in PART_WORDS.items()},
+                "in_sentences": {name: in_sentences(name) for name in PART_WORDS},
                 "meanings": {name: part.meaning for name, part in PART_WORDS.items()},
                 "colors": {"causes": CAUSES, "effects": _without_noise(EFFECTS)},
             },

@@ -21,7 +21,7 @@ from typing import IO, Any, Self
 import numpy as np
 
 from doubletrouble import __version__, glossary
-from doubletrouble._display import Json
+from doubletrouble._display import Json, content_of, printed_json
 from doubletrouble.activations import NAMES
 from doubletrouble.forecasting import Forecast, forecast
 from doubletrouble.page._processes import Worker, exit_when_closed, run, write
@@ -300,14 +300,8 @@ def _summary(result: Forecast) -> Json:
     """What does not depend on the model."""
     return {
         "n_samples": result.n_samples,
-        "variance": result.baseline,
-        "noise": {
-            "estimate": result.noise.estimate,
-            "upper": result.noise.upper,
-            "text": result.noise.verdict,
-        },
-        "checks": json.loads(result.checks.to_json())["checks"],
-        "notes": list(result.notes),
+        "baseline": result.baseline,
+        "printed": printed_json(content_of(result)),
         "feature_range": [_FEWEST * result.n_samples, _MOST * result.n_samples],
         "sample_range": [
             math.floor(_LEAST_SHARE * result.n_samples),
@@ -346,20 +340,16 @@ def _errors(result: Forecast, model: ForecastSetting) -> Json:
         "one_model": np.asarray(one.value).tolist(),
         "infinite_models": np.asarray(many.value).tolist(),
         "here": {
-            "parts": {
-                name: [float(part.value), float(part.standard_error)]
-                for name, part in here.parts.items()
-            },
-            "total": [float(here.total.value), float(here.total.standard_error)],
-            "extrapolated": bool(here.extrapolated),
+            "total": float(here.total.value),
+            "printed": printed_json(content_of(here)),
         },
     }
 
 
 def _advice(result: Forecast, model: ForecastSetting) -> Json:
     advice = result.advise(**model.arguments)
-    answer: Json = json.loads(advice.to_json())
-    return answer
+    ridge = advice["best ridge"].setting["ridge"]
+    return {**printed_json(content_of(advice)), "best_ridge": ridge}
 
 
 # --- all forecasts of a server -------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from doubletrouble._display import Json
+from doubletrouble._display import Json, content_of, printed_json
 from doubletrouble.convex import threshold_ratio
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import ConvergenceError
@@ -174,7 +174,7 @@ def _here(request: LossRequest) -> Json:
     if isinstance(loss(request.loss), MaxMargin) and not separable:
         return {"message": "the classes are not separable with these features: there is no margin"}
     error: ErrorTerms[Any] = exact_error(request.problem(), request.n_members)
-    return {"parts": dict(error.parts), "total": error.total}
+    return {"total": error.total, "printed": printed_json(content_of(error))}
 
 
 def _list(values: Any, x: FloatArray) -> list[float]:

@@ -5,11 +5,11 @@
  * has this module. Nothing of the data is in the address.
  */
 
-import { plain } from "./advice.js";
 import { numberControl } from "./controls.js";
-import { button, codeLines, html, panel, setText, table } from "./elements.js";
+import { button, codeLines, html, panel, setText } from "./elements.js";
 import { download } from "./exports.js";
 import { createPlot } from "./plot.js";
+import { remarksOf, sentencesOf, tablesOf } from "./printed.js";
 import { request, sentence } from "./server.js";
 import { declarations, parseNumber, shownNumber, toJson, writeNumber } from "./state.js";
 import { unbroken } from "./words.js";
@@ -23,33 +23,10 @@ const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 const PATH = "api/forecast";
 
 const PARTS = ["noise", "initialization", "sampling", "bias", "bayes"];
-const CHECKS = {
-  spectrum: "Spectrum",
-  features: "Drawn models",
-  loo_over_gcv: "Leverage",
-  back_test: "Back-test",
-};
 
 const labelOf = (name) => declarations.parts.labels[name];
-const meaningOf = (name) => declarations.parts.meanings[name];
 const colorOf = (name) => `var(--causes-${name})`;
-const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
-const signed = (share) => {
-  const size = percent(Math.abs(share), 1);
-  return size === "0.0%" ? size : `${share < 0 ? "−" : "+"}${size}`;
-};
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
-/** A value and its error, rounded to the same decimal place: two digits of the error. */
-const withError = ([value, error]) => {
-  const place = Math.floor(Math.log10(Number(error.toPrecision(2)))) - 1; // of the last digit
-  const largest = Math.max(Math.abs(value), error);
-  if (!(error > 0 && largest < 1e7 && place >= -8)) return `${plain(value)} ± ${shownNumber(error, 2)}`;
-  const shown = (number) => {
-    const near = place > 0 ? Math.round(number / 10 ** place) * 10 ** place : number;
-    return near.toLocaleString("en", { minimumFractionDigits: Math.max(0, -place), maximumFractionDigits: Math.max(0, -place) });
-  };
-  return `${shown(value)} ± ${shown(error)}`;
-};
 
 /** Build the view in a container. */
 export async function render(container) {
@@ -83,7 +60,7 @@ function filePanel(container, onLoad) {
     html("p", {}, "How large is the error of random features on your table, what causes it, and which change pays? ",
       "It is forecast from the rows, before any model is trained."),
     zone,
-    html("p", { class: "soft" }, `The file is sent to ${where}. It is not in the address of this page, and a reload `,
+    html("p", { class: "soft remark" }, `The file is sent to ${where}. It is not in the address of this page, and a reload `,
       "forgets it."),
     choices,
   );
@@ -338,9 +315,9 @@ function forecastView(forecast) {
   const controlBox = html("section", { class: "controls", "aria-label": "Controls" }, basic, buttons);
   const box = html("div", { class: "figure" }, figure.host, messages, figure.under);
   const bench = html("div", { class: "workbench" }, box, controlBox);
-  const [split, changes] = [splitPanel(), advicePanel(controls)];
+  const [split, changes] = [splitPanel(), advicePanel()];
   const away = takeAway(forecast, () => ({ setting, answer }));
-  const below = html("div", { class: "below" }, split.element, changes.element, checksPanel(forecast), away);
+  const below = html("div", { class: "below" }, split.element, changes.element, forecastPanel(forecast), away);
   let answer = null; // the curve that is shown
   let bestRidge = RIDGE; // of the last advice
   let busy = false;
@@ -370,8 +347,7 @@ function forecastView(forecast) {
     const before = setting;
     await ask("advice", (found, asked) => {
       if (asked !== setting) return;
-      const { ridge } = found.options.find((one) => one.option === "best ridge");
-      bestRidge = Number(ridge.toPrecision(3));
+      bestRidge = Number(found.best_ridge.toPrecision(3));
       best.disabled = bestRidge === asked.ridge;
       changes.update(found);
     });
@@ -415,20 +391,20 @@ function pieces({ x, y, extrapolated, ...look }) {
   return [...lines, { ...rest, dash, width: 0, x, y }];
 }
 
-function createFigure({ target, summary }) {
+function createFigure({ summary }) {
   const host = html("div", { class: "plots" });
   const plot = createPlot(host);
   const key = html("p", { class: "key" });
   const text = html("p", { class: "sentence" });
   const status = html("p", { class: "soft", role: "status" });
   const under = html("div", { class: "under" }, key, text, status);
-  const { variance, n_samples: rows } = summary;
+  const { baseline, n_samples: rows } = summary;
   let range = null; // of the vertical axis, that of the first curve
 
   function axisOf({ infinite_models: best }) {
-    const low = Math.min(...best, variance) / 100;
-    const ends = [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(1.5 * variance)));
-    return [10 ** Math.floor(Math.log10(low)), ends.find((end) => end >= 1.5 * variance)];
+    const low = Math.min(...best, baseline) / 100;
+    const ends = [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(1.5 * baseline)));
+    return [10 ** Math.floor(Math.log10(low)), ends.find((end) => end >= 1.5 * baseline)];
   }
   function spec(setting, found) {
     const { n_features: x, parts, total, standard_error: error, extrapolated, here } = found;
@@ -447,14 +423,14 @@ function createFigure({ target, summary }) {
     return {
       title: "Forecast test error and its causes against the random features P",
       description:
-        `At P = ${shownNumber(setting.n_features)} the total is ${withError(here.total)}. ` +
+        `At P = ${shownNumber(setting.n_features)} the total is ${shownNumber(here.total)}. ` +
         "Left and right arrow keys read values along the curve.",
       x: { label: "random features P", symbol: "P", scale: "log", range: summary.feature_range },
       y: { label: "squared test error", scale: "log", range },
       lines,
       areas: [{ name: "band", color: ink, x, low, high: total.map((value, i) => value + error[i]) }],
-      marks: { here: [{ x: setting.n_features, y: here.total[0] }], thresholds: [{ x: N, label: "P = N" }] },
-      level: { y: variance, label: "predicting the mean" },
+      marks: { here: [{ x: setting.n_features, y: here.total }], thresholds: [{ x: N, label: "P = N" }] },
+      level: { y: baseline, label: "predicting the mean" },
     };
   }
   return {
@@ -468,126 +444,55 @@ function createFigure({ target, summary }) {
       plot.update(spec(setting, found));
       const dashed = found.extrapolated.some(Boolean) ? " Dashed: extrapolated, the rows do not determine it." : "";
       setText(key, `Band: one standard error of the total.${dashed}`);
-      setText(text, unbroken(meaning(setting, found.here, target, variance)));
+      setText(text, unbroken(`${inWords(setting)}: ${sentencesOf(found.here.printed)}`));
     },
   };
 }
 
-/** The error of a model in words. */
-function meaning({ n_features, n_members, ridge, n_samples }, { parts, total, extrapolated }, target, variance) {
+/** A model in words. */
+function inWords({ n_features, n_members, ridge, n_samples }) {
   const [P, K, lambda] = [shownNumber(n_features, 6), shownNumber(n_members, 6), shownNumber(ridge, 3)];
-  const model = `With P = ${P}, K = ${K}, λ = ${lambda} and N = ${n_samples} rows`;
-  const [error] = total;
-  if (!(error < Infinity)) return `${model} the error is infinite.`;
-  const share = error / variance;
-  const own = Object.keys(parts).filter((name) => name !== "bayes");
-  const largest = own.reduce((a, b) => (parts[b][0] > parts[a][0] ? b : a));
-  return (
-    `${model} the squared error is ${withError(total)}, ${percent(share)} of the variance of ${target} ` +
-    `(R² = ${(1 - share).toFixed(2)}; root ${shownNumber(Math.sqrt(error), 3)}). ` +
-    `${percent(parts.bayes[0] / error)} of it is the ${meaningOf("bayes")}; the largest other ` +
-    `part, ${percent(parts[largest][0] / error)}, is ${largest}: ${meaningOf(largest)}.` +
-    (extrapolated ? " The rows do not determine it: it is extrapolated." : "")
-  );
+  return `P = ${P}, K = ${K}, λ = ${lambda}, N = ${n_samples}`;
 }
 
 // --- the panels ---
 
 /** The error of the model by cause. */
 function splitPanel() {
-  const body = html("div");
   const title = html("p", { class: "soft" });
-  const element = panel("", "The error by cause", title, body);
-  const row = (name, estimate, total) =>
-    html(
-      "tr",
-      { class: name === "total" ? "total" : "" },
-      html("th", { scope: "row" }, swatch(name), labelOf(name), small(meaningOf(name))),
-      html("td", {}, withError(estimate)),
-      html("td", {}, total < Infinity ? percent(estimate[0] / total, 1) : "–"),
-    );
+  const body = html("div");
   return {
-    element,
-    update({ n_features: P }, { parts, total, extrapolated }) {
-      const [whole] = total;
-      const mark = extrapolated ? "; extrapolated" : "";
-      setText(title, `At P = ${shownNumber(P, 6)}, with one standard error${mark}.`);
-      const rows = [...PARTS.map((name) => row(name, parts[name], whole)), row("total", total, whole)];
-      body.replaceChildren(table("The error by cause", ["Cause", "Error", "Share"], rows, { class: "values" }));
+    element: panel("", "The error by cause", title, body),
+    update(setting, { printed }) {
+      setText(title, `${inWords(setting)}.`);
+      body.replaceChildren(...tablesOf(printed, "The error by cause"));
     },
   };
-}
-
-/** A remark below a name in a table. */
-function small(text) {
-  return html("span", { class: "meaning-of soft" }, text);
-}
-
-function swatch(name) {
-  const made = html("span", { class: "swatch", "aria-hidden": "true" });
-  made.style.background = colorOf(name);
-  return made;
 }
 
 /** What each change of the model brings. */
-function advicePanel(controls) {
+function advicePanel() {
   const summary = html("p", { "aria-live": "polite" }, "The changes are compared …");
   const body = html("div");
-  const note = html("p", { class: "soft" });
-  const element = panel("", "Which change pays?", summary, body, note);
-  const isExtrapolated = ({ status }) => status === "extrapolated";
-
-  function row(option, now, chosen) {
-    const differing = Object.keys(controls).filter((name) => option[name] !== now[name] || option === now);
-    const digits = { ridge: 3 };
-    const values = differing.map((name) => `${controls[name].symbol} = ${shownNumber(option[name], digits[name] ?? 6)}`);
-    if (option !== now) values.push(`training ×${shownNumber(option.cost_training, 3)}`);
-    const hasGain = typeof option.gain === "number";
-    const interval = hasGain ? `${signed(option.gain_low)} to ${signed(option.gain_high)}` : "";
-    const gain = hasGain ? [signed(option.gain), small(interval)] : [];
-    return html(
-      "tr",
-      { class: option.option === chosen ? "chosen" : "" },
-      html("th", { scope: "row" }, option.option, small(unbroken(values.join(", ")))),
-      html("td", {}, shownNumber(option.error, 3) + (isExtrapolated(option) ? " *" : "")),
-      html("td", {}, ...gain),
-    );
-  }
+  const element = panel("", "Which change pays?", summary, body);
   return {
     element,
-    update({ options, choice, verdict, confidence }) {
+    update(advice) {
       element.classList.remove("stale");
-      setText(summary, verdict);
-      const heads = ["Change", "Error", "Gain"];
-      body.replaceChildren(table("Changes", heads, options.map((one) => row(one, options[0], choice))));
-      const starred = options.some(isExtrapolated) ? " * extrapolated." : "";
-      const interval = `${percent(confidence)} interval`;
-      setText(
-        note,
-        `Gain: the share of the error that the change removes, and its ${interval}. Training: its operations, ` +
-          `relative to now. Best allocation: the least error with as many features P·K as now.${starred}`,
-      );
+      setText(summary, advice.verdict);
+      body.replaceChildren(...tablesOf(advice, "Changes"), ...remarksOf(advice));
     },
   };
 }
 
-/** The checks, the label noise and the notes. */
-function checksPanel({ summary: { checks, noise, notes }, notes: own }) {
-  const isFailed = ({ result }) => result === "FAILED"; // others concern other estimates than the forecast
-  const items = checks.map((check) => {
-    const title = `${CHECKS[check.check] ?? check.check.replaceAll("_", " ")}: ${check.result.toLowerCase()}`;
-    const about = ` (${check.value.toFixed(3)}). ${sentence(check.meaning)}`;
-    return html("li", { class: isFailed(check) ? "failed" : "" }, html("b", {}, title), about);
-  });
-  const failed = checks.filter(isFailed).length;
-  const verdict = failed ? `${failed} of ${checks.length} checks failed.` : "No check speaks against the forecast.";
+/** The forecast at best, its checks, the label noise and the notes. */
+function forecastPanel({ summary: { printed }, notes }) {
   return panel(
     "",
     "Can it be trusted?",
-    html("p", {}, verdict),
-    html("ul", { class: "checks" }, ...items),
-    html("p", {}, noise.text),
-    ...[...own, ...notes].map((note) => html("p", { class: "note" }, sentence(note))),
+    html("p", {}, `${printed.lead} ${printed.verdict}`.trim()),
+    ...tablesOf(printed, "The forecast"),
+    ...remarksOf({ ...printed, notes: [...notes, ...printed.notes] }),
   );
 }
 

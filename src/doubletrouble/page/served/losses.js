@@ -6,8 +6,10 @@
  */
 
 import { choiceControl, numberControl } from "./controls.js";
-import { button, codeLines, html, panel, setText, table } from "./elements.js";
+import { button, codeLines, html, panel, setText } from "./elements.js";
+import { plain } from "./numbers.js";
 import { createPlot } from "./plot.js";
+import { sentencesOf, tablesOf } from "./printed.js";
 import { request, sentence } from "./server.js";
 import { FEATURES, control, declarations, features, shownNumber, toJson } from "./state.js";
 import { unbroken } from "./words.js";
@@ -26,7 +28,6 @@ const ORDER = ["flips", "snr", "outliers", ...FEATURES, "n_members", "ridge", "s
 const hasTask = (loss, task) => declarations.losses[loss].includes(task);
 const colorOf = (name) => (name === "total" ? "var(--causes-total)" : `var(--causes-${name})`);
 const labelOf = (name) => declarations.parts.labels[name];
-const percent = (share) => `${(100 * share).toFixed(0)}%`;
 const perSample = (setting) => features(setting, "features_per_sample");
 const totalLabel = (members) => `Total, K = ${shownNumber(members, 6)}`;
 const nameOf = (task) => (task === CLASSES ? "error rate" : "squared test error");
@@ -205,15 +206,12 @@ function meaning({ setting, task, loss }, { here, threshold }) {
     ? `Without a ridge the fit separates the two classes from P/N = ${shownNumber(threshold, 3)} on.`
     : "Without a ridge the fit has every label from P = N on.";
   if (here.message) return fits;
-  const { parts, total } = here;
-  if (!(total < Infinity)) return `${model} the ${nameOf(task)} is infinite. ${fits}`;
-  const shares = CAUSES.filter((name) => parts[name] > 0).sort((a, b) => parts[b] - parts[a]);
-  const by = shares.map((name) => `${percent(parts[name] / total)} ${labelOf(name).toLowerCase()}`).join(", ");
   const why = task === CLASSES
     ? " The causes are averaged over in their order, noise first: the parts depend on it. A linear target has no bias."
     : "";
   const name = control("loss").choices[loss];
-  return `${model} and the loss “${name}” the ${nameOf(task)} is ${shownNumber(total, 4)}: ${by}. ${fits}${why}`;
+  const error = `${model} and the loss “${name}” the ${nameOf(task)} is ${plain(here.total)}.`;
+  return `${error} ${sentencesOf(here.printed)} ${fits}${why}`;
 }
 
 // --- the panels ---
@@ -222,26 +220,13 @@ function splitPanel() {
   const title = html("p", { class: "soft" });
   const body = html("div");
   const element = panel("", "The error by cause", title, body);
-  function row(name, value, total) {
-    const swatch = html("span", { class: "swatch", "aria-hidden": "true" });
-    swatch.style.background = colorOf(name);
-    const share = value < Infinity && total > 0 && total < Infinity ? percent(value / total) : "–";
-    return html(
-      "tr",
-      { class: name === "total" ? "total" : "" },
-      html("th", { scope: "row" }, swatch, labelOf(name)),
-      html("td", {}, shownNumber(value, 4)),
-      html("td", {}, share),
-    );
-  }
   return {
     element,
-    update({ setting, task }, { parts, total, message }) {
+    update({ setting, task }, { printed, message }) {
       element.hidden = Boolean(message);
       if (message) return;
       setText(title, `The ${nameOf(task)} at P/N = ${shownNumber(perSample(setting), 4)}.`);
-      const rows = [...CAUSES.map((name) => row(name, parts[name], total)), row("total", total, total)];
-      body.replaceChildren(table("The error by cause", ["Cause", "Error", "Share"], rows, { class: "values" }));
+      body.replaceChildren(...tablesOf(printed, "The error by cause"));
     },
   };
 }

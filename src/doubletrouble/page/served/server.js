@@ -5,14 +5,13 @@
 
 import { choiceControl, numberControl } from "./controls.js";
 import { range } from "./curves.js";
-import { button, html, panel, setText, table } from "./elements.js";
+import { button, html, panel, setText } from "./elements.js";
+import { remarksOf, tablesOf } from "./printed.js";
 import { control, fromJson, settings, shownNumber, toJson } from "./state.js";
 
 const POLL = 500; // ms between requests while a simulation runs
 const REST = 300; // ms after the last change before anything is requested
 const RETRY = 5000; // ms after which a server that did not answer is asked again
-
-const factor = (value) => `×${shownNumber(value, 3)}`;
 
 export async function request(path, body) {
   const options = { method: "POST", body: body instanceof Blob ? body : toJson(body) };
@@ -140,18 +139,8 @@ export function advicePanel(store) {
     try {
       const advice = await request("api/advice", body);
       if (key !== shown) return;
-      const rows = advice.options.map((option) =>
-        html(
-          "tr",
-          { class: option.option === advice.choice ? "chosen" : "" },
-          html("th", { scope: "row" }, option.option),
-          html("td", {}, shownNumber(option.error, 3)),
-          html("td", {}, factor(option.cost_features ?? 1)),
-          html("td", {}, factor(option.cost_training ?? 1)),
-        ),
-      );
       setText(summary, advice.verdict);
-      changes.replaceChildren(table("Changes", ["Change", "Error", "Features", "Training"], rows));
+      changes.replaceChildren(...tablesOf(advice, "Changes"), ...remarksOf(advice));
     } catch (error) {
       if (key !== shown) return;
       setText(summary, sentence(error.message));

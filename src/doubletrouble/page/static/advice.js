@@ -4,63 +4,12 @@
  *
  * With n samples per model, "slightly more features" adds a tenth of P, or half of P - n where that is less.
  */
+import { percent, plain, whole } from "./numbers.js";
 import { exactError, optimalRidge, PARAMETERS } from "./theory.js";
 
 const ERROR_TOLERANCE = 1e-10; // relative difference of equal errors
 const WORTH = 0.01; // the least share of the error that a recommended change removes
 const SLIGHTLY_MORE = 1.1;
-const [LEAST, MOST] = [1e-4, 1e7]; // plain notation in between
-
-/** A number with three significant digits, in plain notation from 1e-4 to 1e7; ties to even, as in Python. */
-export function plain(value) {
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
-  if (value === 0) return "0";
-  const near = Number(toEven(value, 3));
-  if (!isPlain(near)) return withPower(near.toExponential(2));
-  return grouped(near.toFixed(Math.max(0, 2 - Math.floor(Math.log10(Math.abs(near)) + 1e-12))));
-}
-
-/** A parameter: a whole number with all its digits, another one with three. */
-export function whole(value) {
-  if (!Number.isFinite(value) || value === 0) return plain(value);
-  if (Math.abs(value) < MOST && value === Math.round(value)) return grouped(String(value));
-  const near = Number(toEven(value, 3));
-  if (isPlain(near)) return grouped(String(near));
-  const [mantissa, power] = near.toExponential(2).split("e");
-  return withPower(`${Number(mantissa)}e${power}`);
-}
-
-/** A share in percent, from 1% on. */
-function percent(share) {
-  const value = 100 * share;
-  return `${value > 0 ? Number(toEven(value, Math.max(1, Math.floor(Math.log10(value)) + 1))) : 0}%`;
-}
-
-const isPlain = (near) => Math.abs(near) >= LEAST && Math.abs(near) < MOST;
-
-/** A power of at least two digits, as in Python. */
-function withPower(text) {
-  const [mantissa, [sign, ...power]] = text.split("e");
-  return `${mantissa}e${sign}${power.join("").padStart(2, "0")}`;
-}
-
-/** A number with separators of thousands. */
-function grouped(text) {
-  const [before, after] = text.split(".");
-  const digits = before.replace(/\B(?=(\d{3})+$)/g, ",");
-  return after === undefined ? digits : `${digits}.${after}`;
-}
-
-/** The decimal of some digits nearest to a number; of two equally near, the one with an even digit. */
-function toEven(value, digits) {
-  const [exact, exponent] = value.toExponential(60).split("e"); // the digits of a tie end before that
-  const sign = exact[0] === "-" ? "-" : "";
-  const figures = exact.replace(/[-.]/g, "");
-  const rest = figures.slice(digits);
-  const odd = "13579".includes(figures[digits - 1]);
-  if (!/^50*$/.test(rest) || odd) return value.toExponential(digits - 1);
-  return `${sign}${figures[0]}.${figures.slice(1, digits)}e${exponent}`;
-}
 
 /** Operations of K ridge fits, K n P min(n, P) with n = N, or N/K for divided data. */
 function trainingCost(P, N, K, scheme) {
@@ -175,15 +124,17 @@ function alternative(problem, scheme) {
   return `With ${models} ${own}, it would be ${plain(total)}.`;
 }
 
-/**
- * The meaning sentence of a setting: the largest part of its error and what it is (`meanings`), then the
- * sentence of `advise`.
- */
-export function meaning({ now: { parts }, sentence: advice }, meanings) {
-  if (!(parts.total > 0)) return `The error is 0. ${advice}`;
-  if (parts.total === Infinity) return `The error is infinite. ${advice}`;
-  const names = Object.keys(meanings).filter((name) => name !== "total" && name in parts);
-  const largest = names.reduce((a, b) => (parts[b] > parts[a] ? b : a));
-  const share = percent(parts[largest] / parts.total);
-  return `${share} of the error of ${plain(parts.total)} is ${largest}: ${meanings[largest]}. ${advice}`;
+/** The largest part of the error of a setting, as in its verdict in Python, then the sentence of `advise`. */
+export function meaning({ now: { parts }, sentence: advice }, words) {
+  return `${verdict(parts, words)} ${advice}`;
+}
+
+function verdict(parts, { names, in_sentences: inSentences }) {
+  const { total } = parts;
+  const causes = Object.keys(names).filter((name) => name !== "total" && name in parts);
+  const infinite = causes.filter((name) => parts[name] === Infinity).map((name) => names[name]);
+  if (infinite.length) return `The error is infinite: ${infinite.join(", ")}.`;
+  if (!(total > 0 && total < Infinity)) return `The total is ${plain(total)}.`;
+  const largest = causes.reduce((a, b) => (parts[b] > parts[a] ? b : a));
+  return `${percent(Math.min(parts[largest] / total, 1))} of the error is ${inSentences[largest]}.`;
 }

@@ -1,10 +1,11 @@
 /** The view "explore": the plot with all controls, what the numbers mean, and what can be taken away. */
 
-import { advise, meaning, plain, whole } from "./advice.js";
+import { advise, meaning } from "./advice.js";
 import { choiceControl, flagControl, numberControl } from "./controls.js";
 import * as curves from "./curves.js";
 import { button, codeLines, html, panel, setText, table } from "./elements.js";
 import * as take from "./exports.js";
+import { percent, plain, whole } from "./numbers.js";
 import { pngOf, svgOf } from "./picture.js";
 import { createPlot } from "./plot.js";
 import { advicePanel, simulationPanel } from "./remote.js";
@@ -379,7 +380,7 @@ function createFigure(store, redraw) {
   }
 
   function drawSentence(view) {
-    const next = sentenceOf(view.first, declarations.parts.meanings);
+    const next = sentenceOf(view.first);
     if (next === text) return;
     text = next;
     sentence.replaceChildren(...phrase(marked(text)));
@@ -405,32 +406,32 @@ function marked(text) {
 }
 
 /** The largest part of the error and what to change; for stopped training, the error at its end. */
-function sentenceOf(setting, meanings) {
+function sentenceOf(setting) {
   const [problem, scheme] = [curves.problemOf(setting), curves.schemeOf(setting)];
-  if (setting.time === Infinity) return meaning(advise(problem, scheme), meanings);
+  if (setting.time === Infinity) return meaning(advise(problem, scheme), declarations.parts);
   const end = plain(exactError(problem, scheme).total);
   const sentence = `This is at time t = ${whole(setting.time)}; trained to the end, the error would be ${end}.`;
-  return meaning({ now: { parts: curves.errorHere(setting) }, sentence }, meanings);
+  return meaning({ now: { parts: curves.errorHere(setting) }, sentence }, declarations.parts);
 }
 
 /** The values at the setting, by part with shares. */
 function valuesTable(store) {
-  const { labels, meanings } = declarations.parts;
+  const { names: words, meanings } = declarations.parts;
   const element = panel("", "Values at this setting", "");
   let key = "";
   let cells = [];
 
   function build(names, count) {
-    const heads = count > 1 ? ["First", "share", "Second", "share", "ratio"] : ["Error", "share"];
+    const heads = count > 1 ? ["first", "share", "second", "share", "ratio"] : ["error", "share"];
     cells = names.map(() => heads.map(() => html("td")));
     const rows = names.map((name, i) => {
       const swatch = html("i", { class: "swatch" });
       swatch.style.background = `var(--${store.get().split}-${name})`;
       const what = html("span", { class: "soft meaning-of" }, meanings[name]);
-      const label = html("th", { scope: "row" }, swatch, labels[name], what);
+      const label = html("th", { scope: "row" }, swatch, words[name], what);
       return html("tr", { class: name === "total" ? "total" : "" }, label, ...cells[i]);
     });
-    element.lastChild.replaceWith(table("Values", ["Part", ...heads], rows, { class: "values" }));
+    element.lastChild.replaceWith(table("Values", ["part", ...heads], rows, { class: "values" }));
   }
 
   return {
@@ -443,9 +444,9 @@ function valuesTable(store) {
       names.forEach((name, i) => {
         const values = shown.map(({ here }) => (name === "total" ? here.total : here.parts[name]));
         const texts = values.flatMap((value, k) => {
-          const share = (100 * value) / shown[k].here.total; // of no part, of 0 and of ∞ there is none
+          const share = value / shown[k].here.total; // of no part, of 0 and of ∞ there is none
           const hasShare = share >= 0 && shown[k].here.total < Infinity;
-          return [value === undefined ? "–" : shownNumber(value, 6), hasShare ? `${share.toFixed(1)}%` : "–"];
+          return [value === undefined ? "–" : shownNumber(value, 6), hasShare ? percent(share) : "–"];
         });
         if (values.length > 1) {
           const ratio = values[0] === values[1] ? 1 : values[1] / values[0];

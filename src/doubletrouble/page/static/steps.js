@@ -7,6 +7,7 @@
 
 import { curve, gridBetween, problemOf, schemeOf, stacked } from "./curves.js";
 import { fitPlot, fitsOf, MOST_MEMBERS, N_SAMPLES } from "./fit.js";
+import { percent } from "./numbers.js";
 import { QUESTIONS } from "./questions.js";
 import { shownNumber } from "./state.js";
 import { ACTIVATIONS, exactError, optimalRidge, trainingError } from "./theory.js";
@@ -26,7 +27,6 @@ const [error, training, best] = [at(exactError), at(trainingError), at(optimalRi
 const exact = (value) => shownNumber(value, 3);
 const shown = (value) => (value > 0 && value < 1e-4 ? "below 0.0001" : exact(value));
 const models = (K) => (K === 1 ? "one model" : `${K === Infinity ? "infinitely many" : K} models`);
-const percent = (share) => (share > 0 && share < 0.005 ? "below 1%" : `${(100 * share).toFixed(0)}%`);
 
 /** The F/τ below which many narrow models are best, μ₁/μ⋆ of ReLU. */
 const NOISE_LIMIT = exact(ACTIVATIONS.relu.linear / ACTIVATIONS.relu.nonlinear);
