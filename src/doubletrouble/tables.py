@@ -228,9 +228,12 @@ def write_frames(frames: Iterable[Any], path: str | Path) -> Path:
             arrow = require("pyarrow", "tables")
             first = next(parts)
             schema = arrow.schema(
-        (field.name, arrow.string() if field.type == arrow.null() else field.type)  # of pandas 2
-        for field in arrow.Schema.from_pandas(first, preserve_index=False)
-    )
+                (
+                    field.name,
+                    arrow.string() if field.type == arrow.null() else field.type,
+                )  # of pandas 2
+                for field in arrow.Schema.from_pandas(first, preserve_index=False)
+            )
             if suffix == ".csv":  # fourteen times as fast as that of pandas
                 writer = require("pyarrow.csv", "tables").CSVWriter
             else:
