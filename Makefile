@@ -43,7 +43,7 @@ pytest: setup
 	$(PYTEST) -m "not full"
 coverage: setup
 	$(PYTEST) -m "not full" --cov
-bench: setup
+bench: setup $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 conformance: setup
 	$(BIN)/python -m conformance --seeds $(SEEDS)

@@ -142,6 +142,12 @@ def test_oldest_versions_are_the_lower_bounds() -> None:
         assert versions[name] == newer[name]
 
 
+def test_every_group_is_installed_by_a_target() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    used = re.findall(r"^[\w-]+:.*\$\(VENV\)/\.installed-(\w+)", makefile, re.M)
+    assert set(used) == set(PROJECT["dependency-groups"])
+
+
 def test_hooks_of_pre_commit_have_the_versions_of_the_tests() -> None:
     versions = pinned("constraints.txt")
     (repository,) = read_yaml(".pre-commit-config.yaml")["repos"]

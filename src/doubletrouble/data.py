@@ -19,7 +19,7 @@ from __future__ import annotations  # help() then shows FloatArray, not its defi
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from hashlib import sha256
@@ -533,26 +533,27 @@ def _npz(path: Path, name: str, scaling: str, statistics: str) -> _Images:
     A projection may have X_test_ownstats, test inputs normalized by the statistics of the test
     images, beside X_test or in its place.
     """
+    wanted = ("X_train", "X_test", "X_test_ownstats", "y_train", "y_test")
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            keys = ("X_train", "X_test", "X_test_ownstats", "y_train", "y_test")
-            arrays = {key: np.asarray(archive[key]) for key in keys if key in archive}
+            names = {one.lower(): one for one in archive.files}
+            arrays = {
+                key: np.asarray(archive[names[key.lower()]])
+                for key in wanted
+                if key.lower() in names
+            }
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
     except Exception as error:  # zipfile and NumPy raise many classes
-        raise DataError(
-            f"{path} is damaged, or not an .npz file of numbers: {_line(error)}"
-        ) from error
+        raise DataError(f"{path} is damaged, or not an .npz file of numbers") from error
     stored, test = None, "X_test"
     if "X_train" in arrays and arrays["X_train"].dtype != np.uint8:
-        if scaling != "authors":
-            raise ValueError(f"scaling must be authors for a projection, {path}, got {scaling!r}")
         stored = "as stored"
         if "X_test_ownstats" in arrays:
             stored, test = statistics, "X_test_ownstats" if statistics == "own" else "X_test"
     pairs = (("X_train", "y_train"), (test, "y_test"))
     for key in (key for pair in pairs for key in pair if key not in arrays):
-        raise DataError(f"{path} must have {key}, got {', '.join(arrays) or 'nothing'}")
+        raise DataError(f"{path} must have {key}, got {_few(names.values()) or 'nothing'}")
     for x_key, y_key in pairs:
         x, y = arrays[x_key], arrays[y_key]
         if stored is None and x.ndim > 2 and x.size:
@@ -561,16 +562,37 @@ def _npz(path: Path, name: str, scaling: str, statistics: str) -> _Images:
         matrix = alike and x.ndim == 2 and x.size and np.isfinite(x).all()
         if not matrix or x.shape[1] != arrays["X_train"].shape[1]:
             raise DataError(
-                f"{x_key} in {path} must be a matrix of finite numbers, and X_test like X_train, "
-                f"got {x.dtype} of shape {x.shape}"
+                f"{x_key} in {path} must be images as uint8, or a matrix of finite numbers, and "
+                f"X_test like X_train, got {x.dtype} of shape {x.shape}"
             )
         if y.dtype.kind not in "iu" or y.shape != x.shape[:1] or y.min() < 0:
             raise DataError(
                 f"{y_key} in {path} must be {len(x)} classes, whole numbers from 0, "
                 f"got {y.dtype} of shape {y.shape}"
             )
+    if stored is not None:
+        _check_projection(path, arrays["X_train"])
+        if scaling != "authors":
+            raise ValueError(f"scaling must be authors for a projection, {path}, got {scaling!r}")
     rows, classes = (np.concatenate([arrays[pair[i]] for pair in pairs]) for i in (0, 1))
     return _Images(name, path.name, rows, classes, len(arrays["y_train"]), stored)
+
+
+def _check_projection(path: Path, x: npt.NDArray[Any]) -> None:
+    """ValueError unless the columns of a matrix are orthogonal, as those of XV are."""
+    gram, _ = _gram(x)
+    norms = np.sqrt(np.diag(gram))
+    if np.any(np.abs(gram - np.diag(norms**2)) > _ROUNDING * norms[:, None] * norms):
+        raise DataError(
+            f"X_train in {path} must be images with pixels from 0 to 255 as uint8, or their "
+            "projection on singular directions, whose columns are orthogonal, "
+            f"got {x.dtype} from {x.min():g} to {x.max():g}"
+        )
+
+
+def _few(names: Iterable[str], most: int = 8) -> str:
+    every = list(names)
+    return ", ".join(every[:most] + ["…"] * (len(every) > most))
 
 
 def _line(error: Exception) -> str:
@@ -581,6 +603,7 @@ def _line(error: Exception) -> str:
 # --- projections ---------------------------------------------------------------------------------
 
 _BLOCK = 2**22  # numbers in a block of rows
+_ROUNDING = 1e-4  # of stored projections: those in float32 are orthogonal up to 1e-9
 
 
 def _inputs(
@@ -649,7 +672,7 @@ def _leading(matrix: FloatArray, pca: int | None) -> tuple[FloatArray, FloatArra
     return values, V * np.sign(largest)
 
 
-def _gram(images: Bytes) -> tuple[FloatArray, FloatArray]:
+def _gram(images: npt.NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     """XᵀX and the sum of every pixel, exactly; with a progress bar after two seconds."""
     from doubletrouble.runs import progress_bar
 

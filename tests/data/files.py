@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,8 @@ Bytes = npt.NDArray[np.uint8]
 BATCHES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")
 PIXELS = 3 * 32 * 32
 
-SHARED = next(
-    (
-        folder / "shared" / "data"
-        for folder in Path(__file__).resolve().parents
-        if (folder / "shared" / "data").is_dir()
-    ),
-    Path("shared/data"),
-)
+BESIDE = Path(__file__).resolve().parents[2].with_name("shared") / "data"
+REAL = Path(os.environ.get("DOUBLETROUBLE_DATA", BESIDE))
 
 
 def images(n: int, d: int, seed: int = 0) -> tuple[Bytes, Bytes]:

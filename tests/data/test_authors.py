@@ -11,13 +11,13 @@ import numpy.typing as npt
 import pytest
 
 from doubletrouble.data import _PUBLISHED, StatisticsName, load_data
-from tests.data.files import SHARED, store
+from tests.data.files import REAL, store
 
 ROUNDING = 1e-7  # of float32, where inputs are about 1
 
 
 def needed(name: str) -> Path:
-    path = SHARED / name
+    path = REAL / name
     if not path.exists():
         pytest.skip(f"{name} is not available")
     return path

@@ -150,8 +150,8 @@ def test_first_samples_must_have_both_classes_and_pairs_enough_samples() -> None
 # --- .npz files ----------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(0)
-ARRAYS: dict[str, Any] = {
-    "X_train": RNG.standard_normal((40, 6)).astype(np.float32),
+ARRAYS: dict[str, Any] = {  # the columns of a projection are orthogonal
+    "X_train": (np.linalg.qr(RNG.standard_normal((40, 6)))[0] * range(6, 0, -1)).astype(np.float32),
     "y_train": np.arange(40, dtype=np.uint8) % 10,
     "X_test": RNG.standard_normal((20, 6)).astype(np.float32),
     "X_test_ownstats": RNG.standard_normal((20, 6)).astype(np.float32),
@@ -197,6 +197,34 @@ def test_projections_may_have_one_test_set(tmp_path: Path) -> None:
     assert load_data(path, **SMALL).settings["test_statistics"] == "own"
     with pytest.raises(DataError, match="must have X_test"):
         load_data(path, test_statistics="train", **SMALL)
+
+
+@pytest.mark.parametrize(
+    "pixels",
+    [IMAGES["X_train"].reshape(40, 16) / 255, IMAGES["X_train"].reshape(40, 16).astype(int)],
+    ids=["from 0 to 1", "int64"],
+)
+def test_pixels_of_other_types_are_no_projection(tmp_path: Path, pixels: Any) -> None:
+    path = store(tmp_path / "pixels.npz", **IMAGES | {"X_train": pixels, "X_test": pixels[:20]})
+    with pytest.raises(DataError, match=r"X_train in .* must be images .* as uint8, .*, got"):
+        load_data(path, **SMALL)
+    path = store(tmp_path / "axes.npz", **IMAGES | {"X_train": pixels.reshape(40, 4, 4)})
+    with pytest.raises(DataError, match=r"X_train in .* must be images as uint8"):
+        load_data(path, **SMALL)
+
+
+def test_names_in_small_letters_are_those_of_keras(tmp_path: Path) -> None:
+    expected = load_data(store(tmp_path / "large.npz", **IMAGES), **SMALL)
+    small = {name.lower(): array for name, array in IMAGES.items()}
+    assert load_data(store(tmp_path / "small.npz", **small), **SMALL).fingerprint == (
+        expected.fingerprint
+    )
+
+
+def test_other_arrays_are_listed(tmp_path: Path) -> None:
+    path = store(tmp_path / "other.npz", images=np.zeros(3), labels=np.zeros(3))
+    with pytest.raises(DataError, match="must have X_train, got images, labels"):
+        load_data(path, **SMALL)
 
 
 def test_bytes_are_images_which_are_projected(tmp_path: Path) -> None:
@@ -263,7 +291,7 @@ def test_invalid_files_are_named(tmp_path: Path) -> None:
     flipped[200] ^= 1
     for content in (b"", b"abc", whole[:-1], whole[: len(whole) // 2], whole[:30], bytes(flipped)):
         path.write_bytes(content)
-        with pytest.raises(DataError, match=r"bad\.npz is damaged, or not"):
+        with pytest.raises(DataError, match=r"is damaged, or not an \.npz file of numbers$"):
             load_data(path, **SMALL)
     with path.open("wb") as file:
         np.save(file, np.ones(3))
