@@ -241,7 +241,7 @@ class Sweep:
         words = []
         for name, value in {**self._levels, **{n: getattr(self, n) for n in others}}.items():
             several = isinstance(value, list | tuple)
-            if several and len(value) > 1 and value != usual[name]:
+            if several and len(value) > 1 and value != usual.get(name):
                 words.append(f"{len(value)} x {name}")
             elif value not in (usual.get(name), [usual.get(name)]):
                 words.append(f"{name} {value[0] if several else value}")

@@ -15,7 +15,7 @@ import numpy as np
 import typer
 
 from doubletrouble import glossary
-from doubletrouble._display import Column, Content, Table, as_text
+from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.cli._app import help_without_command
 from doubletrouble.cli._flags import (
     SIZES,
@@ -30,7 +30,7 @@ from doubletrouble.cli._flags import (
     problem_flags,
     switch,
 )
-from doubletrouble.cli._output import Form, note, show, show_json
+from doubletrouble.cli._output import Form, note, show
 from doubletrouble.data import NAMES, PARITY, SCALINGS, load_data
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.errors import require
@@ -164,6 +164,7 @@ def simulate(
 _INCOMPLETE = 1  # exit code if cells failed
 _HASH_LENGTH = 12  # characters of a hash in tables
 _MOST_MESSAGES = 10
+_COUNTS = ("done", "failed", "missing")
 _NETWORK_GROUP = ("depth", "data", "loss", "seed", "dtype")
 
 sweep = typer.Typer(
@@ -267,16 +268,7 @@ def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
     if not grids and not networks:
         raise ValueError(f"store must hold a sweep or ensembles of networks, got {store}")
     results = [grid.results(store) for grid in grids]
-    if json:
-        sweeps = [_counts(result) for result in results]
-        show_json({"store": str(store), "sweeps": sweeps, "networks": networks})
-        return
-    if results:
-        _show_results(results)
-    if networks:
-        title = "and ensembles of networks" if grids else f"{store}: ensembles of networks"
-        columns = {name: [_listed(one[name]) for one in networks] for name in networks[0]}
-        _show_table(title, columns)
+    Form(json=json).show(_StoreStatus(store=store, results=results, networks=networks))
 
 
 @sweep.command()
@@ -358,10 +350,7 @@ def _listed(value: object) -> str:
 
 def _finish(result: "SweepResult", json: bool) -> int:
     """Report on a run, with the command that retries failed cells."""
-    if json:
-        show_json({"store": str(result.store), **_counts(result)})
-    else:
-        _show_results([result])
+    Form(json=json).show(_StoreStatus(store=result.store, results=[result]))
     failed, name = result.failed, result.sweep.hash[:_HASH_LENGTH]
     if not failed:
         return 0
@@ -372,35 +361,60 @@ def _finish(result: "SweepResult", json: bool) -> int:
     return _INCOMPLETE
 
 
-def _counts(result: "SweepResult") -> dict[str, object]:
-    counts = {name: getattr(result, name) for name in ("n_cells", "done", "failed", "missing")}
-    return {"sweep": result.sweep.hash, **counts, "messages": dict(Counter(result.messages))}
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _StoreStatus(Shown):
+    """The sweeps of a store with counts of their cells, and its ensembles of networks."""
+
+    store: Path
+    results: "Sequence[SweepResult]"
+    networks: Sequence[Mapping[str, object]] = ()
+
+    def _content(self) -> Content:
+        sweeps, networks = self._tables()
+        tables = [replace(sweeps, title=str(self.store))] if self.results else []
+        if len(self.results) == 1 and self.results[0].failed:
+            tables.append(_failures(self.results[0]))
+        if self.networks:
+            title = "and" if tables else f"{self.store}:"
+            tables.append(replace(networks, title=f"{title} ensembles of networks"))
+        return Content(tables=tables, facts={"store": str(self.store)})
+
+    def _tables(self) -> tuple[Table, Table]:
+        columns = (
+            Column(name="sweep", form="words", printed=False),
+            Column(name="hash", heading="sweep", form="words", exported=False),
+            Column(name="n_cells", heading="cells", form="count"),
+            *(Column(name=name, form="count") for name in _COUNTS),
+            Column(name="grid", form="words", exported=False, printed=len(self.results) > 1),
+            Column(name="messages", form="words", printed=False),
+        )
+        rows = [
+            [
+                one.sweep.hash,
+                one.sweep.hash[:_HASH_LENGTH],
+                one.n_cells,
+                *(getattr(one, name) for name in _COUNTS),
+                one.sweep.summary,
+                dict(Counter(one.messages)),
+            ]
+            for one in self.results
+        ]
+        return Table(name="sweeps", columns=columns, rows=rows), self._network_table()
+
+    def _network_table(self) -> Table:
+        names = list(self.networks[0]) if self.networks else []
+        exported = [Column(name=name, form="words", printed=False) for name in names]
+        printed = [Column(name=name, form="words", exported=False) for name in names]
+        rows = [[*one.values(), *map(_listed, one.values())] for one in self.networks]
+        return Table(name="networks", columns=[*exported, *printed], rows=rows)
 
 
-def _show_results(results: "Sequence[SweepResult]") -> None:
-    """Print the counts of sweeps of a store: of several with their grids, of one with messages."""
-    columns: dict[str, list[Any]] = {
-        "sweep": [one.sweep.hash[:_HASH_LENGTH] for one in results],
-        "cells": [one.n_cells for one in results],
-        **{n: [getattr(one, n) for one in results] for n in ("done", "failed", "missing")},
-    }
-    if len(results) > 1:
-        columns["grid"] = [one.sweep.summary for one in results]
-    _show_table(str(results[0].store), columns)
-    if len(results) == 1 and results[0].failed:
-        most = dict(Counter(results[0].messages).most_common(_MOST_MESSAGES))
-        _show_table("why cells failed", {"cells": [*most.values()], "message": [*most]})
-
-
-def _show_table(title: str, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Print columns of counts and words."""
-    head = [
-        Column(name=name, form="words" if isinstance(values[0], str) else "count")
-        for name, values in columns.items()
-    ]
-    rows = list(zip(*columns.values(), strict=True))
-    content = Content(title=title, tables=[Table(name="rows", columns=head, rows=rows)])
-    show(as_text(content))
+def _failures(result: "SweepResult") -> Table:
+    """The messages of the cells that failed, the most frequent first."""
+    columns = (Column(name="cells", form="count"), Column(name="message", form="words"))
+    most = Counter(result.messages).most_common(_MOST_MESSAGES)
+    rows = [[count, message] for message, count in most]
+    return Table(name="failures", title="why cells failed", columns=columns, rows=rows)
 
 
 # --- lazy networks -------------------------------------------------------------------------------

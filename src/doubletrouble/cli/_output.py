@@ -2,7 +2,6 @@
 
 import json as json_format
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,13 +25,6 @@ def show(text: str) -> None:
 def note(message: str) -> None:
     """Print a message that is not a result."""
     sys.stderr.write(f"{message}\n")
-
-
-def show_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print strict JSON: infinities are "inf" and "-inf", NaN is null."""
-    from doubletrouble._display import as_json  # not for --help
-
-    _show_document(as_json(value))
 
 
 def _show_document(document: str) -> None:

@@ -111,7 +111,6 @@ export function word(name, text = name) {
 export function unbroken(text) {
   return text
     .replace(/ ([=<>≤≥→]) /g, "\u00a0$1\u00a0")
-    .replaceAll(" %", "\u00a0%")
     .replace(/F\/τ(?=\s)/g, "F/\u2060τ");
 }
 
