@@ -316,6 +316,14 @@ def test_failed_cell_is_computed_again_by_retry(tmp_path: Path) -> None:
     assert (again.done, again.failed) == (1, 1)
 
 
+def test_options_of_a_run_are_flags(tmp_path: Path) -> None:
+    sweep = dt.Sweep(dt.Problem(), **SMALL)
+    for name in ("retry", "progress"):
+        message = message_of(sweep.run, tmp_path / "s", **{name: "no"})
+        assert message.startswith(f"{name} must be True or False")
+    assert not (tmp_path / "s").exists()
+
+
 def test_grid_is_read_from_its_store(tmp_path: Path) -> None:
     store, first = tmp_path / "s", dt.Sweep(dt.Problem(), **SMALL)
     run(first, store)

@@ -23,7 +23,7 @@ from doubletrouble._display import ROWS, Column, Content, DataFrame, Shown, Tabl
 from doubletrouble._sweep_table import SweepRow
 from doubletrouble.ensembles import Ensemble, Scheme
 from doubletrouble.errors import StoreError, require
-from doubletrouble.parameters import whole_number
+from doubletrouble.parameters import check_flag, whole_number
 from doubletrouble.problems import Problem
 from doubletrouble.ranges import (
     Axis,
@@ -41,8 +41,8 @@ from doubletrouble.runs import (
     CellOutcome,
     Executor,
     Store,
+    backend,
     canonical,
-    check_executor,
     decode,
     digest,
     run_cells,
@@ -324,7 +324,8 @@ class Sweep:
         executor : object or None, default: None
             Any object with a method `submit`, on which cells are computed.
         workers : int or None, default: None
-            The number of worker processes; 1 is this process, None as many as there are processors.
+            The number of worker processes; 1 is this process, None as many as there are processors:
+            unlike fits of a learner, cells can be sent to any process.
         scheduler : str or None, default: None
             The address of a Dask scheduler, such as "tcp://host:8786".
         progress : bool, default: True
@@ -358,10 +359,11 @@ class Sweep:
         >>> result.done, result.failed, result.missing
         (2, 0, 0)
         """
+        check_flag("retry", retry)
+        check_flag("progress", progress)
+        start = backend(executor, workers, scheduler)
         if retry and not Path(store).exists():
             raise StoreError(f"store must hold cells to retry, got {store}, which does not exist")
-        options = {"executor": executor, "workers": workers, "scheduler": scheduler}
-        check_executor(**options)
         with Store.open(store) as opened:
             opened.add_sweep(self.hash, self.specification)
             cells = self.cells()
@@ -372,10 +374,10 @@ class Sweep:
                 cells,
                 simulate_cell,
                 opened,
+                start,
                 retry=retry,
                 progress=progress,
                 steps=self.n_data,
-                **options,
             )
             deque(finished, maxlen=0)
         return self.results(store)

@@ -17,7 +17,8 @@ from doubletrouble.figures._settings import DrawSettings, SimulationSettings
 from doubletrouble.figures._simulated import simulated, two_sizes
 from doubletrouble.problems import Member
 from doubletrouble.results import Estimate
-from doubletrouble.runs import attempt
+from doubletrouble.runs import _executors
+from doubletrouble.runs._executors import attempt
 from doubletrouble.theory import exact_error
 from tests.selection import full_beyond
 
@@ -44,7 +45,7 @@ class Counted:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     counter = Counted()
-    monkeypatch.setattr(module, "attempt", counter)
+    monkeypatch.setattr(_executors, "attempt", counter)
     return counter
 
 

@@ -4,12 +4,13 @@ import multiprocessing
 import os
 import pickle
 import select
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,16 +18,43 @@ from typing import Any
 import pytest
 
 from doubletrouble.errors import ExecutorError, MissingExtraError, SweepInterrupted, require
-from doubletrouble.runs import Cell, Store, Work, _executors, decode, run_cells
-from doubletrouble.runs._executors import MAX_CRASHES, Backend, _outcome_in_file, attempt
+from doubletrouble.runs import (
+    Cell,
+    Start,
+    Store,
+    ThisProcess,
+    Work,
+    _executors,
+    backend,
+    decode,
+    run_cells,
+)
+from doubletrouble.runs._executors import (
+    MAX_CRASHES,
+    Backend,
+    WorkerProcesses,
+    _outcome_in_file,
+    attempt,
+)
 from tests.runs import work as w
 
 pytestmark = pytest.mark.xdist_group("processes")
 
 
-def run(path: Path, cells: list[Cell], work: Work, **options: Any) -> dict[str, w.Row]:
+def run(
+    path: Path,
+    cells: list[Cell],
+    work: Work,
+    start: Start | None = None,
+    *,
+    executor: Any = None,
+    workers: int | None = 1,
+    scheduler: Any = None,
+    retry: bool = False,
+) -> dict[str, w.Row]:
+    start = start or backend(executor, workers, scheduler)
     with Store.open(path) as store:
-        for _ in run_cells(cells, work, store, progress=False, **options):
+        for _ in run_cells(cells, work, store, start, retry=retry, progress=False):
             pass
     return w.rows(path)
 
@@ -94,18 +122,15 @@ def test_cells_of_a_killed_worker_are_computed_again(tmp_path: Path) -> None:
     assert stored[cells[2].key][2].startswith(f"{MAX_CRASHES} worker processes died")
 
 
-def test_cell_fails_after_three_deaths_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cell_fails_after_three_deaths_alone(tmp_path: Path) -> None:
     """The first death, together with other cells, does not count."""
+    deaths: list[int] = []
 
     class Breaking(Backend):
-        deaths = 0
-
         def submit(self, parameters: Any) -> Future[Any]:
             future: Future[Any] = Future()
             if parameters["x"] == 1:
-                self.deaths += 1
+                deaths.append(parameters["x"])
                 future.set_exception(BrokenExecutor())
             else:
                 future.set_result(attempt(self._work, parameters))
@@ -113,13 +138,10 @@ def test_cell_fails_after_three_deaths_alone(
 
         def restart(self) -> None: ...
 
-    backend, cells = Breaking(w.square), w.cells(3)
-    monkeypatch.setattr(
-        "doubletrouble.runs._executors.open_backend", lambda *_: nullcontext(backend)
-    )
-    stored = run(tmp_path / "s", cells, w.square)
+    cells = w.cells(3)
+    stored = run(tmp_path / "s", cells, w.square, Breaking)
     assert [stored[c.key][1] for c in cells] == ["done", "failed", "done"]
-    assert backend.deaths == 1 + 3
+    assert deaths == [1] * (1 + 3)
 
 
 @pytest.mark.full
@@ -208,7 +230,8 @@ def test_executor_after_shutdown_stops_the_run(tmp_path: Path) -> None:
 
 
 def test_functions_defined_interactively_are_sent_to_workers() -> None:
-    finished = run_cells(w.cells(2), lambda p: {"y": p["x"] + 1}, None, workers=2, progress=False)
+    two = backend(None, 2, None)
+    finished = run_cells(w.cells(2), lambda p: {"y": p["x"] + 1}, None, two, progress=False)
     assert sorted(decode(outcome.result)["y"] for _, outcome in finished) == [1, 2]
 
 
@@ -219,7 +242,7 @@ def test_work_that_cannot_be_pickled_is_reported(tmp_path: Path) -> None:
 
 
 def test_run_without_a_store_yields_every_outcome() -> None:
-    finished = list(run_cells(w.cells(4), w.odd_ones_fail, None, workers=1, progress=False))
+    finished = list(run_cells(w.cells(4), w.odd_ones_fail, None, progress=False))
     assert [cell.parameters["x"] for cell, _ in finished] == [0, 1, 2, 3]
     assert [outcome.status for _, outcome in finished] == ["done", "failed"] * 2
 
@@ -228,7 +251,7 @@ def test_outcomes_are_yielded_as_they_finish(tmp_path: Path) -> None:
     cells = w.cells(6)
     run(tmp_path / "s", cells[3:], w.odd_ones_fail, workers=1)
     with Store.open(tmp_path / "s") as store:
-        finished = run_cells(cells, w.odd_ones_fail, store, workers=1, progress=False)
+        finished = run_cells(cells, w.odd_ones_fail, store, progress=False)
         assert [next(finished)[0] for _ in range(3)] == cells[3:]  # those that are stored
         cell, outcome = next(finished)
         assert (cell, store.outcome(cell.key)) == (cells[0], outcome)
@@ -238,12 +261,20 @@ def test_outcomes_are_yielded_as_they_finish(tmp_path: Path) -> None:
 
 def test_loky_is_needed_for_several_workers_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "loky", None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"doubletrouble\[runs\]"):
-        run_cells(w.cells(2), w.odd_ones_fail, None, workers=2)
-    finished = run_cells(w.cells(2), w.odd_ones_fail, None, progress=False)
-    with pytest.warns(UserWarning, match="loky is not installed"):
-        assert len(list(finished)) == 2
+    for workers in (2, None):
+        with pytest.raises(MissingExtraError, match=r"doubletrouble\[runs\]"):
+            backend(None, workers, None)
+    finished = run_cells(w.cells(2), w.odd_ones_fail, None, backend(None, 1, None), progress=False)
+    assert len(list(finished)) == 2
+
+
+def test_no_number_of_workers_is_all_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    loky = SimpleNamespace(cpu_count=lambda: 3)
+    monkeypatch.setitem(sys.modules, "loky", loky)
+    every: Any = backend(None, None, None)
+    assert (every.func, every.keywords) == (WorkerProcesses, {"workers": 3})
+    monkeypatch.setattr(loky, "cpu_count", lambda: 1)
+    assert backend(None, None, None) is backend(None, 1, None) is ThisProcess
 
 
 def test_finished_cells_are_stored_after_ctrl_c(tmp_path: Path) -> None:
@@ -399,7 +430,18 @@ def test_options_of_executors_are_checked(tmp_path: Path) -> None:
         ("scheduler", {"scheduler": "tcp://a:1", "workers": 2}),
         ("scheduler", {"scheduler": "tcp://127.0.0.1:1"}),
         ("scheduler", {"scheduler": "host:x"}),
+        ("scheduler", {"scheduler": "tcp://"}),
     ]
     for name, wrong in options:
         with pytest.raises((ValueError, TypeError, ExecutorError), match=f"^{name} must"):
             run(tmp_path / "s", w.cells(1), w.square, **wrong)
+
+
+def test_invalid_address_of_a_scheduler_is_refused_at_once(tmp_path: Path) -> None:
+    """A client of Dask that was given one takes minutes to close."""
+    code = "from doubletrouble.runs import *\nlist(run_cells([], dict, None))\n"
+    code += "start = backend(None, 1, 'tcp://')\nstart(dict)"
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    assert "scheduler must be the address of a running Dask scheduler" in done.stderr
+    assert "Exception ignored" not in done.stderr

@@ -34,12 +34,13 @@ pytestmark = pytest.mark.xdist_group("processes")
 SCRIPT = """
 import sys
 from doubletrouble.cli import main
-from doubletrouble.runs import Store, run_cells
+from doubletrouble.runs import Store, backend, run_cells
 from tests.runs import work as w
 print("begin", flush=True)
 with Store.open(sys.argv[1]) as store:
     cells = w.cells(8, flag=sys.argv[2])
-    list(run_cells(cells, w.waits_from_the_fourth, store, workers=2, progress=False))
+    two = backend(None, 2, None)
+    list(run_cells(cells, w.waits_from_the_fourth, store, two, progress=False))
 """
 
 
@@ -84,7 +85,7 @@ def test_killed_parent_loses_no_row_and_workers_end_with_it(tmp_path: Path) -> N
     for path in (store, tmp_path / "undisturbed"):
         with Store.open(path) as opened:
             work = w.waits_from_the_fourth
-            assert len(list(run_cells(cells, work, opened, workers=1, progress=False))) == 8
+            assert len(list(run_cells(cells, work, opened, progress=False))) == 8
     assert before.items() <= rows(store).items()
     assert rows(store) == rows(tmp_path / "undisturbed")
     assert not list(tmp_path.glob("s.sqlite-*"))

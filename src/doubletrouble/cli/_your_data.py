@@ -307,7 +307,7 @@ def diagnose(
     store: Annotated[
         Path | None, option("Store every fit in this SQLite file, and resume from it.", "FILE")
     ] = None,
-    workers: Annotated[int | None, option("Processes; none if left out.", "INTEGER")] = None,
+    workers: Annotated[int, option("Processes; 1 is this one.", "INTEGER", default=1)] = 1,
     quiet: Quiet = False,
     form: Form,
 ) -> None:

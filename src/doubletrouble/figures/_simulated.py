@@ -21,7 +21,7 @@ from doubletrouble.figures._panel import Line, Panel, Points
 from doubletrouble.figures._settings import SimulationSettings
 from doubletrouble.parameters import FloatArray
 from doubletrouble.problems import Problem
-from doubletrouble.runs import DONE, Cell, Record, Store, Work, attempt, decode
+from doubletrouble.runs import DONE, Cell, Record, Store, Work, decode, run_cells
 from doubletrouble.simulation import (
     KIND,
     REVISION,
@@ -104,11 +104,7 @@ def simulated(
 def computed(cell: Cell, work: Work, store: str | Path | None) -> Record:
     """The result of a cell, from `store` if it is finished; otherwise it is stored there."""
     with nullcontext() if store is None else Store.open(store) as opened:
-        outcome = opened.outcome(cell.key) if opened else None
-        if outcome is None or outcome.status != DONE:
-            outcome = attempt(work, cell.parameters)
-            if opened:
-                opened.put(cell, outcome)
+        ((_, outcome),) = run_cells([cell], work, opened, retry=True, progress=False)
     if outcome.status != DONE:
         raise DoubleTroubleError(f"a simulation failed: {outcome.message}")
     return decode(outcome.result)

@@ -61,7 +61,7 @@ from doubletrouble.parameters import (
     shown,
     whole_number,
 )
-from doubletrouble.runs import Executor, progress_bar, store_path
+from doubletrouble.runs import Executor, backend, progress_bar, store_path
 
 ErrorsName: TypeAlias = Literal["raise", "collect"]
 
@@ -83,7 +83,7 @@ def decompose(
     seed: int = 0,
     measure: LearnerMeasure = "squared",
     executor: Executor | None = None,
-    workers: int | None = None,
+    workers: int | None = 1,
     scheduler: str | None = None,
     store: str | Path | None = None,
     name: str | None = None,
@@ -144,8 +144,9 @@ def decompose(
         regression has the squared error.
     executor : object or None, default: None
         Any object with a method `submit`, on which fits run.
-    workers : int or None, default: None
-        The number of worker processes, at least 1.
+    workers : int or None, default: 1
+        The number of worker processes, to which learners are pickled; 1 is this process, None as
+        many as there are processors.
     scheduler : str or None, default: None
         The address of a Dask scheduler, such as "tcp://host:8786".
     store : str or path or None, default: None
@@ -215,7 +216,12 @@ def decompose(
     ['bias', 'initialization', 'sampling']
     """
     started = time.perf_counter()
-    runner = FitRunner(store_path(store), name, executor, workers, scheduler, progress)
+    runner = FitRunner(
+        store=store_path(store),
+        name=name,
+        start=backend(executor, workers, scheduler),
+        progress=progress,
+    )
     check_flag("include_test", include_test)
     check_level("confidence", confidence)
     check_choice("errors", errors, get_args(ErrorsName))

@@ -53,7 +53,14 @@ from doubletrouble.parameters import (
     number,
     whole_number,
 )
-from doubletrouble.runs import Executor, ProgressBar, progress_bar, store_path
+from doubletrouble.runs import (
+    Executor,
+    ProgressBar,
+    ThisProcess,
+    backend,
+    progress_bar,
+    store_path,
+)
 
 _LAW_OFF = 0.1  # relative
 _ROUNDING = 1e-10  # differences of predictions below it do not count
@@ -75,7 +82,7 @@ def diagnose(
     store: str | Path | None = None,
     name: str | None = None,
     executor: Executor | None = None,
-    workers: int | None = None,
+    workers: int | None = 1,
     scheduler: str | None = None,
     confidence: float = CONFIDENCE,
     progress: bool = True,
@@ -124,8 +131,9 @@ def diagnose(
         lambda; change it whenever the learner changes.
     executor : object or None, default: None
         Any object with a method `submit`, on which fits run.
-    workers : int or None, default: None
-        The number of worker processes, at least 1.
+    workers : int or None, default: 1
+        The number of worker processes, to which learners are pickled; 1 is this process, None as
+        many as there are processors.
     scheduler : str or None, default: None
         The address of a Dask scheduler, such as "tcp://host:8786".
     confidence : float, default: 0.9
@@ -181,7 +189,12 @@ def diagnose(
         noise=noise,
         seed=seed,
         confidence=confidence,
-        runner=FitRunner(store_path(store), name, executor, workers, scheduler, progress),
+        runner=FitRunner(
+            store=store_path(store),
+            name=name,
+            start=backend(executor, workers, scheduler),
+            progress=progress,
+        ),
     )
     return run.diagnosis("", run.alternatives(alternatives))
 
@@ -200,7 +213,7 @@ def compare(
     store: str | Path | None = None,
     name: str | None = None,
     executor: Executor | None = None,
-    workers: int | None = None,
+    workers: int | None = 1,
     scheduler: str | None = None,
     confidence: float = CONFIDENCE,
     progress: bool = True,
@@ -238,8 +251,9 @@ def compare(
         A name for the fits in the store, required for learners that cannot be hashed.
     executor : object or None, default: None
         Any object with a method `submit`, on which fits run.
-    workers : int or None, default: None
-        The number of worker processes, at least 1.
+    workers : int or None, default: 1
+        The number of worker processes, to which learners are pickled; 1 is this process, None as
+        many as there are processors.
     scheduler : str or None, default: None
         The address of a Dask scheduler, such as "tcp://host:8786".
     confidence : float, default: 0.9
@@ -299,7 +313,12 @@ def compare(
         noise=noise,
         seed=seed,
         confidence=confidence,
-        runner=FitRunner(store_path(store), name, executor, workers, scheduler, progress),
+        runner=FitRunner(
+            store=store_path(store),
+            name=name,
+            start=backend(executor, workers, scheduler),
+            progress=progress,
+        ),
     )
     diagnoses = {}
     for key in models:  # a warning of the fits is that of the caller
@@ -447,7 +466,9 @@ class _Learners:
         """All fits of a learner, and whether its seed has an effect."""
         learner, fitted = self.learners[key], Fitted()
         design = self.table.design(seeded=True, rungs=RUNGS)
-        self._run(key, learner, design, PROBES, bar, fitted, workers=None)  # no pool for six fits
+        self._run(
+            key, learner, design, PROBES, bar, fitted, start=ThisProcess
+        )  # no pool for six fits
         fitted.raise_failures()
         seeded = not all(
             _are_equal(fitted.predictions[fit], fitted.predictions[fit._replace(round=1)])

@@ -45,11 +45,11 @@ from doubletrouble.parameters import FloatArray, Labels, check_choice, check_fla
 from doubletrouble.runs import (
     DONE,
     Cell,
-    Executor,
     ProgressBar,
     Record,
+    Start,
     Store,
-    check_executor,
+    ThisProcess,
     decode,
     digest,
     one_thread,
@@ -381,19 +381,16 @@ class LearnerFits(ABC, Generic[Key]):
         return Failure(key, self.seed_of(key), message)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FitRunner:
     """Where fits are stored, and where they run: one after the other, or in parallel."""
 
     store: Path | None
     name: str | None  # of the learner and the data in the store
-    executor: Executor | None
-    workers: int | None
-    scheduler: Any
+    start: Start
     progress: bool
 
     def __post_init__(self) -> None:
-        check_executor(self.executor, self.workers, self.scheduler)
         check_flag("progress", self.progress)
         if not (self.name is None or (isinstance(self.name, str) and self.name)):
             raise ValueError(f"name must be a string that is not empty, got {self.name!r}")
@@ -402,8 +399,7 @@ class FitRunner:
         self, fits: LearnerFits[Key], keys: Sequence[Key], bar: ProgressBar
     ) -> Generator[tuple[Key, FloatArray | str, list[FitWarning]]]:
         """Every fit with its predictions, or the message of its failure, and its warnings."""
-        here = self.executor is None and self.workers is None and self.scheduler is None
-        if here and self.store is None:
+        if self.start is ThisProcess and self.store is None:
             yield from _fits_here(fits, keys, bar)
             return
         identity = "" if self.store is None else fits.identity(self.name)
@@ -415,10 +411,8 @@ class FitRunner:
                     cells,
                     fits,
                     opened,
+                    self.start,
                     retry=True,
-                    executor=self.executor,
-                    workers=1 if here else self.workers,
-                    scheduler=self.scheduler,
                     progress=False,
                 ):
                     bar.update()

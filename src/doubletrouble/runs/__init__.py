@@ -10,9 +10,10 @@ from doubletrouble.runs._cells import decode as decode
 from doubletrouble.runs._cells import digest as digest
 from doubletrouble.runs._cells import encode as encode
 from doubletrouble.runs._executors import Executor as Executor
+from doubletrouble.runs._executors import Start as Start
+from doubletrouble.runs._executors import ThisProcess as ThisProcess
 from doubletrouble.runs._executors import Work as Work
-from doubletrouble.runs._executors import attempt as attempt
-from doubletrouble.runs._executors import check_executor as check_executor
+from doubletrouble.runs._executors import backend as backend
 from doubletrouble.runs._executors import one_thread as one_thread
 from doubletrouble.runs._executors import run_cells as run_cells
 from doubletrouble.runs._progress import ProgressBar as ProgressBar

@@ -17,15 +17,14 @@ import signal
 import sys
 import threading
 import time
-import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 from tqdm import tqdm
 
@@ -61,29 +60,27 @@ def run_cells(
     cells: Sequence[Cell],
     work: Work,
     store: Store | None,
+    start: "Start | None" = None,
     *,
     retry: bool = False,
-    executor: Executor | None = None,
-    workers: int | None = None,
-    scheduler: Any = None,
     progress: bool = True,
     unit: str = "draw",
     steps: int = 1,
 ) -> Iterator[Finished]:
     """Compute cells, and yield each with its outcome as it finishes.
 
-    Cells that are stored already are yielded first, from the store; others are stored before they
-    are yielded. What `work` raises becomes the message of a failed cell; with `retry`, cells that
-    are stored as failed are computed once more. The progress has `steps` units for each cell.
+    They are computed in this process, or by the backend that `start` makes (see `backend`). Cells
+    that are stored already are yielded first, from the store; others are stored before they are
+    yielded. What `work` raises becomes the message of a failed cell; with `retry`, cells that are
+    stored as failed are computed once more. The progress has `steps` units for each cell.
 
     >>> cells = [Cell.of("example", 1, {"x": x}) for x in range(3)]
-    >>> for cell, outcome in run_cells(cells, dict, None, workers=1):
+    >>> for cell, outcome in run_cells(cells, dict, None):
     ...     print(cell.parameters["x"], outcome.status)
     0 done
     1 done
     2 done
     """
-    check_executor(executor, workers, scheduler)
     require("safetensors", "runs")
     run = _Run(cells, store, retry=retry)
 
@@ -98,8 +95,8 @@ def run_cells(
                 progress=progress,
                 initial=steps * (len(cells) - run.left),
             )
-            with bar, open_backend(executor, workers, scheduler, work) as backend:
-                for one in run.computed(backend):
+            with bar, (start or ThisProcess)(work) as pool:
+                for one in run.computed(pool):
                     bar.update(steps)
                     yield one
         except KeyboardInterrupt:
@@ -269,53 +266,35 @@ def _failed(why: str) -> CellOutcome:
 # --- executors -----------------------------------------------------------------------------------
 
 
-def check_executor(executor: Executor | None, workers: int | None, scheduler: Any) -> None:
-    """Raise for incompatible options of an executor."""
-    options = {"executor": executor, "workers": workers, "scheduler": scheduler}
+def backend(executor: Executor | None, workers: int | None, scheduler: Any) -> "Start":
+    """Where cells are computed: an executor of the user, a Dask cluster, or worker processes.
+
+    One worker is this process; None are as many as there are processors.
+
+    >>> backend(None, 1, None)
+    <class 'doubletrouble.runs._executors.ThisProcess'>
+    """
+    if workers is not None:
+        whole_number("workers", workers, 1)
+    options = {
+        "executor": executor,
+        "workers": None if workers == 1 else workers,
+        "scheduler": scheduler,
+    }
     given = [name for name, value in options.items() if value is not None]
     if len(given) > 1:
         got = options[given[-1]]
         raise ValueError(f"{given[-1]} must be left out when {given[0]} is given, got {got!r}")
-    if workers is not None:
-        whole_number("workers", workers, 1)
-        if workers > 1:
-            require("loky", "runs")
-    if not (executor is None or callable(getattr(executor, "submit", None))):
-        raise TypeError(f"executor must have a method submit, got {type(executor).__name__}")
-
-
-@contextmanager
-def open_backend(
-    executor: Executor | None, workers: int | None, scheduler: Any, work: Work
-) -> Iterator["Backend"]:
-    """The backend of these options, closed at the end; at once, if the run is cut short."""
-    backend: Backend
     if executor is not None:
-        backend = Backend(work, executor)
-    elif scheduler is not None:
-        backend = DaskCluster(work, scheduler)
-    elif (count := workers or _processors()) > 1:
-        backend = WorkerProcesses(work, count)
-    else:
-        backend = ThisProcess(work)
-    try:
-        yield backend
-    except BaseException:
-        backend.close(now=True)
-        raise
-    backend.close(now=False)
-
-
-def _processors() -> int:
-    """The processors this process may use; one without loky."""
-    if importlib.util.find_spec("loky") is None:
-        warnings.warn(
-            "loky is not installed, so that cells are computed one after the other; "
-            "pip install 'doubletrouble[runs]'",
-            stacklevel=2,
-        )
-        return 1
-    return int(require("loky", "runs").cpu_count())
+        if not callable(getattr(executor, "submit", None)):
+            raise TypeError(f"executor must have a method submit, got {type(executor).__name__}")
+        return partial(Backend, executor=executor)
+    if scheduler is not None:
+        return partial(DaskCluster, scheduler=scheduler)
+    if workers != 1:
+        loky = require("loky", "runs")
+        workers = workers or int(loky.cpu_count())
+    return ThisProcess if workers == 1 else partial(WorkerProcesses, workers=workers)
 
 
 class Backend:
@@ -344,6 +323,12 @@ class Backend:
     def check(self) -> None:
         """Raise ExecutorError if futures can no longer finish."""
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        self.close(now=error is not None)
+
     def cancel(self, futures: Iterable[Any]) -> None:
         """Cancel calls that have not begun."""
         for future in futures:
@@ -351,6 +336,10 @@ class Backend:
 
     def close(self, *, now: bool) -> None:
         """Stop what was started; with `now`, calls in progress too."""
+
+
+Start: TypeAlias = Callable[[Work], Backend]
+"""Starts a backend for one computation."""
 
 
 class ThisProcess(Backend):
@@ -465,9 +454,11 @@ class DaskCluster(Backend):
     """A running Dask cluster; when a worker dies, the scheduler gives its cells to others."""
 
     def __init__(self, work: Work, scheduler: Any) -> None:
-        Client = require("distributed", "cluster").Client
+        distributed = require("distributed", "cluster")
         try:
-            self._client = Client(scheduler, timeout=_CONNECT, set_as_default=False)
+            if isinstance(scheduler, str):  # a client of an invalid address does not close
+                distributed.comm.resolve_address(scheduler)
+            self._client = distributed.Client(scheduler, timeout=_CONNECT, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ExecutorError(
                 "scheduler must be the address of a running Dask scheduler such as "
