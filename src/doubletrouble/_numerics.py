@@ -23,7 +23,6 @@ _MOST_STEPS = 200
 _NEAR = 1e-13
 _GOLDEN = (3 - math.sqrt(5)) / 2
 _MINIMIZER_STEPS = 40
-_BISECTIONS = 64
 _NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±83
 
 
@@ -31,15 +30,37 @@ _NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±
 class PointArrays:
     """Base of quantities at several points, which are the last axis of its arrays."""
 
-    def take(self, index: Indices) -> Self:
-        """The quantities at some of the points."""
+    def map(self, function: Callable[..., Numbers], *others: Self) -> Self:
+        """A function of each number or array, and of those of the same name in others."""
         values: dict[str, Any] = {f: getattr(self, f) for f in self.__dataclass_fields__}
         for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                values[name] = value[..., index] if value.ndim else value
-            elif isinstance(value, PointArrays):
-                values[name] = value.take(index)
+            if isinstance(value, PointArrays):
+                values[name] = value.map(function, *(getattr(one, name) for one in others))
+            elif isinstance(value, _NUMBERS):
+                values[name] = function(value, *(getattr(one, name) for one in others))
         return type(self)(**values)
+
+    def take(self, index: Indices) -> Self:
+        """The quantities at some of the points."""
+        return self.map(lambda v: v[..., index] if isinstance(v, np.ndarray) and v.ndim else v)
+
+    def put(self, index: Indices, others: Self) -> None:
+        """Set the arrays at some of the points, in place."""
+        for name in self.__dataclass_fields__:
+            own, new = getattr(self, name), getattr(others, name)
+            if isinstance(own, PointArrays):
+                own.put(index, new)
+            elif np.ndim(own):
+                own[..., index] = new
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape to which the arrays broadcast."""
+        values = (getattr(self, name) for name in self.__dataclass_fields__)
+        return np.broadcast_shapes(*(np.shape(v) for v in values if isinstance(v, _NUMBERS)))
+
+
+_NUMBERS = (np.ndarray, np.generic, np.flatiter, float)
 
 
 def limit_value(value: Numbers, limit: BoolArray | bool = True, unit: Value = 1.0) -> Numbers:
@@ -58,18 +79,28 @@ def limit_value(value: Numbers, limit: BoolArray | bool = True, unit: Value = 1.
 
 
 def bisected(
-    is_below: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
+    is_below: Callable[[FloatArray], BoolArray],
+    low: FloatArray,
+    high: FloatArray,
+    *,
+    steps: int = 64,
+    bits: int = 1,
 ) -> FloatArray:
     """The points between `low` and `high` up to which `is_below` is true, to rounding.
+
+    Each call of `is_below` halves the interval `bits` times: it gets points of as many sections,
+    along an axis before those of the bounds. After all it is halved `steps` times.
 
     >>> bisected(lambda x: x**3 < np.array([8.0, 27.0]), np.zeros(2), np.full(2, 10.0))
     array([2., 3.])
     """
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        below = is_below(middle)
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return 0.5 * (low + high)
+    sections, width = 2**bits, high - low
+    inner = np.arange(1.0, sections).reshape(-1, *(1 for _ in np.shape(low)))
+    for _ in range(-(-steps // bits)):
+        width = width / sections
+        # up to the last section: far below, where a function may be 0/0, comparisons are false
+        low = low + width * np.where(is_below(low + width * inner), inner, 0.0).max(axis=0)
+    return low + 0.5 * width
 
 
 def crossings(

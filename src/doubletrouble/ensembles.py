@@ -20,18 +20,18 @@ average by cause.
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from doubletrouble import glossary
+from doubletrouble._numerics import PointArrays
 from doubletrouble.parameters import (
     Declared,
     FloatArray,
     IntArray,
-    Numbers,
     Numeric,
     NumericField,
     OptionalField,
@@ -575,7 +575,7 @@ def _words(value: Numeric) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class CrossTerms:
+class CrossTerms(PointArrays):
     """Parts of the mean product of two members' errors, for unit powers of target and noise."""
 
     bias: FloatArray | float = 0.0  # of the mean predictor
@@ -585,16 +585,9 @@ class CrossTerms:
     noise_sampling: FloatArray | float = 0.0  # label noise through the inputs
     noise_interaction: FloatArray | float = 0.0  # label noise through inputs and features
 
-    def map(self, function: Callable[..., Numbers], *others: CrossTerms) -> CrossTerms:
-        """A function of each part, and of the same parts of others."""
-        terms = (self, *others)
-        return CrossTerms(
-            **{f.name: function(*(getattr(one, f.name) for one in terms)) for f in fields(self)}
-        )
-
 
 @dataclass(slots=True, kw_only=True)
-class MemberTerms:
+class MemberTerms(PointArrays):
     """The product of two different members, and the excess of the square of one over it."""
 
     shared: CrossTerms

@@ -11,7 +11,7 @@ import pytest
 import doubletrouble as dt
 from doubletrouble.ensembles import named_ensemble
 from doubletrouble.theory import psi_terms
-from doubletrouble.theory._filters import talbot_poles
+from doubletrouble.theory._flow import talbot_poles
 from tests import pair_oracle
 from tests.messages import message_of
 from tests.schemes import ensemble, supported

@@ -39,6 +39,7 @@ from doubletrouble._display import (
     quantity_table,
 )
 from doubletrouble._numbers import plain, power, whole
+from doubletrouble._numerics import bisected
 from doubletrouble.costs import Cost
 from doubletrouble.ensembles import Ensemble
 from doubletrouble.glossary import COMPUTE, MAX_MEMBERS, MAX_SAMPLES, symbol
@@ -413,12 +414,9 @@ class _Search:
         self, cost: Callable[[FloatArray], Value], shape: tuple[int, ...], compute: Value
     ) -> FloatArray:
         """The largest size at which a cost is within the budget, by bisection of its logarithm."""
-        low, high = np.full(shape, -20.0), np.full(shape, 115.0)  # of logarithms, up to 1e50
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            over = cost(np.exp(middle)) > compute
-            low, high = np.where(over, low, middle), np.where(over, middle, high)
-        return np.asarray(np.exp(low))
+        low, high = np.full(shape, -20.0), np.full(shape, 115.0)  # up to 1e50
+        log_size = bisected(lambda x: np.asarray(cost(np.exp(x)) <= compute), low, high)
+        return np.asarray(np.exp(log_size))
 
     def best(self, n_members: FloatArray) -> _Sizes:
         """The least error over P, N and the ridge, for each budget and number of models."""

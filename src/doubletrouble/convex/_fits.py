@@ -42,13 +42,14 @@ limit, smaller alpha are replaced by this value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from doubletrouble._ridge import Modes
 from doubletrouble.errors import ConvergenceError, DivergenceError
 from doubletrouble.losses import Logistic, Loss, LossLike, MaxMargin, Squared, loss
 from doubletrouble.parameters import FloatArray, refuse
@@ -84,15 +85,6 @@ class LinearFit:
     gap: float
 
 
-class _Point(NamedTuple):
-    """Dual coefficients and intercept, with the gap relative to the objective."""
-
-    dual: FloatArray
-    intercept: float
-    gap: float
-    weights: FloatArray | None = None  # where they have more digits than Φᵀ γ
-
-
 class _Iterate(NamedTuple):
     """Dual coefficients, and the multipliers of their equations, of a program in a box."""
 
@@ -120,6 +112,11 @@ class LinearModel:
             assert self.features is not None
             self.diagonal = np.einsum("ij,ij->i", self.features, self.features)
         self.scale = float(np.mean(self.diagonal)) or 1.0
+
+    @property
+    def phi(self) -> FloatArray | None:
+        """The features of a model without K, whose weights are unknowns of their own."""
+        return self.features if self.gram is None else None
 
     def fit(
         self,
@@ -152,47 +149,56 @@ class LinearModel:
             refuse("labels", y, np.abs(y) != 1, f"-1 or 1 for loss {kind!s}")
         with_intercept = kind.intercept if intercept is None else intercept
         with np.errstate(all="ignore"):
-            point = self._minimum(y, kind, float(alpha), w, with_intercept)
-            if not point.gap <= TOLERANCE and self.gram is not None and self.features is not None:
-                primal, back = self._primal
-                point = primal._minimum(y, kind, float(alpha), w, with_intercept)
-                point = point._replace(weights=back(primal.weights(point)))
-        if not point.gap <= TOLERANCE:
+            fit = self._minimum(y, kind, float(alpha), w, with_intercept)
+            if not fit.gap <= TOLERANCE and self.gram is not None and self.features is not None:
+                primal, basis = self._primal
+                fit = primal._minimum(y, kind, float(alpha), w, with_intercept)
+                assert fit.weights is not None
+                fit = replace(fit, weights=basis @ fit.weights)
+        if not fit.gap <= TOLERANCE:
             raise ConvergenceError(
-                f"the gap of a fit must be at most {TOLERANCE:g}, got {point.gap:.1e} for loss "
+                f"the gap of a fit must be at most {TOLERANCE:g}, got {fit.gap:.1e} for loss "
                 f"{kind!s} and alpha = {alpha:g}",
-                last=point.dual,
-                residual=point.gap,
+                last=fit.dual,
+                residual=fit.gap,
             )
-        a = None if self.features is None else self.weights(point)
-        f = self.outputs(point.dual, a) + point.intercept
-        return LinearFit(
-            weights=a, dual=point.dual, intercept=point.intercept, outputs=f, gap=point.gap
-        )
+        return fit
+
+    def _fit(
+        self,
+        dual: FloatArray,
+        intercept: float = 0.0,
+        gap: float = 0.0,
+        weights: FloatArray | None = None,
+    ) -> LinearFit:
+        """A fit; `weights` where they have more digits than Φᵀ γ."""
+        if weights is None and self.features is not None:
+            weights = self.features.T @ dual
+        outputs = self.outputs(dual, weights) + intercept
+        return LinearFit(weights=weights, dual=dual, intercept=intercept, outputs=outputs, gap=gap)
 
     def _minimum(
         self, y: FloatArray, kind: Loss, alpha: float, w: FloatArray, intercept: bool
-    ) -> _Point:
+    ) -> LinearFit:
         if kind.margin and intercept and abs(float(np.sum(y))) == len(y):
             if isinstance(kind, Logistic):
                 raise ValueError(
                     "labels must have both classes for the logistic loss with an intercept, which "
                     f"diverges otherwise, got {y[0]:g} alone"
                 )
-            return _Point(np.zeros(len(y)), float(y[0]), 0.0)
+            return self._fit(np.zeros(len(y)), float(y[0]))
         if isinstance(kind, MaxMargin):
             return self._max_margin(y, intercept)
         least = _LIMIT * self.scale
         if isinstance(kind, Logistic):
-            point = self._newton(y, alpha or least, w, intercept)
-            outputs = self.outputs(point.dual, point.weights) + point.intercept
-            if alpha == 0 and np.all(y * outputs > 0):
+            fit = self._newton(y, alpha or least, w, intercept)
+            if alpha == 0 and np.all(y * fit.outputs > 0):
                 raise DivergenceError(
                     "alpha must be positive for the logistic loss on data that are linearly "
                     "separable, where weights diverge without a penalty, got 0: the limit of "
                     "their direction is that of losses.MaxMargin()"
                 )
-            return point
+            return fit
         if alpha < least:
             limit = self._limit(y, kind, w, intercept)
             if limit is None:
@@ -201,15 +207,17 @@ class LinearModel:
                 return limit
         return self._clipped(y, kind, alpha, w, intercept)
 
-    def _limit(self, y: FloatArray, kind: Loss, w: FloatArray, intercept: bool) -> _Point | None:
+    def _limit(self, y: FloatArray, kind: Loss, w: FloatArray, intercept: bool) -> LinearFit | None:
         """The fit as alpha → 0 where residuals can be zero, or None."""
         if kind.margin:
             try:
                 return self._max_margin(y, intercept)
             except DivergenceError:  # not separable: a minimum exists without a penalty
                 return None
-        least, residual = self._least_norm(y, w, intercept)
-        return least if isinstance(kind, Squared) or residual <= TOLERANCE else None
+        fit = self._least_norm(y, w, intercept)
+        residual = float(np.linalg.norm(y - fit.outputs))
+        largest = TOLERANCE * max(float(np.linalg.norm(y)), 1e-300)
+        return fit if isinstance(kind, Squared) or residual <= largest else None
 
     # --- linear algebra on the smaller side ---
 
@@ -226,14 +234,9 @@ class LinearModel:
         assert self.features is not None
         return np.asarray(self.features @ (self.features.T @ v))
 
-    def weights(self, point: _Point) -> FloatArray:
-        """The weights a of dual coefficients, unless they are known."""
-        assert self.features is not None
-        return self.features.T @ point.dual if point.weights is None else point.weights
-
     @cached_property
-    def _primal(self) -> tuple[LinearModel, Callable[[FloatArray], FloatArray]]:
-        """The same model by weights of at most N features, and the map from these to a.
+    def _primal(self) -> tuple[LinearModel, FloatArray]:
+        """The same model by weights of at most N features, and the basis of these.
 
         Weights are differences of much larger terms γ where alpha is small or rows are equal: a
         model without K has them as unknowns of their own.
@@ -242,21 +245,22 @@ class LinearModel:
         basis, triangle = np.linalg.qr(self.features.T)
         model = LinearModel(np.ascontiguousarray(triangle.T))
         model.gram = None
-        return model, lambda a: np.asarray(basis @ a)
+        return model, basis
 
     def solver(self, d: FloatArray) -> Solver:
         """The solution of a - Φᵀ γ = o and Φ a + diag d γ = r; without a, of K γ + diag d γ = r."""
         from scipy.linalg import cho_factor, cho_solve
 
         d = np.maximum(d, _ROUNDING * self.scale)
-        if self.gram is not None:
+        phi = self.phi
+        if phi is None:
+            assert self.gram is not None
             matrix = self.gram.copy()
             matrix.flat[:: len(d) + 1] += d
         else:
-            assert self.features is not None
-            scaled = self.features / np.sqrt(d)[:, None]
+            scaled = phi / np.sqrt(d)[:, None]
             matrix = scaled.T @ scaled
-            matrix.flat[:: matrix.shape[0] + 1] += 1.0
+            matrix.flat[:: len(matrix) + 1] += 1.0
         if not np.isfinite(matrix).all():
             raise np.linalg.LinAlgError("overflow")
         lift = 0.0
@@ -266,9 +270,8 @@ class LinearModel:
                 break
             except np.linalg.LinAlgError:  # a small eigenvalue is negative by rounding
                 step = max(9 * lift, len(d) * _ROUNDING * float(matrix.diagonal().max()))
-                matrix.flat[:: matrix.shape[0] + 1] += step
+                matrix.flat[:: len(matrix) + 1] += step
                 lift += step
-        phi = None if self.gram is not None else self.features
 
         def solve(r: FloatArray, o: FloatArray) -> tuple[FloatArray, FloatArray]:
             if phi is None:
@@ -286,40 +289,31 @@ class LinearModel:
         part = self.features[rows]
         return np.asarray(part @ part.T)
 
-    def _least_norm(self, y: FloatArray, w: FloatArray, intercept: bool) -> tuple[_Point, float]:
-        """The weighted least-squares fit of least norm, and its residuals relative to labels."""
-        n = len(y)
+    def _least_norm(self, y: FloatArray, w: FloatArray, intercept: bool) -> LinearFit:
+        """The weighted least-squares fit of least norm."""
         root = np.sqrt(w)
-        constant = root / np.linalg.norm(root) if intercept else np.zeros(n)
+        constant = root / np.linalg.norm(root) if intercept else np.zeros(len(y))
 
         def centred(v: FloatArray) -> FloatArray:
             scaled = (v.T * root).T
             return np.asarray(scaled - np.multiply.outer(constant, constant @ scaled))
 
-        if self.features is not None and self.gram is None:
-            z = centred(self.features)
-            a = np.linalg.lstsq(z, centred(y), rcond=None)[0]
-            dual = np.linalg.lstsq(self.features.T, a, rcond=None)[0]
-            f = self.features @ a
+        if self.phi is not None:
+            a = np.linalg.lstsq(centred(self.phi), centred(y), rcond=None)[0]
+            dual: FloatArray = np.asarray(np.linalg.lstsq(self.phi.T, a, rcond=None)[0], np.float64)
+            f: FloatArray = np.asarray(self.phi @ a, np.float64)
         else:
             assert self.gram is not None
             inner = centred(centred(self.gram).T)
-            values, vectors = np.linalg.eigh(inner)
-            keep = values > n * 1e-15 * values[-1]
-            coef = (vectors.T @ centred(y))[keep] / values[keep]
-            dual = (
-                centred(vectors[:, keep] @ coef) if intercept else root * (vectors[:, keep] @ coef)
-            )
+            dual = centred(Modes.of_rows(inner, centred(y)[:, None]).dual(0.0)[:, 0])
             f = self.gram @ dual
-        b = float(np.average(y - f, weights=w)) if intercept else 0.0
-        residual = float(np.linalg.norm(y - f - b) / max(float(np.linalg.norm(y)), 1e-300))
-        return _Point(dual, b, 0.0), residual
+        return self._fit(dual, float(np.average(y - f, weights=w)) if intercept else 0.0)
 
     # --- losses of the clip family ---
 
     def _clipped(
         self, y: FloatArray, kind: Loss, alpha: float, w: FloatArray, intercept: bool
-    ) -> _Point:
+    ) -> LinearFit:
         ends = np.stack([side * w / alpha for side in kind.slopes])  # l and h
         if kind.margin:
             ends = np.where(y > 0, ends, -ends[::-1])
@@ -351,9 +345,9 @@ class LinearModel:
 
         found = program.solution(gap)
         b = -float(found.nu[0]) if intercept else 0.0
-        return _Point(found.gamma, b, found.gap, found.weights)
+        return self._fit(found.gamma, b, found.gap, found.weights)
 
-    def _max_margin(self, y: FloatArray, intercept: bool) -> _Point:
+    def _max_margin(self, y: FloatArray, intercept: bool) -> LinearFit:
         n, infinite = len(y), np.full(len(y), np.inf)
         equations = np.stack([y, np.ones(n)])[: 1 + intercept]
         program = _BoxProgram(
@@ -387,13 +381,13 @@ class LinearModel:
             )
         b = -float(found.nu[1]) / square if intercept else 0.0
         a = None if found.weights is None else found.weights / square
-        return _Point(found.gamma / square, b, found.gap, a)
+        return self._fit(found.gamma / square, b, found.gap, a)
 
     # --- the logistic loss ---
 
-    def _newton(self, y: FloatArray, alpha: float, w: FloatArray, intercept: bool) -> _Point:
+    def _newton(self, y: FloatArray, alpha: float, w: FloatArray, intercept: bool) -> LinearFit:
         """Newton's method in γ or, in models without K, in the weights a."""
-        phi = self.features if self.gram is None else None
+        phi = self.phi
         outputs = self.times if phi is None else phi.__matmul__
         coef = np.zeros(len(y) if phi is None else phi.shape[1])
         f, b = np.zeros(len(y)), 0.0  # f without b
@@ -438,8 +432,8 @@ class LinearModel:
                 break  # the objective is the minimum up to rounding
             (f, coef, b), value = moved, least
         if phi is None:
-            return _Point(coef, b, relative)
-        return _Point(G / alpha, b, relative, coef)
+            return self._fit(coef, b, relative)
+        return self._fit(G / alpha, b, relative, coef)
 
     def _dual_step(
         self, f: FloatArray, G: FloatArray, W: FloatArray, alpha: float, intercept: bool
@@ -453,11 +447,11 @@ class LinearModel:
         return solved[:, 0] - b * solved[:, 1], b
 
 
-def _is_minimum(point: _Point, y: FloatArray, kind: Loss, alpha: float, w: FloatArray) -> bool:
+def _is_minimum(fit: LinearFit, y: FloatArray, kind: Loss, alpha: float, w: FloatArray) -> bool:
     """Whether a fit without residuals is that for alpha: feasible, up to negligible residuals."""
     if isinstance(kind, Squared) and alpha > 0:
         return False  # solved directly
-    slope = alpha * point.dual / w
+    slope = alpha * fit.dual / w
     low, high = kind.slopes
     bounded = y * slope if kind.margin else slope
     inside = np.all((bounded >= low * (1 + TOLERANCE)) & (bounded <= high))
@@ -551,8 +545,8 @@ class _BoxProgram:
 
     def _weights(self, gamma: FloatArray) -> FloatArray | None:
         """The weights, in models without K."""
-        phi = self.model.features
-        return None if self.model.gram is not None or phi is None else phi.T @ gamma
+        phi = self.model.phi
+        return None if phi is None else phi.T @ gamma
 
     def _residual(self, gamma: FloatArray, nu: FloatArray, a: FloatArray | None) -> FloatArray:
         """The gradient of the objective, without the bounds."""
@@ -610,11 +604,9 @@ class _BoxProgram:
     ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         """The solution for the free coefficients and the multipliers."""
         n, k = free.size, len(self.values)
-        matrix = np.zeros((n + k, n + k))
-        matrix[:n, :n] = self.model.sub_gram(free)
-        matrix[range(n), range(n)] += self.curvature[free]
-        matrix[:n, n:] = -self.equations[:, free].T
-        matrix[n:, :n] = self.equations[:, free]
+        inner, equations = self.model.sub_gram(free), self.equations[:, free]
+        inner.flat[:: n + 1] += self.curvature[free]
+        matrix = np.block([[inner, -equations.T], [equations, np.zeros((k, k))]])
         off = self.values - self.equations @ fixed
         right = np.concatenate([(self.target - self.times(fixed))[free], off])
         solved = np.linalg.solve(matrix, right)
@@ -626,22 +618,23 @@ class _BoxProgram:
         self, fixed: FloatArray, free: npt.NDArray[np.intp]
     ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         """The same, with the weights as further unknowns."""
-        phi = self.model.features
-        if phi is None or self.model.gram is not None:
+        phi = self.model.phi
+        if phi is None:
             return self._with_fixed(fixed, free)
         # γ in units of its size: pivots are then chosen among the features
         bounds = np.abs(np.concatenate([self.low, self.high]))
         unit = float(np.max(bounds, initial=0.0, where=np.isfinite(bounds))) or 1.0
         p, n, k = phi.shape[1], free.size, len(self.values)
-        matrix = np.zeros((p + n + k, p + n + k))
-        matrix[range(p), range(p)] = 1 / unit
-        matrix[:p, p : p + n] = -phi[free].T
-        matrix[p : p + n, :p] = phi[free]
-        matrix[range(p, p + n), range(p, p + n)] = unit * self.curvature[free]
+        inner, equations, none = unit * self.curvature[free], self.equations[:, free], np.zeros
         if n > p:
-            matrix[range(p, p + n), range(p, p + n)] += n * _ROUNDING * np.sqrt(self.model.scale)
-        matrix[p : p + n, p + n :] = -self.equations[:, free].T
-        matrix[p + n :, p : p + n] = self.equations[:, free]
+            inner = inner + n * _ROUNDING * np.sqrt(self.model.scale)
+        matrix = np.block(
+            [
+                [np.eye(p) / unit, -phi[free].T, none((p, k))],
+                [phi[free], np.diag(inner), -equations.T],
+                [none((k, p)), equations, none((k, k))],
+            ]
+        )
         off = self.values - self.equations @ fixed
         right = np.concatenate([phi.T @ fixed / unit, self.target[free], off / unit])
         solved = _least_solution(matrix, right)

@@ -45,12 +45,12 @@ the ridge λ N/D in place of λ. The closed forms of both sides are derived here
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from doubletrouble._numerics import PointArrays
+from doubletrouble._numerics import PointArrays, bisected
 from doubletrouble.convex._labels import (
     Forces,
     Labels,
@@ -320,16 +320,13 @@ class Equations:
     ) -> FloatArray:
         """Log V at which a function of V changes from positive to negative, to 1400/2^steps."""
         # the calls of few points cost more than their arithmetic: more sections at once
-        bits = 6 if points.size <= 16 else 1
-        sections = 2**bits
-        low, width = np.full(points.size, -700.0), 1400.0
-        inner = np.arange(1.0, sections)[:, None]
-        for _ in range(-(-steps // bits)):
-            width /= sections
-            positive = function(np.exp(low + width * inner)) > 0
-            # the last of them: far below the root the function may be 0/0
-            low = low + width * np.where(positive, inner, 0.0).max(axis=0)
-        return low + 0.5 * width
+        return bisected(
+            lambda log_V: np.asarray(function(np.exp(log_V)) > 0),
+            np.full(points.size, -700.0),
+            np.full(points.size, 700.0),
+            steps=steps,
+            bits=6 if points.size <= 16 else 1,
+        )
 
 
 def _balance(more: FloatArray, less: FloatArray, missing: FloatArray) -> FloatArray:
@@ -481,11 +478,9 @@ def _set_threshold(solution: SolvedPoints, index: Indices) -> None:
     features = response(
         equations.linear, equations.nonlinear, points.inverse_features, 1e-100, forces.response
     )
-    limits = ((solution.state, state), (solution.forces, forces), (solution.features, features))
-    for ours, new in limits:
-        for field in fields(new):
-            if np.ndim(getattr(ours, field.name)):
-                getattr(ours, field.name)[index] = getattr(new, field.name)
+    solution.state.put(index, state)
+    solution.forces.put(index, forces)
+    solution.features.put(index, features)
     solution.points.unit = solution.points.unit.copy()
     solution.points.unit[index] = _INFINITE
     solution.points.limit[index] = True

@@ -336,27 +336,21 @@ class ResidualLabels(Labels):
         """The mean of (e - V g)², and of the loss there."""
         V, b, c = state.V, state.intercept, self.softness
         clip, S = Clip.of(points, c, V), np.sqrt(state.spread + points.variances)
-        alpha = np.clip((clip.start + b) / S, -FAR, FAR)
-        beta = np.clip((clip.stop + b) / S, -FAR, FAR)
+        alpha = np.maximum((clip.start + b) / S, -FAR)
+        beta = np.minimum((clip.stop + b) / S, FAR)
 
-        def moments(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-            """∫ e^k over e = S x - b, x from low to high."""
-            mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
-            edge, tilt = density(low) - density(high), low * density(low) - high * density(high)
-            first = S * edge - b * mass
-            return mass, first, b * b * mass - 2 * b * S * edge + S * S * (mass + tilt)
-
-        inside = moments(alpha, beta)
-        squares, losses = clip.rest**2 * inside[2], (c / 2) * inside[2] / (c + V) ** 2
-        for slope, stop, tail in (
-            (points.high, clip.top, moments(beta, np.full_like(beta, FAR))),
-            (points.low, clip.bottom, moments(np.full_like(alpha, -FAR), alpha)),
-        ):
-            mass, first, second = tail
-            reached = mass > 0  # a force that is never reached may be infinite
-            force, stop = np.where(reached, slope, 0.0), np.where(reached, stop, 0.0)
-            squares = squares + second - 2 * stop * first + stop**2 * mass
-            losses = losses + force * (first - stop * mass) - 0.5 * c * force**2 * mass
+        mass = np.where(alpha > 0, ndtr(-alpha) - ndtr(-beta), ndtr(beta) - ndtr(alpha))
+        edge = density(alpha) - density(beta)
+        tilt = alpha * density(alpha) - beta * density(beta)
+        inside = b * b * mass - 2 * b * S * edge + S * S * (mass + tilt)  # E e² of linear forces
+        squares, losses = clip.rest**2 * inside, (c / 2) * inside / (c + V) ** 2
+        for slope, x in ((points.high, beta), (-points.low, -alpha)):
+            # residuals e beyond an end: e - V l = c l + (e - end)
+            mass, first, square = _beyond(x)
+            slope = np.where(mass > 0, slope, 0.0)  # a force that is never reached may be infinite
+            beyond, second = S * first, S * S * (square - 2 * x * first)
+            squares = squares + second + c * slope * (2 * beyond + c * slope * mass)
+            losses = losses + slope * (beyond + 0.5 * c * slope * mass)
         return (points.weights * squares).sum(0), (points.weights * losses).sum(0)
 
 
@@ -425,25 +419,12 @@ class MarginLabels(Labels):
 
     def product(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The integral over C of products of G, weighed with the labels' probabilities given C."""
-        clip = Clip.of(points, self.softness, pair.V)
-        sd, width = np.sqrt(pair.common), np.sqrt(pair.own)
-        tilt = tilt_of(points, pair)
+        clip, width = Clip.of(points, self.softness, pair.V), np.sqrt(pair.own)
 
-        def integrand(x: FloatArray, i: Indices) -> ValueAndSlope:
-            own = clip.take(i)
-            C = sd[i][:, None] * x
-            H, dH = own.smoothed(1 - C, width[i])
-            if pair.same_labels:
-                plus = positive_label(points, tilt[i][:, None] * x, i)
-                return 2 * plus * H * H, 2 * plus * dH * dH
-            there = mirrored(x, (H, dH), lambda: own.smoothed(1 + C, width[i]))
-            labels = IndependentLabels.of(points, pair, tilt, x, i)
-            return labels.products(C, width[i], (H, dH), there)
+        def smoothed(C: FloatArray, i: Indices) -> ValueAndSlope:
+            return clip.take(i).smoothed(1 - C, width[i])
 
-        centres = [(1 - clip.start, width), (1 - clip.stop, width)]
-        if not pair.same_labels:
-            centres += [(clip.start - 1, width), (clip.stop - 1, width)]
-        return gaussian_mean(integrand, sd, [*centres, (0.0 * sd, sd / np.maximum(tilt, 1e-9))])
+        return product_of_classes(points, pair, smoothed, (1 - clip.start, 1 - clip.stop), width)
 
     def training(self, points: LearningPoints, state: State) -> tuple[FloatArray, FloatArray]:
         """The share of labels on the wrong side, t < -V min(1/c, h), and the mean loss."""
@@ -467,13 +448,34 @@ def wrong_share(
     return np.maximum(wrong, 0.0)
 
 
-def mirrored(
-    x: FloatArray, here: ValueAndSlope, there: Callable[[], ValueAndSlope]
+def product_of_classes(
+    points: LearningPoints,
+    pair: Pair,
+    smoothed: Callable[[FloatArray, IntArray], ValueAndSlope],
+    layers: tuple[FloatArray, FloatArray],
+    width: FloatArray,
 ) -> ValueAndSlope:
-    """A function at -x: its values in reverse where the nodes x are symmetric."""
-    if np.array_equal(x, -x[:, ::-1]):
-        return here[0][:, ::-1], here[1][:, ::-1]
-    return there()
+    """The integral over C of products of G, weighed with the labels' probabilities given C.
+
+    `smoothed(C, i)` is G(C) and its slope at points i, with layers of a width.
+    """
+    sd, tilt = np.sqrt(pair.common), tilt_of(points, pair)
+
+    def integrand(x: FloatArray, i: IntArray) -> ValueAndSlope:
+        C = sd[i][:, None] * x
+        G, dG = smoothed(C, i)
+        if pair.same_labels:
+            plus = positive_label(points, tilt[i][:, None] * x, i)
+            return 2 * plus * G * G, 2 * plus * dG * dG
+        symmetric = np.array_equal(x, -x[:, ::-1])  # nodes: G(-C) is G(C) in reverse
+        opposite = (G[:, ::-1], dG[:, ::-1]) if symmetric else smoothed(-C, i)
+        labels = IndependentLabels.of(points, pair, tilt, x, i)
+        return labels.products(C, width[i], (G, dG), opposite)
+
+    centres = [(layer, width) for layer in layers]
+    if not pair.same_labels:
+        centres += [(-layer, width) for layer in layers]
+    return gaussian_mean(integrand, sd, [*centres, (0.0 * sd, sd / np.maximum(tilt, 1e-9))])
 
 
 def label_power(points: LearningPoints) -> FloatArray:
@@ -626,6 +628,6 @@ def _panels(
     x, w = gauss(14)
     nodes = (edges[:, :-1, None] + wide * x).reshape(sd.size, -1)
     opposite = -nodes[:, ::-1]
-    if np.allclose(nodes, opposite, rtol=1e-15, atol=1e-14):  # see `mirrored`
+    if np.allclose(nodes, opposite, rtol=1e-15, atol=1e-14):  # see `product_of_classes`
         nodes = 0.5 * (nodes + opposite)
     return nodes, (wide * w).reshape(sd.size, -1) * density(nodes)

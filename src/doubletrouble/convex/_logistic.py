@@ -18,7 +18,6 @@ from doubletrouble._numerics import PointArrays
 from doubletrouble.convex._labels import (
     ROOT_2PI,
     Forces,
-    IndependentLabels,
     Labels,
     LearningPoints,
     MarginLabels,
@@ -26,11 +25,9 @@ from doubletrouble.convex._labels import (
     State,
     ValueAndSlope,
     density,
-    gaussian_mean,
     label_power,
-    mirrored,
     positive_label,
-    tilt_of,
+    product_of_classes,
     wrong_share,
 )
 from doubletrouble.parameters import FloatArray, Indices, IntArray, Value
@@ -179,24 +176,11 @@ class LogisticLabels(Labels):
 
     def _integrals(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         V, sd, own = pair.V, np.sqrt(pair.common), np.sqrt(pair.own)
-        tilt = tilt_of(points, pair)
-        corner = _corner(V)
-        width = np.sqrt(pair.own + 4)  # a layer of the logistic force itself has the width 2
         # nodes of ω that serve every C, or nodes around each C where the law given C is narrow
         line = _Line.of(V, 8.7 * (sd + own))
         ends = line.slope(np.stack([line.reach, -line.reach])).max(axis=0)
         counts = line.counts(np.minimum(0.1, 0.55 * own / np.maximum(ends, 1e-300)))
         local = ~(counts < 600)
-
-        def integrand(x: FloatArray, i: IntArray) -> ValueAndSlope:
-            C = sd[i][:, None] * x
-            value, slope = smoothed(C, i)
-            if pair.same_labels:
-                plus = positive_label(points, tilt[i][:, None] * x, i)
-                return 2 * plus * value * value, 2 * plus * slope * slope
-            there = mirrored(x, (value, slope), lambda: smoothed(-C, i))
-            labels = IndependentLabels.of(points, pair, tilt, x, i)
-            return labels.products(C, width[i], (value, slope), there)
 
         def smoothed(C: FloatArray, i: IntArray) -> ValueAndSlope:
             """G(C) and -G'(C) at (points, nodes)."""
@@ -233,10 +217,9 @@ class LogisticLabels(Labels):
             omega = C[..., None] + own[i][:, None, None] * nodes
             return np.stack([f @ weights for f in logistic_force(omega, V[i, None, None])], axis=-1)
 
-        centres = [(corner, width), (-V - corner, width), (0.0 * sd, sd / np.maximum(tilt, 1e-9))]
-        if not pair.same_labels:
-            centres += [(-corner, width), (V + corner, width)]
-        return gaussian_mean(integrand, sd, centres)
+        corner = _corner(V)
+        width = np.sqrt(pair.own + 4)  # a layer of the logistic force itself has the width 2
+        return product_of_classes(points, pair, smoothed, (corner, -V - corner), width)
 
     def training(self, points: LearningPoints, state: State) -> tuple[FloatArray, FloatArray]:
         """The share of labels on the wrong side, t < -V/2, and the mean loss."""

@@ -81,7 +81,7 @@ class Averages:
 
 
 @dataclass(slots=True, kw_only=True)
-class BootstrapPoint:
+class BootstrapPoint(PointArrays):
     """A member on a bootstrap sample: its fixed point, and averages over the weights."""
 
     point: FixedPoint
@@ -121,9 +121,9 @@ def bootstrap(
         samples=solved,
         ridge=np.maximum(ridge, least),
     )
-    shape = np.broadcast_shapes(*map(np.shape, (learner.features, solved, learner.ridge, limit)))
+    shape = np.broadcast_shapes(learner.shape, np.shape(limit))
     if shape:
-        learner = learner.flattened(shape)
+        learner = learner.map(lambda v: np.broadcast_to(v, shape).reshape(-1))
         limit = np.broadcast_to(limit, shape).reshape(-1)
     log_v = learner.leverage()
     point, averages = learner.at(log_v)
@@ -145,13 +145,13 @@ def bootstrap(
         second_per_sample=point.second_per_sample / averages.ratio,
         limit=limit,
     )
-    values: tuple[Numbers, ...] = (averages.ratio, averages.residual, averages.residual_square)
-    if shape:
-        point, values = point.reshape(shape), tuple(v.reshape(shape) for v in values)
-    ratio, residual, residual_square = values
-    return BootstrapPoint(
-        point=point, shared_samples=ratio, residual=residual, residual_square=residual_square
+    bag = BootstrapPoint(
+        point=point,
+        shared_samples=averages.ratio,
+        residual=averages.residual,
+        residual_square=averages.residual_square,
     )
+    return bag.map(lambda v: np.reshape(v, shape)) if shape else bag
 
 
 @dataclass(slots=True, kw_only=True)
@@ -162,12 +162,6 @@ class _Learner(PointArrays):
     features: FloatArray
     samples: FloatArray
     ridge: FloatArray
-
-    def flattened(self, shape: tuple[int, ...]) -> _Learner:
-        """The same as arrays of one length."""
-        values = (self.features, self.samples, self.ridge)
-        P, N, r = (np.broadcast_to(v, shape).reshape(-1) for v in values)
-        return replace(self, features=P, samples=N, ridge=r)
 
     def at(self, log_v: Numbers) -> tuple[FixedPoint, Averages]:
         """The fixed point and the averages at a given log V."""

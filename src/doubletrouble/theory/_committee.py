@@ -25,7 +25,7 @@ from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -57,7 +57,7 @@ from doubletrouble.problems import (
 )
 from doubletrouble.results import ErrorTerms
 from doubletrouble.spectra import levels_of
-from doubletrouble.theory._cross_terms import TERM_NAMES, at_limits, cross_terms, product_or_zero
+from doubletrouble.theory._cross_terms import at_limits, cross_terms, product_or_zero
 from doubletrouble.theory._error import BLOCK, Amplitudes, blockwise, combine
 from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, root_power, spectrum_of
 
@@ -575,12 +575,7 @@ def _products(
         points = [
             _solved(spectrum, *own[:, None]) for spectrum, own in zip(spectra, sizes, strict=True)
         ]
-        together = FixedPoint(
-            **{
-                f.name: np.concatenate([getattr(point, f.name) for point in points], axis=-1)
-                for f in fields(FixedPoint)
-            }
-        )
+        together = points[0].map(lambda *v: np.concatenate(v, axis=-1), *points[1:])
         kappa = _correlations(members, first, second, shared_features)
         terms = _overlapping(
             together.take(first),
@@ -590,10 +585,13 @@ def _products(
             shared_samples[first, second],
             kappa,
         )
-    matrices = {name: np.empty((len(members), len(members))) for name in TERM_NAMES}
-    for name, matrix in matrices.items():
-        matrix[first, second] = matrix[second, first] = getattr(terms, name)
-    return CrossTerms(**matrices)
+
+    def symmetric(values: FloatArray) -> FloatArray:
+        matrix = np.empty((len(members), len(members)))
+        matrix[first, second] = matrix[second, first] = values
+        return matrix
+
+    return terms.map(symmetric)
 
 
 def _correlations(

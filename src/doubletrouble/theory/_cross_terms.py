@@ -47,7 +47,7 @@ of the square of one member over the product of two is, again without a subtract
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -64,14 +64,19 @@ def product_or_zero(factor: Numbers | float, value: Numbers | float) -> Numbers:
     return np.where((factor == 0) | (value == 0), 0.0, factor * value)
 
 
-def at_limits(terms: CrossTerms, limit: BoolArray | bool) -> CrossTerms:
+Terms = TypeVar("Terms", CrossTerms, MemberTerms)
+
+
+def at_limits(terms: Terms, limit: BoolArray | bool) -> Terms:
     """The terms, with those at a surrogate ridge replaced by their limits."""
-    return terms.map(lambda part: limit_value(part, limit)) if np.any(limit) else terms
+    if limit is False or not np.any(limit):
+        return terms
+    return terms.map(lambda part: limit_value(part, limit))
 
 
 def product_terms(
     *,
-    bias: Numbers,
+    bias: Numbers | float,
     crossed: Numbers,
     unused_features: Numbers,
     unused_samples: Numbers,
@@ -211,8 +216,7 @@ def member_terms(
         joint=joint,
     )
     if isinstance(f, float) and isinstance(g, float) and f == 0 and g in (0, 1):
-        if point.limit is not False:
-            one = at_limits(one, point.limit)
+        one = at_limits(one, point.limit)
         features = {
             "initialization": one.initialization,
             "interaction": one.interaction,
@@ -222,46 +226,43 @@ def member_terms(
         if g == 1:  # all members on the same data
             return MemberTerms(shared=CrossTerms(bias=one.bias, **data), own=CrossTerms(**features))
         return MemberTerms(shared=CrossTerms(bias=one.bias), own=CrossTerms(**data, **features))
-    shared, own = _partly_shared(point, one, chi, joint, f, g)
-    return MemberTerms(shared=at_limits(shared, point.limit), own=at_limits(own, point.limit))
+    return at_limits(_partly_shared(point, one, joint, f, g), point.limit)
 
 
 def _partly_shared(
-    point: FixedPoint, one: CrossTerms, chi: Numbers, joint: Numbers, f: Value, g: Value
-) -> tuple[CrossTerms, CrossTerms]:
+    point: FixedPoint, one: CrossTerms, joint: Numbers, f: Value, g: Value
+) -> MemberTerms:
     """The product of two equal members, and the excess of the square of one (`one`) over it."""
     A, B, Q = point.unused_features, point.unused_samples, point.second_per_sample
-    p, q = point.gap_per_feature, point.gap_per_sample
-    rho = one.bias
-    J = joint
+    p, q, chi, J = point.gap_per_feature, point.gap_per_sample, point.crossed, joint
     U, W = A + p, B + q
     U_f, W_g = (1 - f) + f * U, (1 - g) + g * W
     # U_f W_g - f g p q, without the subtraction
     J_fg = (1 - f) * W_g + f * ((1 - g) * U + g * J)
-    features, own_features = chi * (f * p / U_f), product_or_zero(1 - f, chi * (p / U) / U_f)
-    shared, own_shared = g * Q / W_g, product_or_zero(1 - g, Q / W_g / W)
-    joint_noise = f * g * p / J_fg * (q / W_g)
+    shared = product_terms(
+        bias=one.bias,
+        crossed=chi,
+        unused_features=(1 - f) + f * A,
+        unused_samples=(1 - g) + g * B,
+        gap_per_feature=f * p,
+        gap_per_sample=g * q,
+        second_per_sample=g * Q,
+        joint=J_fg,
+    )
+    own_features = product_or_zero(1 - f, chi * (p / U) / U_f)
+    own_shared = product_or_zero(1 - g, Q / W_g / W)
     # 0, not 0/0, where f = g = 1
     own_noise = product_or_zero(1 - f, (p / J) * (q / J_fg) * (W_g / W)) + product_or_zero(
         f * (1 - g), (p / J) * (q / J_fg) * (U / W + g * Q / W * (J / W_g))
     )
-    return (
-        CrossTerms(
-            bias=rho,
-            initialization=features,
-            sampling=rho * shared,
-            interaction=product_or_zero(rho + features, joint_noise)
-            + product_or_zero(features, shared),
-            noise_sampling=shared,
-            noise_interaction=joint_noise,
-        ),
-        CrossTerms(
-            initialization=own_features,
-            sampling=rho * own_shared,
-            interaction=product_or_zero(rho + features, own_noise)
-            + product_or_zero(own_features, one.noise_interaction + one.noise_sampling)
-            + product_or_zero(features, own_shared),
-            noise_sampling=own_shared,
-            noise_interaction=own_noise,
-        ),
+    rho, features = shared.bias, shared.initialization
+    own = CrossTerms(
+        initialization=own_features,
+        sampling=rho * own_shared,
+        interaction=product_or_zero(rho + features, own_noise)
+        + product_or_zero(own_features, one.noise_interaction + one.noise_sampling)
+        + product_or_zero(features, own_shared),
+        noise_sampling=own_shared,
+        noise_interaction=own_noise,
     )
+    return MemberTerms(shared=shared, own=own)

@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -145,11 +145,6 @@ class FixedPoint(PointArrays):
         """The fixed point after a complex step i·`step` of log y, at constant P and N."""
         e_P, e_N = self.gap_per_feature, self.gap_per_sample
         return self.moved(spectrum, step, y=1.0, unused_features=-e_P, unused_samples=-e_N)
-
-    def reshape(self, shape: tuple[int, ...]) -> FixedPoint:
-        """The same with another shape of the points."""
-        values = {f.name: np.asarray(getattr(self, f.name)) for f in fields(self)}
-        return FixedPoint(**{k: v.reshape(shape) for k, v in values.items()})
 
 
 Sum: TypeAlias = Callable[[Numbers], Numbers]
@@ -635,7 +630,8 @@ class MeasuredSpectrum(Spectrum):
             )
         y = np.exp(log_y)
         point = FixedPoint.at(self, features, samples, y, sizes.unused(2 * ridge * y))
-        return replace(point, limit=np.zeros(features.shape, dtype=bool)).reshape(shape)
+        point = replace(point, limit=np.zeros(features.shape, dtype=bool))
+        return point.map(lambda v: np.reshape(v, shape))
 
     def _bracket(self, sizes: Sizes, ridge: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Bounds on log y: below, z and h each use at most half; above, one term suffices."""
@@ -733,8 +729,8 @@ def mode_sums(spectrum: Spectrum, least: float, most: float, per_decade: int) ->
         )
 
     def log_y(degrees: float) -> float:
-        bounds = np.array([-100.0]), np.array([600.0])
-        return float(bisected(lambda x: sums(x).degrees <= degrees, *bounds)[0])
+        bounds = np.asarray(-100.0), np.asarray(600.0)
+        return float(bisected(lambda x: sums(x).degrees <= degrees, *bounds))
 
     ends = log_y(least), log_y(min(most, (1 - 1e-6) * spectrum.rank))
     count = 8 + math.ceil(per_decade * (ends[1] - ends[0]) / math.log(10))

@@ -1,14 +1,45 @@
 r"""The test error along gradient flow, split by cause, and the best time to stop.
 
 The predictor of gradient flow at time t is a combination of ridge fits with complex ridges, with
-the same weights for all times (`_filters`). The variance parts of the error are bilinear in the
-predictor, so each is a double sum of the parts of two members that share features and data but not
-the ridge (`_cross_terms`), and the bias is that of the combined mean predictor:
+the same weights for all times. The variance parts of the error are bilinear in the predictor, so
+each is a double sum of the parts of two members that share features and data but not the ridge
+(`_cross_terms`), and the bias is that of the combined mean predictor:
 
     V(t) = Σ_jk w_j w_k V(a_j, a_k),        ρ(t) = Σ_i v_i² (Σ_j w_j M_ij)².
 
 With a ridge λ > 0, flow descends the penalized loss and ends at the ridge fit: λ is added to every
 complex ridge. [bodin2021] has the same dynamics by linear pencils and double contour integrals.
+
+**Filters.** A filter that is a rational function with simple poles,
+
+    learned(t x) = Σ_j w_j t x/(t x + z_j),
+
+is a combination of ridge fits: at time t, the sum of fits with the ridges z_j/t, with weights w_j.
+One pole z = 1 is ridge regression with the penalty 1/t. The ridge of the problem is added to each.
+
+**Gradient flow** is the filter 1 - e⁻ᵗˣ. Talbot's contour,
+z(θ) = n (0.5017 θ cot(0.6407 θ) - 0.6122 + 0.2645 iθ), -π < θ < π, winds around the negative real
+axis; the midpoint rule on Cauchy's integral along it gives, for all x ≥ 0,
+
+    e⁻ˣ ≈ Σ_j c_j/(x + z_j)        with an error of about 3.9⁻ⁿ for n poles    [weideman2006]
+
+so that the filter of gradient flow at time t along an eigenvalue x is
+
+    (1 - e⁻ᵗˣ)/x ≈ Σ_j w_j/(x + z_j/t),        w_j = c_j/z_j,  Σ_j w_j = 1.
+
+Poles come in conjugate pairs; only those with θ > 0 are stored, in the order of θ: the first is the
+closest to a real ridge, and each is close to the one before.
+
+**Complex ridges.** At a complex ridge off the negative real axis (*) of `_fixed_point` has one
+solution that belongs to a resolvent. It is followed by continuation from a real ridge: from pole to
+pole of a contour a tangent predicts log y, and Newton's method corrects it. With
+s = gap + 2 h small/big,
+
+    F = z + small·h - small = 0,    dF/dlog y = (z - Q) + small r y/s,    dF/dlog r = small r y/s,
+
+and h = 2 r y/(gap + s), where s = ±√(gap² + 4 (small/big) r y) has the sign that is nearer to the
+value that z implies (along a contour both occur). A step that moves the solution too far is divided
+into smaller ones.
 
 **Time** is that of `conventions`: da/dt = (Φᵀ (y - Φ a) - alpha a)/D, from a = 0. A member with m
 of the samples has its own Φ and alpha, so that its unit of time is the same. The features of a
@@ -23,11 +54,14 @@ equal up to rounding, the last is returned.
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from doubletrouble import _plots
 from doubletrouble._display import Content, Shown, solved_content
@@ -41,9 +75,11 @@ from doubletrouble.ensembles import (
     as_ensemble,
     coordinates,
 )
+from doubletrouble.errors import ConvergenceError
 from doubletrouble.estimates import ByValue
 from doubletrouble.glossary import TIME
 from doubletrouble.parameters import (
+    BoolArray,
     FloatArray,
     Numbers,
     Numeric,
@@ -55,7 +91,6 @@ from doubletrouble.parameters import (
 )
 from doubletrouble.problems import Problem, require_ridge_regression
 from doubletrouble.results import ErrorTerms
-from doubletrouble.theory._complex_ridge import fixed_points_along
 from doubletrouble.theory._cross_terms import (
     TERM_NAMES,
     PairSums,
@@ -70,9 +105,10 @@ from doubletrouble.theory._error import (
     evaluate,
     member_fixed_point,
 )
-from doubletrouble.theory._filters import Filter, Poles, talbot_poles
-from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, Sum
+from doubletrouble.theory._fixed_point import FixedPoint, Sizes, Spectrum, Sum
 from doubletrouble.theory._optimum import OptimalRidge, optimal_ridge, without
+
+ComplexArray = npt.NDArray[np.complex128]
 
 _POINTS = 4096  # numbers per pole in a block: points times levels
 _NO_TIME = 1e-150  # in units of the fastest mode: equal to the zero predictor
@@ -162,23 +198,19 @@ def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles)
     begun = (pace < 1 / _NO_TIME) & (ridge < 1 / _NO_TIME) & (spectrum.rank > 0)
     done = np.isinf(at.times) | (pace == 0) | (ridge > poles.ending * pace)
     pace = np.maximum(pace, _SLOWEST)
-    shared, own = (
-        CrossTerms(**{name: np.zeros(np.shape(at.times)) for name in TERM_NAMES}) for _ in range(2)
-    )
-    shared.bias += 1.0  # the zero predictor
+    terms = MemberTerms(shared=CrossTerms(bias=1.0), own=CrossTerms())  # the zero predictor
+    terms = terms.map(lambda v: np.full(np.shape(at.times), v))
     for which, trained in ((begun & done, True), (begun & ~done, False)):
         index = np.flatnonzero(which)
         if not index.size:
             continue
         some = at.take(index)
         if trained:
-            terms = _terms_at_convergence(spectrum, scheme, some, ridge[index], poles)
+            there = _terms_at_convergence(spectrum, scheme, some, ridge[index], poles)
         else:
-            terms = _terms_during_flow(spectrum, some, ridge[index], pace[index], poles)
-        for name in TERM_NAMES:
-            getattr(shared, name)[index] = getattr(terms.shared, name)
-            getattr(own, name)[index] = getattr(terms.own, name)
-    return MemberTerms(shared=shared, own=own)
+            there = _terms_during_flow(spectrum, some, ridge[index], pace[index], poles)
+        terms.put(index, there)
+    return terms
 
 
 def _terms_at_convergence(
@@ -193,8 +225,8 @@ def _terms_at_convergence(
     # the bias of a share s of the mean predictor: Σ v² (M + (1-s) L)², Σ v² L² = 1 - ρ - 2 χ
     rho, chi = terms.shared.bias, limit_value(point.crossed)
     bias = rho + (1 - share) * (2 * chi + (1 - share) * (1 - rho - 2 * chi))
-    shared, own = (part.map(lambda v: share**2 * v) for part in (terms.shared, terms.own))
-    return MemberTerms(shared=replace(shared, bias=bias), own=own)
+    terms = terms.map(lambda v: share**2 * v)
+    return replace(terms, shared=replace(terms.shared, bias=bias))
 
 
 def _terms_during_flow(
@@ -229,7 +261,7 @@ def _double_sum(
     """Σ_jk w_j w_k V(a_j, a_k) for members that share f P features and g N samples."""
     totals = {name: np.zeros(points[0].tail.shape) for name in TERM_NAMES if name != "bias"}
     pairs = zip(
-        _pairs(points, _conjugate),
+        _pairs(points, lambda point: point.map(np.conj)),
         _pairs(list(poles.weights), np.conj),
         spectrum.sum_over(_sums_of_pairs, *points),
         strict=True,
@@ -261,8 +293,231 @@ def _pairs(poles: Sequence[_T], conjugate: Callable[[_T], _T]) -> Iterator[tuple
                 yield first, second, 2.0 if k == 0 else 4.0
 
 
-def _conjugate(point: FixedPoint) -> FixedPoint:
-    return FixedPoint(**{f.name: np.conj(getattr(point, f.name)) for f in fields(point)})
+# --- filters -------------------------------------------------------------------------------------
+
+_ALIKE = 1e-9  # tolerance for conjugates
+_EXPONENTIAL_END = 100.0  # a relative e⁻¹⁰⁰ of the ridge fit is not learned yet
+_RATIONAL_END = 1e18  # the share of a pole that is not learned yet falls as 1/t
+
+
+@dataclass(frozen=True, slots=True)
+class Poles:
+    """Complex ridges for unit time, and their weights; each represents itself and its conjugate."""
+
+    ridges: ComplexArray  # z
+    weights: ComplexArray  # w
+    ending: float  # ridge times t beyond which the result equals the ridge fit
+
+
+@lru_cache(maxsize=8)
+def talbot_poles(count: int) -> Poles:
+    """Nodes of Talbot's contour: half of `count` poles, the others being their conjugates.
+
+    >>> poles = talbot_poles(20)
+    >>> x = 3.0
+    >>> learned = 2 * np.sum(poles.weights * x / (x + poles.ridges)).real
+    >>> bool(abs(learned - (1 - np.exp(-x))) < 1e-11)
+    True
+    """
+    theta = np.pi * np.arange(1, count, 2) / count
+    angle = 0.6407 * theta
+    z = count * (0.5017 * theta / np.tan(angle) - 0.6122 + 0.2645j * theta)
+    slope = 0.5017 / np.tan(angle) - 0.5017 * angle / np.sin(angle) ** 2 + 0.2645j
+    residues = -1j * np.exp(z) * slope  # c: times n (from z'), over n (from the rule)
+    weights = residues / z
+    return Poles(z, weights / (2 * weights.sum().real), _EXPONENTIAL_END)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Filter:
+    """A spectral filter by its poles, Σ_j w_j t x/(t x + z_j) for the eigenvalue x at time t.
+
+    `gradient_flow(problem, times, filter=…)` uses it in place of 1 - e⁻ᵗˣ.
+
+    Parameters
+    ----------
+    ridges : array_like of complex
+        The poles z_j for unit time, up to 200, none of them zero or negative. Those that are not
+        real come with their conjugates, so that the filter is real.
+    weights : array_like of complex
+        The weights w_j, one for each pole.
+
+    Raises
+    ------
+    ValueError
+        If these conditions do not hold, or a number is not finite.
+    TypeError
+        If these are not lists of numbers.
+
+    Examples
+    --------
+    >>> import doubletrouble as dt
+    >>> ridge = dt.Filter(ridges=[1.0], weights=[1.0])  # ridge regression, with the penalty 1/t
+    >>> ridge.learned(3.0)
+    0.75
+    """
+
+    ridges: Sequence[complex] | ComplexArray
+    weights: Sequence[complex] | ComplexArray
+
+    def __post_init__(self) -> None:
+        for name in ("ridges", "weights"):
+            given = np.asarray(getattr(self, name))
+            if given.ndim != 1 or given.dtype.kind not in "iufc":
+                raise TypeError(f"{name} must be a list of numbers, got {getattr(self, name)!r}")
+            if not given.size:
+                raise ValueError(f"{name} must not be empty, got {getattr(self, name)!r}")
+            if not np.isfinite(given).all():
+                raise ValueError(f"{name} must be finite, got {given.tolist()!r}")
+            object.__setattr__(self, name, given.astype(np.complex128))
+        ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
+        if ridges.shape != weights.shape:
+            raise ValueError(
+                f"weights must be one for each of {ridges.size} ridges, got {weights.size}"
+            )
+        bad = (ridges.real <= 0) & (np.abs(ridges.imag) <= 1e-6 * np.abs(ridges.real))
+        if bad.any():
+            raise ValueError(
+                f"ridges must not be zero or negative, got {complex(ridges[bad][0])!r}"
+            )
+        if ridges.size > 200:
+            raise ValueError(f"ridges must be 200 at most, got {ridges.size}")
+        _ = self.poles  # raises where conjugates are missing
+
+    @property
+    def poles(self) -> Poles:
+        """Poles on or above the real axis, by angle; the weights of real ones are halved."""
+        ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
+        size = _ALIKE * np.abs(ridges)
+        real, upper = np.abs(ridges.imag) <= size, ridges.imag > size
+        for z, w in zip(ridges[~real], weights[~real], strict=True):
+            others = np.abs(ridges - np.conj(z)) <= _ALIKE * abs(z)
+            if abs(np.sum(weights[others]) - np.conj(w)) > _ALIKE * (1 + abs(w)):
+                raise ValueError(f"ridges must come with their conjugates, got {complex(z)!r}")
+        if np.any(np.abs(weights[real].imag) > _ALIKE * (1 + np.abs(weights[real]))):
+            raise ValueError(
+                f"weights must be real where ridges are, got {weights[real].tolist()!r}"
+            )
+        chosen = real | upper
+        ridges, weights = ridges[chosen], np.where(real, weights / 2, weights)[chosen]
+        order = np.lexsort((np.abs(ridges), np.abs(np.angle(ridges))))
+        return Poles(ridges[order], weights[order], _RATIONAL_END)
+
+    def learned(self, x: float) -> float:
+        """Return the share learned.
+
+        Parameters
+        ----------
+        x : float
+            Eigenvalue times time, at least 0.
+
+        Returns
+        -------
+        float
+            The share Σ_j w_j x/(x + z_j).
+        """
+        ridges, weights = np.asarray(self.ridges), np.asarray(self.weights)
+        return float(np.sum(weights * x / (x + ridges)).real)
+
+
+# --- fixed points at complex ridges --------------------------------------------------------------
+
+_LAST_STEP = 1e-9
+_MOST_STEPS = 12
+_DECIDED = 1e-8
+_STRIDE = 0.4  # largest step of log r
+_MOST_PIECES = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class _State:
+    """The terms of (*) at some y and r."""
+
+    gap: Numbers  # z - Q
+    unused: tuple[Numbers, Numbers]  # of the smaller and the bigger resource
+    excess: Numbers  # F
+    pull: Numbers  # small r y/s
+
+
+def fixed_points_along(
+    spectrum: Spectrum, features: FloatArray, samples: FloatArray, ridges: Sequence[Numbers]
+) -> Iterator[FixedPoint]:
+    """Yield the fixed point at each of `ridges` (an array of points each), in their order.
+
+    Continuation starts at the real ridge |ridges[0]|, and is fastest if each ridge is close to the
+    one before.
+    """
+    surplus = features - samples
+    sizes = Sizes.of(features, samples, surplus)
+    here: Numbers = np.abs(ridges[0])
+    y: Numbers = spectrum.inverse_ridge(spectrum.solve(features, samples, surplus, here)) + 0j
+    for ridge in ridges:
+        y = _continued(spectrum, sizes, y, here, ridge, _pieces(here, ridge))
+        here = ridge
+        unused = _state(spectrum, sizes, y, here).unused
+        yield FixedPoint.at(spectrum, features, samples, y, unused)
+
+
+def _pieces(start: Numbers, end: Numbers) -> int:
+    """Number of continuation steps from one ridge to another."""
+    return max(1, math.ceil(float(np.max(np.abs(np.log(end / start)))) / _STRIDE))
+
+
+def _continued(
+    spectrum: Spectrum, sizes: Sizes, y: Numbers, start: Numbers, end: Numbers, pieces: int
+) -> Numbers:
+    """Follow y from one ridge to another; without convergence, in smaller steps."""
+    turn = np.log(end / start) / pieces
+    start_y, converged = y, np.ones(np.shape(y), dtype=bool)
+    for piece in range(pieces):
+        at = _state(spectrum, sizes, y, start * np.exp(turn * piece))
+        y = y * np.exp(-turn * at.pull / (at.gap + at.pull))
+        y, near = _corrected(spectrum, sizes, y, start * np.exp(turn * (piece + 1)))
+        converged &= near
+    if converged.all():
+        return y
+    if pieces > _MOST_PIECES:
+        raise ConvergenceError(
+            f"the fixed point at a complex ridge did not converge in {pieces} pieces",
+            last=y,
+            residual=float(np.max(np.abs(_state(spectrum, sizes, y, end).excess))),
+        )
+    failed = np.flatnonzero(~converged)
+    few = sizes.take(failed)
+    y[failed] = _continued(spectrum, few, start_y[failed], start[failed], end[failed], 4 * pieces)
+    return y
+
+
+def _corrected(
+    spectrum: Spectrum, sizes: Sizes, y: Numbers, ridge: Numbers
+) -> tuple[Numbers, BoolArray]:
+    """Newton's method on log y, and where it converged close to its start."""
+    moved = np.zeros(np.shape(y), dtype=np.complex128)
+    for _ in range(_MOST_STEPS):
+        at = _state(spectrum, sizes, y, ridge)
+        step = at.excess / (at.gap + at.pull)
+        step = step / np.maximum(1.0, 2 * np.abs(step))
+        y, moved = y * np.exp(-step), moved - step
+        if np.all(np.abs(step) < _LAST_STEP):
+            break
+    return y, (np.abs(step) < _LAST_STEP) & (np.abs(moved) < 0.3)
+
+
+def _state(spectrum: Spectrum, sizes: Sizes, y: Numbers, ridge: Numbers) -> _State:
+    excess, gap = spectrum.balance(y, sizes.small)
+    ry = ridge * y
+    root = np.sqrt(sizes.square + 2 * sizes.twice_ratio * ry)
+    likely = sizes.gap - sizes.twice_ratio * (excess / sizes.small)
+    # next to P = N at the smallest ridges z does not decide: there it is the principal root
+    turned = ((root * np.conj(likely)).real < 0) & (np.abs(root) > _DECIDED)
+    root = np.where(turned, -root, root)
+    smaller = 2 * ry / (sizes.gap + root)
+    return _State(
+        gap=gap,
+        unused=(smaller, 0.5 * (sizes.gap + root)),
+        excess=excess + sizes.small * smaller,
+        pull=sizes.small * ry / root,
+    )
 
 
 # --- when to stop --------------------------------------------------------------------------------
