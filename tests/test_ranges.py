@@ -31,6 +31,7 @@ def test_numbers_and_ranges_may_be_listed() -> None:
 def test_invalid_ranges_raise() -> None:
     for text, word in (
         ("", "START:STOP"),
+        ("10,", "START:STOP"),
         ("abc", "START:STOP"),
         ("1:2", "START:STOP"),
         ("1:2:cubic:3", "START:STOP"),

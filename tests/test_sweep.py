@@ -3,8 +3,10 @@
 import inspect
 import json
 import math
+import sys
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib as mpl  # noqa: TID251 (the plot is tested)
@@ -217,6 +219,38 @@ def test_values_are_checked_when_the_sweep_is_made() -> None:
     for name, together in REFUSED_TOGETHER:
         message = message_of(sweep_of, **(SMALL | together))
         assert message.startswith(f"{name} must"), (together, message)
+
+
+def test_name_of_a_known_activation_is_proposed() -> None:
+    """A function has no name to be stored under."""
+    message = message_of(dt.Sweep, dt.Problem(activation=np.tanh), **SMALL)
+    assert message.endswith("; pass 'tanh'")
+    message = message_of(dt.Sweep, dt.Problem(activation=lambda x: x**3), **SMALL)
+    assert "pass" not in message
+
+
+def test_text_of_a_list_is_shown_as_it_was_given() -> None:
+    assert message_of(dt.Sweep, dt.Problem(), dim="10,").endswith("got '10,'")
+
+
+def test_keys_have_the_device_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices differ in the last bits."""
+    cpu = dt.Sweep(dt.Problem(), **SMALL)
+    assert cpu.device == "cpu"
+    assert dt.Sweep(dt.Problem(), **SMALL, device="auto").hash == cpu.hash
+    torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: True))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert dt.Sweep(dt.Problem(), **SMALL).hash == cpu.hash
+    cuda = dt.Sweep(dt.Problem(), **SMALL, device="auto")
+    assert cuda.device == "cuda"
+    assert cuda.cells()[0].key != cpu.cells()[0].key
+
+
+def test_message_of_a_device_is_that_of_a_simulation() -> None:
+    problem = dt.Problem()
+    assert message_of(dt.Sweep, problem, **SMALL, device="abacus") == message_of(
+        dt.simulate, problem, **SMALL, device="abacus"
+    )
 
 
 # --- results ---

@@ -5,6 +5,7 @@ fourth of 0:1:linear:11 is 0.3, a log range contains its decades exactly, and th
 depend on the mathematical library of the machine.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
@@ -35,10 +36,13 @@ def numbers(name: str, text: str) -> tuple[float, ...]:
     Traceback (most recent call last):
     ValueError: ridge must have a COUNT of at least 2 in a range, got '0.1:10:log:1'
     """
-    values: list[float] = []
-    for part in (part.strip() for part in text.split(",")):
-        values += _range(name, part) if ":" in part else [_number(name, part, part)]
-    return tuple(values)
+    return tuple(itertools.chain.from_iterable(_parts(name, text)))
+
+
+def _parts(name: str, text: str) -> list[list[float]]:
+    """The numbers of every part of a list."""
+    parts = [part.strip() for part in text.split(",")]
+    return [_range(name, part) if ":" in part else [_number(name, part, text)] for part in parts]
 
 
 def _range(name: str, text: str) -> list[float]:
@@ -125,8 +129,7 @@ def _whole_numbers(name: str, value: object) -> list[Any]:
     """The same; numbers between the ends of a range are rounded, and duplicates removed."""
     whole: list[Any] = []
     for item in listed(name, value):
-        for part in item.split(",") if isinstance(item, str) else [item]:
-            values = _numbers(name, part)
+        for values in _parts(name, item) if isinstance(item, str) else [[item]]:
             if len(values) > 1:  # a range
                 values = list(dict.fromkeys([values[0], *map(round, values[1:-1]), values[-1]]))
             whole += map(_as_int, values)

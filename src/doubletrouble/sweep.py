@@ -56,9 +56,9 @@ from doubletrouble.simulation import (
     Ensembles,
     Model,
     TestAverage,
+    device_named,
     ensemble_of,
     from_record,
-    is_device,
     plan,
     problem_of,
     simulate,
@@ -74,10 +74,16 @@ AXES = ("dim", "model", "seed")
 
 ENSEMBLES = tuple(map(Ensemble, (1, 2, 10, math.inf)))
 """The default of `Sweep.ensembles`."""
+DEVICE = "cpu"
+"""The default of `Sweep.device`, on which cells have the same bits wherever they are computed."""
 
 _FEW_ROWS = 1000  # of which the least error is given
 _HASH_SHOWN = 12  # characters; any beginning that is unique chooses a sweep
-_DEFAULTS: dict[str, Any] = simulate.__kwdefaults__ or {}
+_DEFAULTS: dict[str, Any] = {
+    **(simulate.__kwdefaults__ or {}),
+    "ensembles": ENSEMBLES,
+    "device": DEVICE,
+}
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,8 @@ class Sweep:
     The arrays of the problem broadcast, as in `exact_error` and `simulate`: for a grid of two
     fields, one is a column, such as `np.array(values)[:, None]`. The cells are all points of the
     problem, times all values of `dim`, `model` and `seed`; the other arguments are settings of
-    `simulate`, and hold for every cell. With `device="cpu"` cells have the same bits wherever they
-    are computed.
+    `simulate`, and hold for every cell. With the default device cells have the same bits wherever
+    they are computed; another device changes their keys.
 
     Parameters
     ----------
@@ -115,8 +121,9 @@ class Sweep:
         Whether the mean of the activation is subtracted.
     dtype : {"float64", "float32"}, default: "float64"
         The precision.
-    device : str, default: "auto"
-        "auto", "cpu" (NumPy), "torch", or a device of torch such as "cuda".
+    device : str, default: "cpu"
+        "cpu" (NumPy), "torch", or a device of torch such as "cuda"; "auto" is the one of them that
+        `simulate` chooses on this machine.
 
     Raises
     ------
@@ -148,7 +155,7 @@ class Sweep:
     test: TestAverage = _DEFAULTS["test"]
     center: bool = _DEFAULTS["center"]
     dtype: Dtype = _DEFAULTS["dtype"]
-    device: str = _DEFAULTS["device"]
+    device: str = DEVICE
 
     def __post_init__(self) -> None:
         problems = listed("problem", self.problem)
@@ -167,10 +174,7 @@ class Sweep:
         given = listed("ensembles", self.ensembles)
         schemes = tuple(single_ensemble("ensembles", one, "Sweep") for one in given)
         self._set("ensembles", distinct("ensembles", schemes))
-        if not is_device(self.device):
-            raise ValueError(
-                f"device must be 'auto', 'cpu', 'torch' or of torch, got {self.device!r}"
-            )
+        self._set("device", device_named(self.device))
         settings = {f.name: getattr(self, f.name) for f in fields(self)}
         del settings["problem"], settings["device"]  # which the machine of the cell must have
         dims, models, (settings["seed"], *_) = (settings.pop(name) for name in AXES)
@@ -235,8 +239,7 @@ class Sweep:
         >>> Sweep(Problem(ridge=[0.1, 1.0]), dim=20, seed=range(5), center=False).summary
         '2 x ridge, dim 20, 5 x seed, center False'
         """
-        usual = {**_DEFAULTS, "ensembles": ENSEMBLES}
-        usual |= stored_problem(Problem(task=self.problems[0].task))
+        usual = _DEFAULTS | stored_problem(Problem(task=self.problems[0].task))
         others = [f.name for f in fields(self) if f.name not in ("problem", *AXES)]
         words = []
         for name, value in {**self._levels, **{n: getattr(self, n) for n in others}}.items():

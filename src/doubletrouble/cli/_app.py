@@ -107,7 +107,7 @@ def help_without_command(context: typer.Context) -> None:
 def load(name: str) -> Any:
     """Import a command."""
     module, _ = COMMANDS[name]
-    command = getattr(import_module(f"doubletrouble.cli.{module}"), name.replace("-", "_"))
+    command = getattr(import_module(f"doubletrouble.cli.{module}"), name)
     if not isinstance(command, typer.Typer):
         function, command = command, typer.Typer(rich_markup_mode=None, add_completion=False)
         command.command(name)(function)

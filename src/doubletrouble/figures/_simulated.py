@@ -97,7 +97,9 @@ def simulated(
     except ValueError:  # a function as activation, or a mixture, has no key in a store
         return simulate(problem, ensembles=ensembles, progress=False, **settings)
     drawn = [stored_ensemble(one) for one in ensembles]
-    cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **settings})
+    # equal keys are equal bits: on this device alone
+    on = {"device": "cpu", **settings}
+    cell = Cell.of(KIND, REVISION, {**fields, "ensembles": drawn, **on})
     return from_record(computed(cell, simulate_cell, store))
 
 

@@ -349,7 +349,7 @@ def _stored(path: Path, cells: Sequence[Cell]) -> dict[int, LazyRun]:
 
 def run_of_record(record: Record) -> LazyRun:
     """Return the ensemble of a stored record."""
-    return LazyRun(**record)
+    return LazyRun(**{**record, "status": tuple(record["status"])})
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -25,10 +25,11 @@ from doubletrouble.errors import require
 DONE, FAILED = "done", "failed"
 
 Record: TypeAlias = Mapping[str, Any]
-"""Nested dictionaries, lists and tuples of arrays, numbers, strings, booleans and None."""
+"""Nested dictionaries and lists of arrays, numbers, strings, booleans and None."""
 
 _KEY_SHOWN = 12  # characters
 _RECORD = "record"
+_ARRAY = "$array"  # the key of a reference
 _NUMERIC = "biuf"  # kinds of arrays
 _JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
@@ -131,7 +132,7 @@ def digest(value: object) -> str:
 
 
 def encode(record: Record) -> bytes:
-    """Write a record as bytes.
+    """Write a record as bytes; tuples are read as lists.
 
     >>> decode(encode({"draws": {"psi1": np.array([0.1, 0.2])}, "seed": 3}))
     {'draws': {'psi1': array([0.1, 0.2])}, 'seed': 3}
@@ -149,11 +150,7 @@ def decode(content: bytes) -> dict[str, Any]:
     arrays = require("safetensors.numpy", "runs").load(content)
 
     def read(value: dict[str, Any]) -> Any:
-        if "$array" in value:
-            return arrays[value["$array"]]
-        if "$tuple" in value:
-            return tuple(value["$tuple"])
-        return dict(value["$map"]) if "$map" in value else value
+        return arrays[value[_ARRAY]] if _ARRAY in value else value
 
     record: dict[str, Any] = json.loads(arrays[_RECORD].tobytes(), object_hook=read)
     return record
@@ -172,16 +169,11 @@ def _to_json(value: Any, path: str, arrays: dict[str, npt.NDArray[Any]]) -> Any:
         while name in arrays or name == _RECORD:
             name += "_"
         arrays[name] = np.array(value, value.dtype.newbyteorder("="), order="C")
-        return {"$array": name}
+        return {_ARRAY: name}
     if isinstance(value, list | tuple):
-        items = [_to_json(item, f"{path}.{k}", arrays) for k, item in enumerate(value)]
-        return items if isinstance(value, list) else {"$tuple": items}
+        return [_to_json(item, f"{path}.{k}", arrays) for k, item in enumerate(value)]
     if isinstance(value, Mapping):
-        if all(isinstance(key, str) and not key.startswith("$") for key in value):
-            return {key: _to_json(item, f"{path}.{key}", arrays) for key, item in value.items()}
-        pairs = [
-            [_to_json(key, path, arrays), _to_json(item, f"{path}.{key}", arrays)]
-            for key, item in value.items()
-        ]
-        return {"$map": pairs}
+        if wrong := [key for key in value if not isinstance(key, str) or key == _ARRAY]:
+            raise TypeError(f"a record must have names as keys, got {wrong[0]!r}")
+        return {key: _to_json(item, f"{path}.{key}", arrays) for key, item in value.items()}
     raise TypeError(f"a record must hold arrays and plain values, got {type(value).__name__}")

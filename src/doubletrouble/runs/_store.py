@@ -48,7 +48,7 @@ TABLES = {
 )""",
 }
 # counting the cells then reads no page of the results
-INDEX = "CREATE INDEX IF NOT EXISTS cells_by_status ON cells (status, key)"
+INDEX = "CREATE INDEX cells_by_status ON cells (status, key)"
 
 _SYNC_INTERVAL = 0.1  # seconds
 

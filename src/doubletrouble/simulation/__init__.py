@@ -12,7 +12,7 @@ from doubletrouble.simulation._cells import stored_problem as stored_problem
 from doubletrouble.simulation._comparison import TheoryComparison as TheoryComparison
 from doubletrouble.simulation._devices import DTYPES as DTYPES
 from doubletrouble.simulation._devices import Dtype as Dtype
-from doubletrouble.simulation._devices import is_device as is_device
+from doubletrouble.simulation._devices import device_named as device_named
 from doubletrouble.simulation._pairs import Products as Products
 from doubletrouble.simulation._pairs import SimulatedTerms as SimulatedTerms
 from doubletrouble.simulation._plan import MODELS as MODELS

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from doubletrouble.activations import NAMES
 from doubletrouble.ensembles import Ensemble, Scheme, named_ensemble
 from doubletrouble.parameters import declarations, shown
 from doubletrouble.problems import Problem
@@ -91,7 +92,11 @@ def stored_problem(problem: Problem) -> dict[str, Any]:
         value = getattr(problem, name)
         values[name] = value.tolist() if isinstance(value, np.ndarray) else value
         if not isinstance(values[name], str | float | list):
-            raise ValueError(f"{name} must be numbers or a name to be stored, got {shown(value)}")
+            known = getattr(value, "name", None)
+            instead = f"; pass {known!r}" if known in NAMES else ""
+            raise ValueError(
+                f"{name} must be numbers or a name to be stored, got {shown(value)}{instead}"
+            )
     return values
 
 

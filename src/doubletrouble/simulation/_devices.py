@@ -26,14 +26,21 @@ DTYPES: tuple[str, ...] = get_args(Dtype)
 _BLOCK = 2**20  # numbers drawn from one generator
 
 
-def is_device(name: object) -> bool:
-    """Whether `name` is the name of a device, present on this machine or not.
+_DEVICE = re.compile(r"auto|(cpu|torch|cuda|mps|xpu)(:\d+)?")
+_WANTED = "device must be 'auto', 'cpu', 'torch' or a device of torch such as 'cuda'"
 
-    >>> is_device("cuda:1"), is_device("abacus")
-    (True, False)
+
+def device_named(name: object) -> str:
+    """The name of a device, present on this machine or not; ValueError for any other.
+
+    "auto" is torch's GPU where torch is imported already and has one, else "cpu".
+
+    >>> device_named("cuda:1")
+    'cuda:1'
     """
-    known = r"auto|(cpu|torch|cuda|mps|xpu)(:\d+)?"
-    return isinstance(name, str) and bool(re.fullmatch(known, name))
+    if not (isinstance(name, str) and _DEVICE.fullmatch(name)):
+        raise ValueError(f"{_WANTED}, got {name!r}")
+    return automatic_device() if name == "auto" else name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,26 +56,23 @@ class ArrayDevice:
 
     @classmethod
     def of(cls, device: str, dtype: str) -> Self:
-        """The device of a name; "auto" is torch's GPU where torch is imported already and has one.
+        """The device of a name (see `device_named`).
 
         >>> ArrayDevice.of("cpu", "float64").is_gpu
         False
         """
-        return cls(device=automatic_device() if device == "auto" else device, dtype=dtype)
+        return cls(device=device_named(device), dtype=dtype)
 
     def __post_init__(self) -> None:
         if self.device == "cpu":
             return
-        wanted = f"device must be 'auto', 'cpu', 'torch' or a device torch has, got {self.device!r}"
-        if not is_device(self.device):
-            raise ValueError(wanted)
         torch = require("torch", "torch")
         try:
             # in the precision requested; also loads linear algebra, which is not thread-safe
             one = torch.ones(1, 1, device=self._torch_name, dtype=getattr(torch, self.dtype))
             torch.linalg.cholesky(one).item()
         except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
-            raise ValueError(f"{wanted}: {error}") from error
+            raise ValueError(f"{_WANTED}, got {self.device!r}: {error}") from error
 
     @property
     def _torch_name(self) -> str:
