@@ -67,7 +67,6 @@ from doubletrouble.simulation import (
     stored_ensemble,
     stored_problem,
 )
-from doubletrouble.tables import write_frames
 
 AXES = ("dim", "model", "seed")
 """The settings that may have several values."""
@@ -560,7 +559,7 @@ class SweepResult(Shown):
         MissingExtraError
             If pandas, or pyarrow for .csv and .parquet, is not installed.
         """
-        return write_frames(_sweep_table.frames(self._outcomes()), path)
+        return _sweep_table.write_frames(_sweep_table.frames(self._outcomes()), path)
 
     def _outcomes(self) -> Iterator[tuple[Cell, CellOutcome]]:
         cells = {cell.key: cell for cell in self.sweep._cells}

@@ -1,69 +1,56 @@
-"""Tables of the user: CSV and Parquet as pandas reads them, and the rows that a learner gets.
+"""Tables of the user: CSV and Parquet as pandas reads them, and the use of their columns.
 
 A column has numbers if pandas reads it so and none is infinite, with true and false as 1 and 0. Any
-other has text, dates included, whose different values are classes. A learner gets the numbers that
-vary and do not number the rows, and text by choice, encoded. Nothing is filled in. The index of a
-frame has the place of each row in its file.
+other has text, dates included, whose different values are classes. Nothing is filled in. The index
+of a frame has the place of each row in its file.
 """
 
+import bz2
 import csv
+import gzip
 import io
-import itertools
-import os
+import lzma
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from doubletrouble._display import as_json
 from doubletrouble.errors import require
 
-FORMATS = (".csv", ".parquet", ".json")
-"""The files that `write_frames` writes."""
-
-_SEPARATORS = "\t;,"  # the comma last: between others it is part of numbers
-_IDENTIFIER = re.compile(r"(.*[ _.-])?(id|index|nr|row)|unnamed: 0", re.IGNORECASE)
+_COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_SEPARATORS = "\t;|, "  # the comma late: between others it is part of numbers
+_IDENTIFIER = re.compile(r"(?i:(.*[ _.-])?(id|index|nr|row|rownames)|unnamed: 0)|.*[a-z](Id|ID)")
 _NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+([eE][+-]?\d+)?\s*")
 _MOST_CLASSES = 0.5  # largest share of different values among the rows of an encoded column
-
-
-class TableRows(NamedTuple):
-    """The rows of a table as data of pandas."""
-
-    inputs: Any  # (n, D)
-    labels: Any  # (n,), or (n, T) for several targets
-    groups: Any  # (n,), or None
-    notes: tuple[str, ...]
 
 
 def read_table(file: Path) -> Any:
     """A frame of floats and texts from a file, CSV or Parquet by its name."""
     try:
         if file.suffix.lower() not in (".parquet", ".pq"):
-            return read_csv(file.read_bytes())
+            with _COMPRESSED.get(file.suffix.lower(), open)(file, "rb") as opened:
+                return read_csv(opened.read())
         require("pyarrow", "tables")
         frame = require("pandas", "tables").read_parquet(file, dtype_backend="numpy_nullable")
         return _frame(frame, [f"row {k + 1}" for k in range(len(frame))])
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError, lzma.LZMAError) as error:
         raise ValueError(f"file must be a table, .csv or .parquet, got {file}: {error}") from error
 
 
 def read_csv(content: bytes, most_columns: float = np.inf) -> Any:
     """The same from CSV; the options with which pandas reads it are the `attrs` of the frame."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        found = f"other bytes in line {line}; export a workbook as CSV"
-        raise ValueError(f"file must be text in UTF-8, got {found}") from None
+    text = _text(content)
     head = text.split("\n", 20)[:20]
     separator = max(_SEPARATORS, key=lambda one: _separates(one, head))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    spaces = separator == " "
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=spaces, strict=True
+    )
     try:  # pandas accepts short rows
         names = next(filter(None, reader), [])
         rows = [(f"line {reader.line_num}", len(row)) for row in reader if row]
@@ -78,7 +65,7 @@ def read_csv(content: bytes, most_columns: float = np.inf) -> Any:
             raise ValueError(f"{place} must have {expected}, got {count}")
     read, frames = require("pandas", "tables").read_csv, []
     for decimal in "." if separator == "," else ".,":
-        options = {"sep": separator, "decimal": decimal}
+        options = {"sep": r"\s+" if spaces else separator, "decimal": decimal}
         frame = read(io.StringIO(text), **options, low_memory=False, dtype_backend="numpy_nullable")
         frames.append(_frame(frame, [place for place, _ in rows]))
         frames[-1].attrs = options
@@ -86,24 +73,24 @@ def read_csv(content: bytes, most_columns: float = np.inf) -> Any:
 
 
 def first_text(values: Any) -> str:
-    """The first value of a column that is no number, and its place; empty of numbers."""
+    """The first value of a column that is no number, its place, and how many there are, if any."""
     known = values.dropna()
     if values.dtype == float or known.empty:
         return ""
     numbers = require("pandas", "tables").to_numeric(known.str.replace(",", "."), errors="coerce")
-    place = known.index[np.isfinite(numbers.to_numpy(float)).argmin()]
-    return f"{known[place]!r:.60} in {place}"
-
-
-def check_numbers(name: str, values: Any) -> None:
-    """ValueError with the `name` of an argument if its column has text."""
-    if text := first_text(values):
-        raise ValueError(f"{name} must be numbers, got {text} of {values.name!r:.60}")
+    is_number = np.isfinite(numbers.to_numpy(float))
+    places = known.index if is_number.all() else known.index[~is_number]
+    hint = ""
+    if is_number.all():  # which of the two separates decimals is not certain
+        hint = ", with a decimal comma: write points, or separate columns by semicolons"
+    elif is_number.any():
+        hint = f", {len(places)} of {len(known)} values"
+    return f"{known[places[0]]!r:.60} in {places[0]}{hint}"
 
 
 def has_few_classes(values: Any) -> bool:
-    """Whether a column has text that can be encoded."""
-    return bool(first_text(values)) and 1 < values.nunique() <= _MOST_CLASSES * len(values)
+    """Whether a column can be encoded."""
+    return bool(1 < values.nunique() <= _MOST_CLASSES * len(values))
 
 
 def left_out(values: Any) -> str:
@@ -111,55 +98,100 @@ def left_out(values: Any) -> str:
     known = values.dropna()
     if known.nunique() < 2:
         return "constant" if len(known) else "empty"
-    if values.dtype != float or len(known) < 3 or (known % 1 != 0).any():
-        return ""
-    gaps = np.diff(np.sort(known))
-    is_identifier = _IDENTIFIER.fullmatch(values.name.strip()) and (gaps > 0).all()
-    return "numbers the rows" if is_identifier or (gaps == 1).all() else ""
+    counts = values.dtype == float and known.is_unique and (known % 1 == 0).all()
+    return "numbers the rows" if counts and _IDENTIFIER.fullmatch(values.name.strip()) else ""
 
 
-def table_rows(
-    table: Any,
-    inputs: Sequence[str],
-    targets: Sequence[str],
-    groups: str | None = None,
-    *,
-    missing_inputs: bool = False,
-    drop_missing: bool = False,
-    remedy: str = "leave out the columns, or the rows",
-) -> TableRows:
-    """The rows with columns as inputs, targets and groups.
+class TableRows(NamedTuple):
+    """The rows of a table as data of pandas."""
 
-    Missing values are an error with a `remedy`, unless `drop_missing` leaves out their rows; with
-    `missing_inputs`, those of inputs are NaN, or a class.
-    """
-    texts = [name for name in inputs if first_text(table[name])]
-    for name in texts:
-        if not has_few_classes(table[name]):
-            found = f"{table[name].nunique()} different values in {len(table)} rows of {name!r:.60}"
-            raise ValueError(f"inputs must have numbers or few classes, got {found}")
-    complete = [*targets, *([] if groups is None else [groups])]
-    complete = [*([] if missing_inputs and not drop_missing else inputs), *complete]
-    holes = table[complete].isna()
-    kept, notes = table[~holes.any(axis=1)].reset_index(drop=True), []
-    if count := len(table) - len(kept):
-        rows = f"{count} {'row' if count == 1 else 'rows'} with"
-        if not drop_missing:
-            places = [
-                f"{one.sum()} in column {name!r:.60} (first in {one.idxmax()})"
-                for name, one in holes.items()
-                if one.any()
+    inputs: Any  # (n, D)
+    labels: Any  # (n,), or (n, T) for several targets
+    groups: Any  # (n,), or None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns of a table by their use, validated."""
+
+    table: Any
+    targets: Sequence[str]
+    inputs: Sequence[str]
+    groups: str | None = None
+    encoded: Sequence[str] = ()  # inputs that are one-hot encoded
+    text_targets: bool = False  # whether targets may have text
+
+    def __post_init__(self) -> None:
+        table = self.table
+        for name in () if self.text_targets else self.targets:
+            if text := first_text(table[name]):
+                raise ValueError(f"target must be numbers, got {text} of {name!r:.60}")
+        if self.groups in self.targets:
+            found = f"{self.groups!r:.60}"
+            raise ValueError(f"groups must be another column than the target, got {found}")
+        for name in self.inputs:
+            if name in self.targets or name == self.groups:
+                use = "groups" if name == self.groups else "target"
+                raise ValueError(f"inputs must not have the {use}, got {name!r:.60}")
+            if name in self.encoded and not has_few_classes(table[name]):
+                found = f"{table[name].nunique()} different values in {len(table)} rows"
+                raise ValueError(
+                    f"inputs must have numbers or few classes, got {found} of {name!r:.60}"
+                )
+        texts = {name: first_text(table[name]) for name in self.inputs if name not in self.encoded}
+        if texts := {name: text for name, text in texts.items() if text}:
+            few = [name for name in texts if has_few_classes(table[name])]
+            shown = [
+                f"{name!r} ({text}{f', {table[name].nunique()} classes' * (name in few)})"
+                for name, text in texts.items()
             ]
-            found = f"{rows} {listed(places)}"
-            raise ValueError(f"values must not be missing, got {found}: {remedy}")
-        notes.append(f"{rows} missing values {'is' if count == 1 else 'are'} left out.")
-    X = kept[list(inputs)].fillna(dict.fromkeys(texts, "nan"))
-    X = require("pandas", "tables").get_dummies(X, columns=texts, dtype=float)
-    if texts:
-        found = f"as {X.shape[1] - len(inputs) + len(texts)}: {listed(map(repr, texts))}"
-        notes.append(f"Columns that are not numbers are one-hot encoded, {found}.")
-    y = kept[targets[0]] if len(targets) == 1 else kept[list(targets)]
-    return TableRows(X, y, None if groups is None else kept[groups], tuple(notes))
+            encode = f", or encode classes with --one-hot {','.join(few)!r}" if few else ""
+            raise ValueError(
+                f"inputs must be numbers, got {listed(shown, most=20)}: "
+                f"leave them out with --drop {','.join(texts)!r}{encode}"
+            )
+
+    @property
+    def complete(self) -> list[str]:
+        """The targets and the groups."""
+        return [*self.targets, *([] if self.groups is None else [self.groups])]
+
+    def rows(
+        self,
+        *,
+        missing_inputs: bool = False,
+        drop_missing: bool = False,
+        remedy: str = "leave out the columns, or the rows",
+    ) -> TableRows:
+        """The rows of the table.
+
+        Missing values are an error with a `remedy`, unless `drop_missing` leaves out their rows;
+        with `missing_inputs`, those of inputs are NaN, or a class.
+        """
+        table, inputs, encoded = self.table, list(self.inputs), list(self.encoded)
+        free = missing_inputs and not drop_missing
+        holes = table[[*([] if free else inputs), *self.complete]].isna()
+        kept, notes = table[~holes.any(axis=1)].reset_index(drop=True), []
+        if count := len(table) - len(kept):
+            rows = f"{count} {'row' if count == 1 else 'rows'} with"
+            if not drop_missing:
+                places = [
+                    f"{one.sum()} in column {name!r:.60} (first in {one.idxmax()})"
+                    for name, one in holes.items()
+                    if one.any()
+                ]
+                found = f"{rows} {listed(places)}"
+                raise ValueError(f"values must not be missing, got {found}: {remedy}")
+            notes.append(f"{rows} missing values {'is' if count == 1 else 'are'} left out.")
+        X = kept[inputs].astype(dict.fromkeys(encoded, object))
+        X[encoded] = X[encoded].map(lambda one: f"{one:g}" if isinstance(one, float) else one)
+        X = require("pandas", "tables").get_dummies(X, columns=encoded, dtype=float)
+        if encoded:
+            found = f"as {X.shape[1] - len(inputs) + len(encoded)}: {listed(map(repr, encoded))}"
+            notes.append(f"Columns of classes are one-hot encoded, {found}.")
+        y = kept[self.targets[0]] if len(self.targets) == 1 else kept[list(self.targets)]
+        return TableRows(X, y, None if self.groups is None else kept[self.groups], tuple(notes))
 
 
 def listed(texts: Iterable[str], most: int = 5) -> str:
@@ -169,17 +201,32 @@ def listed(texts: Iterable[str], most: int = 5) -> str:
     return ", ".join(every[:most] + more)
 
 
+def _text(content: bytes) -> str:
+    """CSV as text."""
+    try:
+        text, end = content.decode("utf-8-sig"), content.find(b"\0")
+    except UnicodeDecodeError as error:
+        end = error.start
+    if end < 0:
+        return text
+    workbook = content.startswith((b"PK", b"\xd0\xcf"))  # .xlsx and .ods, .xls
+    remedy = "export the workbook as CSV" if workbook else "save the file as UTF-8"
+    line = content.count(b"\n", 0, end) + 1
+    raise ValueError(f"file must be text in UTF-8, got other bytes in line {line}: {remedy}")
+
+
 def _separates(separator: str, lines: list[str]) -> tuple[bool, bool]:
     """Whether the first lines have several values by a separator, and as many in each."""
     widths = {0}
     with suppress(csv.Error):  # a value is too long
-        widths = {len(row) for row in csv.reader(lines, delimiter=separator) if row}
+        rows = csv.reader(lines, delimiter=separator, skipinitialspace=separator == " ")
+        widths = {len(row) for row in rows if row}
     return max(widths, default=0) > 1, len(widths) == 1
 
 
 def _check_names(names: list[str], most: float) -> None:
     if len(names) < 2:
-        expected = "2 columns or more, separated by a comma, semicolon or tab"
+        expected = "2 columns or more, separated by commas, semicolons, tabs, | or spaces"
         raise ValueError(f"the first line must name {expected}, got {len(names)}")
     if len(names) > most:
         raise ValueError(f"columns must be at most {most} on this page, got {len(names)}")
@@ -201,46 +248,3 @@ def _floats_or_texts(values: Any) -> Any:
             if not np.isinf(numbers).any():
                 return numbers
     return values.astype("string").to_numpy(object, na_value=np.nan)
-
-
-# --- writing --------------------------------------------------------------------------------------
-
-
-def write_frames(frames: Iterable[Any], path: str | Path) -> Path:
-    """Write DataFrames with the same columns as one .csv, .parquet or .json, or nothing.
-
-    CSV and Parquet are written frame by frame. JSON is a list of rows, and strict: infinities are
-    "inf" and "-inf", NaN is null.
-    """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        known = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-        raise ValueError(f"path must end in {known}, got {str(path)!r}")
-    if not path.parent.is_dir():
-        raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
-    with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
-        new, parts = Path(folder) / path.name, iter(frames)
-        if suffix == ".json":
-            rows = [row for frame in parts for row in frame.to_dict("records")]
-            new.write_text(as_json(rows), encoding="utf-8")
-        else:
-            arrow = require("pyarrow", "tables")
-            first = next(parts)
-            schema = arrow.schema(
-                (
-                    field.name,
-                    arrow.string() if field.type == arrow.null() else field.type,
-                )  # of pandas 2
-                for field in arrow.Schema.from_pandas(first, preserve_index=False)
-            )
-            if suffix == ".csv":  # fourteen times as fast as that of pandas
-                writer = require("pyarrow.csv", "tables").CSVWriter
-            else:
-                writer = require("pyarrow.parquet", "tables").ParquetWriter
-            with writer(new, schema) as file:
-                for frame in itertools.chain([first], parts):
-                    table = arrow.Table.from_pandas(frame, schema=schema, preserve_index=False)
-                    file.write_table(table)
-        os.replace(new, path)
-    return path

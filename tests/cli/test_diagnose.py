@@ -52,7 +52,7 @@ def test_every_form_has_the_numbers_of_the_library(
     )
     found = json_result(words, capsys)
     known = json.loads(expected.to_json())
-    assert found["notes"].pop().startswith("Columns that are not numbers are one-hot encoded")
+    assert found["notes"].pop().startswith("Columns of classes are one-hot encoded")
     assert found == known
     rows = {row["part"] or row["option"]: row for row in csv_rows(words, capsys)}
     assert float(rows["total"]["error"]) == expected.error().total.value
@@ -152,7 +152,7 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
         (["diagnose", str(file.with_name("names.csv")), *fit[2:]], "inputs must be numbers"),
         (["diagnose", str(file.with_name("dated.parquet")), *fit[2:]], "inputs must be numbers"),
         ([*fit[:2], "--target", "z", *fit[4:]], "target must be one of the columns 'a'"),
-        ([*fit[:2], "--target", "city", *fit[4:]], "target must be numbers, got"),
+        ([*fit[:2], "--target", "city", *fit[6:]], "target must be numbers, got"),
         ([*fit, "--groups", "z"], "groups must"),
         ([*fit, "--groups", "y"], "groups must"),
         ([*fit, "--drop", "z"], "drop must"),

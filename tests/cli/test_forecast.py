@@ -72,9 +72,9 @@ def test_all_columns_that_are_not_numbers_are_refused_at_once(
     table.assign(**texts).to_csv(file, index=False)
     words = f"forecast {file} --quiet --target y"
     message = (
-        "inputs must be numbers, got 'a' ('inf' in line 5, 60 classes), "
+        "inputs must be numbers, got 'a' ('inf' in line 5, 1 of 60 values), "
         f"'city' ({table['city'][0]!r} in line 2, 2 classes), "
-        "'when' ('2020-01-1' in line 2, 28 classes), 'name' ('n0' in line 2, 60 classes): "
+        "'when' ('2020-01-1' in line 2, 28 classes), 'name' ('n0' in line 2): "
         "leave them out with --drop 'a,city,when,name', "
         "or encode classes with --one-hot 'city,when'"
     )
@@ -96,6 +96,18 @@ def test_row_numbers_and_constants_are_left_out_with_a_note(
     )
     kept = json_result([*words.split(), "--keep", "Unnamed: 0"], capsys)
     assert kept["dim"] == 4
+
+
+def test_numbers_are_encoded_on_request(
+    table: pd.DataFrame, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("doubletrouble.forecasting.forecast", stop)
+    table.assign(zone=np.arange(60) % 5).to_csv(file, index=False)
+    words = f"forecast {file} --quiet --target y --drop city --one-hot zone"
+    with pytest.raises(CalledError) as called:
+        main(words.split())
+    zones = [f"zone_{k}" for k in range(5)]
+    np.testing.assert_array_equal(called.value.args[0][zones], np.tile(np.eye(5), (12, 1)))
 
 
 @pytest.mark.parametrize("targets", ["--target y,c", "--target y --target c"])
@@ -203,6 +215,7 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
         (other["constant"], "y must not be constant"),
         (f"forecast {file} --quiet --target city", "target must be numbers, got"),
         (f"{words} --one-hot city", "one_hot must be columns of inputs, got 'city'"),
+        (f"{words} --drop y", "drop must be columns of inputs, got 'y'"),
         (f"{words} --one-hot z", "one_hot must be one of the columns"),
         (f"{words} --keep y", "keep must be columns of inputs, got 'y'"),
         (f"{words} --drop a,b,c", "file must have columns of inputs that vary, got none"),

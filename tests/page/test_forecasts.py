@@ -246,7 +246,7 @@ def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_forecasts, "MOST_ROWS", 50)
     table = read_csv(csv_of())
     choice = ForecastChoice.from_json({"target": 4, "inputs": [1, 3]}, table)
-    rows = choice.rows(table)
+    rows = choice.rows()
     assert (rows.inputs.shape, rows.labels.shape) == ((50, 2), (50,))
     assert rows.notes[0].startswith("50 of 60 rows are used")
     assert np.isin(rows.inputs["first"], table["first"]).all()

@@ -294,9 +294,9 @@ def export(
     if networks and not runs:
         raise ValueError(f"store must hold ensembles of networks, got {store}, which holds none")
     if runs and (networks or not grids):
+        from doubletrouble._sweep_table import write_frames
         from doubletrouble.errors import require
         from doubletrouble.networks import runs_table
-        from doubletrouble.tables import write_frames
 
         pandas = require("pandas", "tables")
         write_frames([pandas.DataFrame(runs_table(runs))], out)

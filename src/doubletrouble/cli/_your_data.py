@@ -31,16 +31,7 @@ from doubletrouble.errors import require
 from doubletrouble.forecasting import DEFAULT_RIDGE
 from doubletrouble.losses import LearnerMeasure
 from doubletrouble.parameters import check_level
-from doubletrouble.tables import (
-    TableRows,
-    check_numbers,
-    first_text,
-    has_few_classes,
-    left_out,
-    listed,
-    read_table,
-    table_rows,
-)
+from doubletrouble.tables import Columns, TableRows, left_out, listed, read_table
 
 _CONFIDENCE = option("Confidence level of the intervals.", "NUMBER", default=CONFIDENCE)
 
@@ -150,9 +141,6 @@ def _loaded(file: Path, name: str = "file") -> Any:
 
 # --- tables --------------------------------------------------------------------------------------
 
-_REMEDY = "leave out the columns with --drop, or the rows with --drop-missing"
-_LISTED = 20  # columns that are refused
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableFlags:
@@ -170,7 +158,7 @@ class TableFlags:
     ] = None
     one_hot: Annotated[
         list[str] | None,
-        option("Columns of text to encode as indicators of their classes.", "COLUMNS"),
+        option("Columns of classes to encode as indicators.", "COLUMNS"),
     ] = None
     keep: Annotated[
         list[str] | None,
@@ -188,37 +176,40 @@ class TableFlags:
     def rows(self, *, missing_inputs: bool = False, text_targets: bool = False) -> TableRows:
         """The rows; `missing_inputs` may be NaN, and targets may have text with `text_targets`."""
         table, targets = self._table, self.targets
-        for name in () if text_targets else targets:
-            check_numbers("target", table[name])
         if self.groups is not None:
             self._check("groups", self.groups)
-        if self.groups in targets:
-            raise ValueError(f"groups must be another column than the target, got {self.groups!r}")
-        without = {*targets, self.groups, *self._columns("drop", self.drop)}
+        dropped = self._columns("drop", self.drop)
         encoded = self._columns("one_hot", self.one_hot)
         kept = self._columns("keep", self.keep)
-        for flag, columns in (("one_hot", encoded), ("keep", kept)):
-            if others := [repr(name) for name in columns if name in without]:
-                raise ValueError(f"{flag} must be columns of inputs, got {listed(others)}")
-        candidates = [name for name in table if name not in without]
-        self._refuse_text([name for name in candidates if name not in encoded])
+        without = {*targets, self.groups, *dropped}
+        for flag, named, others in (
+            ("drop", dropped, set(targets)),
+            ("one_hot", encoded, without),
+            ("keep", kept, without),
+        ):
+            if found := [repr(name) for name in named if name in others]:
+                raise ValueError(f"{flag} must be columns of inputs, got {listed(found)}")
         remarks = {
             name: remark
-            for name in candidates
-            if name not in (*encoded, *kept) and (remark := left_out(table[name]))
+            for name in table
+            if name not in {*without, *encoded, *kept} and (remark := left_out(table[name]))
         }
-        inputs = [name for name in candidates if name not in remarks]
+        inputs = [name for name in table if name not in without | remarks.keys()]
         shown = ", ".join(f"{name!r} ({remark})" for name, remark in remarks.items())
         if not inputs:
             raise ValueError(f"file must have columns of inputs that vary, got {shown or 'none'}")
-        rows = table_rows(
-            table,
-            inputs,
-            targets,
-            self.groups,
+        columns = Columns(
+            table=table,
+            targets=targets,
+            inputs=inputs,
+            groups=self.groups,
+            encoded=encoded,
+            text_targets=text_targets,
+        )
+        rows = columns.rows(
             missing_inputs=missing_inputs,
             drop_missing=self.drop_missing,
-            remedy=_REMEDY,
+            remedy="leave out the columns with --drop, or the rows with --drop-missing",
         )
         if not remarks:
             return rows
@@ -228,26 +219,6 @@ class TableFlags:
     @cached_property
     def _table(self) -> Any:
         return read_table(self.file)
-
-    def _refuse_text(self, columns: list[str]) -> None:
-        """ValueError that lists all columns that are not numbers."""
-        texts = {
-            name: text
-            for name in columns
-            if (text := first_text(self._table[name])) and not left_out(self._table[name])
-        }
-        if not texts:
-            return
-        shown = [
-            f"{name!r} ({text}, {self._table[name].nunique()} classes)"
-            for name, text in texts.items()
-        ]
-        few = ",".join(name for name in texts if has_few_classes(self._table[name]))
-        encode = f", or encode classes with --one-hot {few!r}" if few else ""
-        raise ValueError(
-            f"inputs must be numbers, got {listed(shown, _LISTED)}: "
-            f"leave them out with --drop {','.join(texts)!r}{encode}"
-        )
 
     def _columns(self, flag: str, given: list[str] | None) -> list[str]:
         """The columns of a flag; a comma separates names unless it is in one."""

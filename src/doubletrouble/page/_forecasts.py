@@ -28,13 +28,12 @@ from doubletrouble.page._processes import Worker, exit_when_closed, run, write
 from doubletrouble.page._settings import json_number
 from doubletrouble.parameters import FloatArray, check_choice
 from doubletrouble.tables import (
+    Columns,
     TableRows,
-    check_numbers,
     first_text,
     has_few_classes,
     left_out,
     read_csv,
-    table_rows,
 )
 
 MOST_BYTES = 20_000_000  # of a table
@@ -54,9 +53,7 @@ _SEED = 0  # of the choice of rows
 class ForecastChoice:
     """The columns of a table that are used, and how."""
 
-    target: str
-    inputs: tuple[str, ...]
-    groups: str | None = None
+    columns: Columns
     noise: float | None = None
     scale: bool = True
     fit_intercept: bool = True
@@ -66,7 +63,8 @@ class ForecastChoice:
     @classmethod
     def from_json(cls, given: object, table: Any) -> Self:
         """Validate a choice of the browser."""
-        choice = _named_values("choice", given, {f.name for f in fields(cls)})
+        names = {f.name for f in fields(cls)} - {"columns"}
+        choice = _named_values("choice", given, names | {"target", "inputs", "groups"})
         flags = {}
         for name in ("scale", "fit_intercept", "drop_missing"):
             flags[name] = choice.get(name, getattr(cls, name))
@@ -74,38 +72,26 @@ class ForecastChoice:
                 raise ValueError(f"{name} must be true or false, got {flags[name]!r:.60}")
         activation = choice.get("activation", cls.activation)
         check_choice("activation", activation, NAMES)
-        target = _column("target", choice.get("target"), table)
-        check_numbers("target", table[target])
-        groups, noise = choice.get("groups"), choice.get("noise")
-        groups = None if groups is None else _column("groups", groups, table)
-        if groups == target:
-            raise ValueError(f"groups must be another column than the target, got {target!r:.60}")
-        inputs = choice.get("inputs")
+        inputs, groups, noise = choice.get("inputs"), choice.get("groups"), choice.get("noise")
         if not isinstance(inputs, list) or not inputs:
             raise ValueError(f"inputs must be one column or more, got {inputs!r:.60}")
         chosen = {_column("inputs", one, table) for one in inputs}
-        for name, column in (("target", target), ("groups", groups)):
-            if column in chosen:
-                raise ValueError(f"inputs must not have the {name}, got {column!r:.60}")
         return cls(
-            target=target,
-            inputs=tuple(name for name in table if name in chosen),
-            groups=groups,
+            columns=Columns(
+                table=table,
+                targets=[_column("target", choice.get("target"), table)],
+                inputs=[name for name in table if name in chosen],
+                groups=None if groups is None else _column("groups", groups, table),
+                encoded=[name for name in table if name in chosen and first_text(table[name])],
+            ),
             noise=None if noise is None else json_number("noise", noise, glossary.NOISE),
             activation=activation,
             **flags,
         )
 
-    @property
-    def used(self) -> list[str]:
-        """The columns whose values must not be missing."""
-        return [*self.inputs, self.target, *([] if self.groups is None else [self.groups])]
-
-    def rows(self, table: Any) -> TableRows:
+    def rows(self) -> TableRows:
         """The inputs, labels and groups, with notes."""
-        found = table_rows(
-            table, self.inputs, [self.target], self.groups, drop_missing=self.drop_missing
-        )
+        found = self.columns.rows(drop_missing=self.drop_missing)
         count = len(found.labels)
         if count > MOST_ROWS:
             note = (
@@ -121,10 +107,10 @@ class ForecastChoice:
             )
         return found
 
-    def script(self, table: Any, file: str, setting: "ForecastSetting") -> str:
+    def script(self, file: str, setting: "ForecastSetting") -> str:
         """Python lines that compute the forecast of a file and its curve."""
-        inputs, target = list(self.inputs), self.target
-        encoded = [name for name in inputs if first_text(table[name])]
+        table, inputs, groups = self.columns.table, self.columns.inputs, self.columns.groups
+        (target,) = self.columns.targets
         others = [name for name in table if name not in inputs]
         options, defaults = [repr(file)], ("sep=','", "decimal='.'")
         options += [f"{name}={value!r}" for name, value in table.attrs.items()]
@@ -133,9 +119,9 @@ class ForecastChoice:
         arguments = [f"{name}={getattr(self, name)!r}" for name in names]
         arguments += [f"noise={self.noise!r}"] * (self.noise is not None)
         needed = ["*inputs", repr(target)]
-        if self.groups is not None:
-            arguments.append(f"groups=table[{self.groups!r}]")
-            needed.append(repr(self.groups))
+        if groups is not None:
+            arguments.append(f"groups=table[{groups!r}]")
+            needed.append(repr(groups))
         n_rows = len(table)
         lines = [
             f"# A forecast of doubletrouble {__version__}",
@@ -150,7 +136,8 @@ class ForecastChoice:
             if len(inputs) <= len(others)
             else f"inputs = table.columns.drop({others!r})",
         ]
-        if incomplete := int(table[self.used].isna().any(axis=1).sum()):
+        used = [*inputs, *self.columns.complete]
+        if incomplete := int(table[used].isna().any(axis=1).sum()):
             lines.append(f"table = table.dropna(subset=[{', '.join(needed)}])")
             n_rows -= incomplete
         if n_rows > MOST_ROWS:
@@ -158,8 +145,8 @@ class ForecastChoice:
             lines += [f"rows = {drawn}", "table = table.iloc[np.sort(rows)]"]
             n_rows = MOST_ROWS
         X = "table[inputs]"
-        if encoded:
-            X = f"pd.get_dummies({X}, columns={encoded!r}, dtype=float)"
+        if self.columns.encoded:
+            X = f"pd.get_dummies({X}, columns={self.columns.encoded!r}, dtype=float)"
         lines.append(f"X, y = {X}.to_numpy(float), table[{target!r}].to_numpy(float)")
         low, high = _code(_FEWEST * n_rows), _code(_MOST * n_rows)
         values = (setting.n_features, setting.ridge, setting.n_members, setting.n_samples)
@@ -253,11 +240,12 @@ def _described(table: Any) -> Json:
     columns = []
     for name, values in table.items():
         text, holes = first_text(values), values.isna()
+        encodes = text and has_few_classes(values)
         columns.append(
             {
                 "name": name,
                 "numeric": not text,
-                "classes": values.nunique() if has_few_classes(values) else 0,
+                "classes": values.nunique() if encodes else 0,
                 "remark": left_out(values) or (text and f"not numbers: {text}"),
                 "missing": int(holes.sum()),
                 "first_missing": holes.idxmax() if holes.any() else "",
@@ -444,7 +432,7 @@ class Forecasts:
         """Start the forecast of a table, in place of an earlier one."""
         table = self._loaded(key).table
         choice = ForecastChoice.from_json(given, table)
-        rows = choice.rows(table)
+        rows = choice.rows()
         with self._lock:
             self._check_open()
             loaded = self._held(key)
@@ -500,7 +488,7 @@ class Forecasts:
         with self._lock:
             one = self._ready(key)
             setting = ForecastSetting.from_json(given, one.summary["n_samples"])
-            return {"python": one.choice.script(self._held(key).table, file, setting)}
+            return {"python": one.choice.script(file, setting)}
 
     def close(self) -> None:
         """Forget all tables."""
