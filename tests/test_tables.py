@@ -51,7 +51,7 @@ def test_columns_have_numbers_or_text() -> None:
     assert table["size"].isna().idxmax() == "line 3"
     assert columns(targets=["size"], inputs=["open"]).rows(drop_missing=True).labels.dtype == float
     with pytest.raises(
-        ValueError, match=r"^target must be numbers, got 'Oslo' in line 2 of 'city'"
+        ValueError, match=r"^target must be numbers, got 'city' \('Oslo' in line 2\)"
     ):
         columns(targets=["city"], inputs=["open"])
 

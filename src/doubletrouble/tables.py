@@ -126,7 +126,7 @@ class Columns:
         table = self.table
         for name in () if self.text_targets else self.targets:
             if text := first_text(table[name]):
-                raise ValueError(f"target must be numbers, got {text} of {name!r:.60}")
+                raise ValueError(f"target must be numbers, got {name!r:.60} ({text})")
         if self.groups in self.targets:
             found = f"{self.groups!r:.60}"
             raise ValueError(f"groups must be another column than the target, got {found}")

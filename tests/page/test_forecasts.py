@@ -255,7 +255,7 @@ def test_rows_are_sampled_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"target": 2}, "target must be numbers, got 'case 0' in line 2 of 'name'"),
+        ({"target": 2}, "target must be numbers, got 'name' ('case 0' in line 2)"),
         ({"target": 9}, "target must be the number of a column"),
         ({"target": True}, "target must be the number of a column"),
         ({"inputs": []}, "inputs must be one column or more"),
