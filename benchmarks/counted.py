@@ -8,8 +8,9 @@ from unittest.mock import patch
 
 import numpy as np
 
+from doubletrouble._ridge import cholesky_solution
 from doubletrouble.simulation import _learners as fits
-from doubletrouble.simulation._devices import ArrayDevice, positive_solve
+from doubletrouble.simulation._devices import ArrayDevice
 
 
 class Tally:
@@ -53,10 +54,11 @@ def _product(a: Any, b: Any) -> float:
     return full / 2 if same and a.strides == b.strides[::-1] else full
 
 
-def _solve(a: Any, b: Any) -> Any:
-    n, columns = map(float, b.shape)
-    a, b = _plain(a), _plain(b)
-    return _counted(TALLY.timed(2 / 3 * n**3 + 2 * n**2 * columns, positive_solve, a, b))
+def _solve(gram: Any, right: Any, alpha: float, *, least: float) -> Any:
+    n, columns = map(float, right.shape)
+    flops = 1 / 3 * n**3 + 2 * n**2 * columns
+    plain = _plain((gram, right, alpha))
+    return _counted(TALLY.timed(flops, cholesky_solution, *plain, least=least))
 
 
 def _plain(value: Any) -> Any:
@@ -83,6 +85,6 @@ def counting() -> Iterator[Tally]:
 
     with (
         patch.object(ArrayDevice, "asarray", counted),
-        patch.object(fits, "positive_solve", _solve),
+        patch.object(fits, "cholesky_solution", _solve),
     ):
         yield TALLY

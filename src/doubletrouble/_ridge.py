@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
-from scipy.linalg import eigh, lapack
+from scipy.linalg import eigh, get_lapack_funcs
 
 from doubletrouble.errors import require
 from doubletrouble.parameters import Array, FloatArray
@@ -65,10 +65,11 @@ def cholesky_solution(
     """
     if is_torch_array(gram):
         torch = require("torch", "torch")
-        eye = torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
-        factor, failed = torch.linalg.cholesky_ex(gram + alpha * eye if alpha else gram)
+        matrix = gram.clone()
+        matrix.diagonal().add_(alpha)
+        factor, failed = torch.linalg.cholesky_ex(matrix)
         pivots = factor.diagonal() ** 2
-        if failed.item() or not (pivots.min() > least * pivots.max()).item():
+        if not ((failed == 0) & (pivots.min() > least * pivots.max())).item():
             return None
         return torch.cholesky_solve(right, factor)
     matrix = gram.copy()
@@ -76,13 +77,16 @@ def cholesky_solution(
         matrix += np.outer(np.trace(gram) * null, null)
     matrix.flat[:: len(matrix) + 1] += alpha
     norm = np.abs(matrix).sum(axis=0).max(initial=0.0)
-    factor, failed = lapack.dpotrf(matrix.T, lower=True, overwrite_a=True, clean=False)
+    functions = get_lapack_funcs(("potrf", "pocon", "potrs"), (matrix,))
+    assert isinstance(functions, list)
+    potrf, pocon, potrs = functions
+    factor, failed = potrf(matrix.T, lower=True, overwrite_a=True, clean=False)
     if failed or not (np.isfinite(norm) and np.isfinite(right).all()):
         return None
-    condition, _ = lapack.dpocon(factor, norm, uplo="L")
+    condition, _ = pocon(factor, norm, uplo="L")
     if not condition > least:
         return None
-    solution, _ = lapack.dpotrs(factor, right, lower=True)
+    solution, _ = potrs(factor, right, lower=True)
     return np.asarray(solution)
 
 
@@ -103,7 +107,7 @@ def eigenvectors(
     if is_torch_array(gram):
         values, vectors = xp.linalg.eigh(gram)
     else:  # in place: Fortran order
-        values, vectors = eigh(gram.T, overwrite_a=True, check_finite=False)
+        values, vectors = eigh(gram.T, overwrite_a=True, check_finite=False, driver="evd")
     if null is not None:
         values, vectors = values[:-1], vectors[:, :-1]
     if not len(values):

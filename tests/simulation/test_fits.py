@@ -38,12 +38,24 @@ def test_gradient_flow_is_the_limit_of_small_steps(n: int, p: int, alpha: float)
 
 
 def test_gains_of_modes() -> None:
-    values = np.array([0.0, 1e-9, 1.0, 50.0])
-    np.testing.assert_allclose(gains(values, RidgeFit(0.0, 2.0))[1:3], [2.0, 1 - math.exp(-2)])
-    assert gains(values, RidgeFit(0.0, 2.0))[0] == 0
+    values = np.array([1e-9, 1.0, 50.0])
+    np.testing.assert_allclose(gains(values, RidgeFit(0.0, 2.0))[:2], [2.0, 1 - math.exp(-2)])
     np.testing.assert_array_equal(gains(values, RidgeFit(0.3, 0.0)), 0)
     np.testing.assert_allclose(gains(values, RidgeFit(0.3, 1e9)), 1 / (values + 0.3))
     np.testing.assert_allclose(gains(values, RidgeFit(0.3)), 1 / (values + 0.3))
+
+
+@pytest.mark.parametrize(("n", "p"), [(9, 6), (6, 9)])
+@pytest.mark.parametrize("times", [[math.inf], [math.inf, 1e9]])
+def test_fits_of_least_norm_to_dependent_features(n: int, p: int, times: list[float]) -> None:
+    """Of rank 3: modes that are zero up to rounding are not fitted, with and without a ridge."""
+    rng = np.random.default_rng(0)
+    phi = rng.standard_normal((n, 3)) @ rng.standard_normal((3, p))
+    outputs = rng.standard_normal((p, 2))
+    for alpha in (0.0, 1e-18):
+        learner = feature_learner(phi, outputs, 0.0, [RidgeFit(alpha, t) for t in times])
+        for k in range(len(times)):
+            np.testing.assert_allclose(learner(k), np.linalg.pinv(phi).T @ outputs, rtol=1e-7)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-2])

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
-from array_api_compat import is_torch_array
 
 from doubletrouble.errors import automatic_device, require
 from doubletrouble.parameters import Array, FloatArray
@@ -116,20 +115,6 @@ class ArrayDevice:
             return
         with ThreadPoolExecutor(2) as pool:
             yield from pool.map(work, items)
-
-
-def positive_solve(matrix: Array, right: Array) -> Array:
-    """Solve with a positive definite matrix: by Cholesky's method on torch.
-
-    NumPy has no such solver, and SciPy's has a thread pool that competes with NumPy's.
-
-    >>> positive_solve(np.diag([1.0, 4.0]), np.ones((2, 1))).ravel()
-    array([1.  , 0.25])
-    """
-    if is_torch_array(matrix):
-        torch = require("torch", "torch")
-        return torch.cholesky_solve(right, torch.linalg.cholesky(matrix))
-    return np.linalg.solve(matrix, right)
 
 
 def normals(

@@ -8,7 +8,8 @@ O (P × R): the outputs for labels y are Wᵀ y with the response
     W = (Φ Φᵀ + alpha)⁻¹ Φ O        where P > N: Φ Φᵀ and Φ O grow by sums over features
       = Φ (Φᵀ Φ + alpha)⁻¹ O        otherwise
 
-A single ridge takes a linear solve. Several, or one near zero, take one eigendecomposition.
+A single ridge takes a Cholesky decomposition (`_ridge`). Several, or one at which the matrix is
+singular up to rounding, take one eigendecomposition.
 
 **Gradient flow** from zero, da/dt = (Φᵀ (y - Φ a) - alpha a)/D, has at time t fitted the share
 1 - exp(-t x/D) of the ridge solution on a mode of eigenvalue e, with x = e + alpha: the same
@@ -48,12 +49,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from array_api_compat import array_namespace
 
+from doubletrouble._ridge import Modes, cholesky_solution
 from doubletrouble.convex import LinearModel
 from doubletrouble.ensembles import Scheme
 from doubletrouble.errors import DivergenceError
 from doubletrouble.kernels import closed_form
 from doubletrouble.parameters import Array, FloatArray, IntArray
-from doubletrouble.simulation._devices import ArrayDevice, positive_solve
+from doubletrouble.simulation._devices import ArrayDevice
 from doubletrouble.simulation._draws import DataPair, FeatureSet, centred_overlap
 from doubletrouble.simulation._plan import (
     RidgeFit,
@@ -62,7 +64,7 @@ from doubletrouble.simulation._plan import (
     n_members,
 )
 
-_NEGLIGIBLE = 1e-10  # of the mean eigenvalue: a smaller alpha takes the eigendecomposition
+_SINGULAR = 1e-12  # reciprocal condition below which modes with S = 0 are omitted
 _LARGEST_DRAW = 10**9  # of NumPy's hypergeometric numbers
 
 
@@ -339,40 +341,29 @@ def gram_learner(
     lift: Array | None = None,
     samples: SampleChoice | None = None,
 ) -> RidgeLearner:
-    """All fits (gram + alpha)⁻¹ right, factorized once where that is needed.
+    """All fits (gram + alpha)⁻¹ right, from one decomposition.
 
     `gram` is of the smaller side, m × m; `lift` is Φ where that is the side of the features.
     """
-    xp = array_namespace(gram)
-    size = gram.shape[0]
-    floor = _NEGLIGIBLE * float(xp.linalg.trace(gram)) / size
-    factorized = len(fits) > 1 or fits[0].alpha < floor or math.isfinite(fits[0].time)
-    if factorized:
-        values, vectors = xp.linalg.eigh(gram)
-        values, rotated = xp.clip(values, 0.0, None), vectors.T @ right
 
-    def response(k: int) -> Array:
-        if factorized:
-            inner = (vectors * gains(values, fits[k])) @ rotated
-        else:
-            eye = xp.eye(size, dtype=gram.dtype, device=gram.device)
-            inner = positive_solve(gram + fits[k].alpha * eye, right)
+    def to_labels(inner: Array) -> Array:
         full = inner if lift is None else lift @ inner
         return full if samples is None else samples.to_all_labels(full)
 
-    return response
+    if len(fits) == 1 and math.isinf(fits[0].time):
+        solution = cholesky_solution(gram, right, fits[0].alpha, least=_SINGULAR)
+        if solution is not None:
+            return lambda _: to_labels(solution)
+    modes = Modes.of_rows(array_namespace(gram).asarray(gram, copy=True), right)
+    return lambda k: to_labels((modes.left * gains(modes.values, fits[k])) @ modes.projections)
 
 
 def gains(values: Array, fit: RidgeFit) -> Array:
-    """(1 - exp(-t x/D))/x with x = e + alpha, for eigenvalues e of a Gram matrix.
-
-    Modes that are zero up to rounding have gain 0.
-    """
-    xp = array_namespace(values)
-    floor = values.shape[0] * xp.finfo(values.dtype).eps * float(xp.max(values))
+    """(1 - exp(-t x/D))/x with x = e + alpha, for positive eigenvalues e of a Gram matrix."""
     total = values + fit.alpha
-    inverse = xp.where(total > floor, 1 / xp.where(total > floor, total, 1.0), 0.0)
-    return inverse if math.isinf(fit.time) else -xp.expm1(-fit.time * total) * inverse
+    if math.isinf(fit.time):
+        return 1 / total
+    return -array_namespace(values).expm1(-fit.time * total) / total
 
 
 # --- other convex losses -------------------------------------------------------------------------
