@@ -8,12 +8,14 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, assert_type, get_args, get_type_hints
 
 import numpy as np
 
 import doubletrouble as dt
 from doubletrouble import results
+from doubletrouble._sweep_table import SweepRow
+from doubletrouble.forecasting import Forecast
 from doubletrouble.theory import psi_terms
 
 ROOT = Path(__file__).parents[1]
@@ -123,6 +125,12 @@ def test_public_names_are_those_of_dir() -> None:
     for name in ("psi_terms", "Diagnosis"):  # of a specialist, and of a result
         assert not hasattr(dt, name)
     assert not hasattr(results, "unknown")
+
+
+def test_results_have_their_types_for_type_checkers() -> None:
+    assert_type(results.Forecast, type[Forecast])
+    assert_type(results.SweepRow, type[SweepRow])
+    assert results.Forecast is Forecast
 
 
 def classes_in(hint: Any) -> Iterator[str]:

@@ -12,10 +12,9 @@ of results are in `doubletrouble.results`.
 from pathlib import Path
 from typing import Any
 
-from doubletrouble.errors import import_name, is_available
+from doubletrouble.errors import import_name, is_available, listed_names
 
-_LINES = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8").splitlines()
-_HOMES = {line.split()[3]: line.split()[1] for line in _LINES if line.startswith("from ")}
+_HOMES = listed_names(Path(__file__).with_suffix(".pyi"))
 """The module of every public name."""
 
 __all__ = sorted(_HOMES)

@@ -118,6 +118,12 @@ _EXTRAS = {
 """The optional package that a module needs, and the extra that installs it."""
 
 
+def listed_names(stub: Path) -> dict[str, str]:
+    """The module of every name that a stub imports; a line for each."""
+    lines = (line.split() for line in stub.read_text(encoding="utf-8").splitlines())
+    return {words[3]: words[1] for words in lines if words[:1] == ["from"]}
+
+
 def import_name(name: str, home: str) -> Any:
     """Import a name from its module; MissingExtraError without its optional package."""
     if home in _EXTRAS:

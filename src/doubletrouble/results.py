@@ -10,7 +10,8 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import Any, Generic, Self, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ from doubletrouble._display import (
 )
 from doubletrouble._numbers import number_in
 from doubletrouble._plots import Axes
-from doubletrouble.errors import import_name, is_available
+from doubletrouble.errors import import_name, is_available, listed_names
 from doubletrouble.estimates import ByValue, same_value
 from doubletrouble.estimates import ConfidenceInterval as ConfidenceInterval
 from doubletrouble.estimates import Estimate as Estimate
@@ -39,27 +40,11 @@ from doubletrouble.parameters import FloatArray, Value, common_shape, shown  # n
 _OWN = ("AnovaTerms", "ConfidenceInterval", "ErrorTerms", "Estimate", "PsiTerms", "RowErrors")
 """The results that this module has itself."""
 
-_RESULTS = {
-    "advice": "FrontierExponents MarginalValue ScalingFrontier",
-    "convex": "Calibration OrderParameters",
-    "estimators": "RidgePath",
-    "forecasting": "Forecast ForecastCheck ForecastChecks LabelNoise",
-    "learners": "Decomposition Design Diagnosis LearnerComparison LearnerDecomposition "
-    "LearningCurve RepeatPlan",
-    "networks": "LazyCurve LazyRun LazySplit TrainingOutcome",
-    "options": "Advice Option",
-    "runs": "Cell",
-    "simulation": "CommitteeSimulation SimulatedTerms Simulation TheoryComparison",
-    "sweep": "SweepResult SweepRow",
-    "theory": "Committee Exponents OptimalRidge PartExponents StoppingTime",
-}
-"""The results of other packages, imported from there at their first use."""
+if TYPE_CHECKING:
+    from doubletrouble._result_types import *  # noqa: F403
 
-_HOMES = {
-    name: f"doubletrouble.{package}"
-    for package, names in _RESULTS.items()
-    for name in names.split()
-}
+_HOMES = listed_names(Path(__file__).with_name("_result_types.pyi"))
+"""The results of other packages, imported from there at their first use."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,37 @@
+"""The results of other packages: the one list, for type checkers and `results.py`."""
+
+from doubletrouble._sweep_table import SweepRow as SweepRow
+from doubletrouble.advice import FrontierExponents as FrontierExponents
+from doubletrouble.advice import MarginalValue as MarginalValue
+from doubletrouble.advice import ScalingFrontier as ScalingFrontier
+from doubletrouble.convex import Calibration as Calibration
+from doubletrouble.convex import OrderParameters as OrderParameters
+from doubletrouble.estimators import RidgePath as RidgePath
+from doubletrouble.forecasting import Forecast as Forecast
+from doubletrouble.forecasting import ForecastCheck as ForecastCheck
+from doubletrouble.forecasting import ForecastChecks as ForecastChecks
+from doubletrouble.forecasting import LabelNoise as LabelNoise
+from doubletrouble.learners import Decomposition as Decomposition
+from doubletrouble.learners import Design as Design
+from doubletrouble.learners import Diagnosis as Diagnosis
+from doubletrouble.learners import LearnerComparison as LearnerComparison
+from doubletrouble.learners import LearnerDecomposition as LearnerDecomposition
+from doubletrouble.learners import LearningCurve as LearningCurve
+from doubletrouble.learners import RepeatPlan as RepeatPlan
+from doubletrouble.networks import LazyCurve as LazyCurve
+from doubletrouble.networks import LazyRun as LazyRun
+from doubletrouble.networks import LazySplit as LazySplit
+from doubletrouble.networks import TrainingOutcome as TrainingOutcome
+from doubletrouble.options import Advice as Advice
+from doubletrouble.options import Option as Option
+from doubletrouble.runs import Cell as Cell
+from doubletrouble.simulation import CommitteeSimulation as CommitteeSimulation
+from doubletrouble.simulation import SimulatedTerms as SimulatedTerms
+from doubletrouble.simulation import Simulation as Simulation
+from doubletrouble.simulation import TheoryComparison as TheoryComparison
+from doubletrouble.sweep import SweepResult as SweepResult
+from doubletrouble.theory import Committee as Committee
+from doubletrouble.theory import Exponents as Exponents
+from doubletrouble.theory import OptimalRidge as OptimalRidge
+from doubletrouble.theory import PartExponents as PartExponents
+from doubletrouble.theory import StoppingTime as StoppingTime
