@@ -30,7 +30,7 @@ _NEGLIGIBLE = 1e-70  # sizes reach 1e±50, and limits approached are beyond 1e±
 class PointArrays:
     """Base of quantities at several points, which are the last axis of its arrays."""
 
-    def map(self, function: Callable[..., Numbers], *others: Self) -> Self:
+    def map(self, function: Callable[..., object], *others: Self) -> Self:
         """A function of each number or array, and of those of the same name in others."""
         values: dict[str, Any] = {f: getattr(self, f) for f in self.__dataclass_fields__}
         for name, value in values.items():

@@ -107,6 +107,12 @@ class ByCause(ByValue, Shown, Generic[Term]):
         common_shape(arrays)
 
     @classmethod
+    def of(cls, parts: Mapping[str, npt.NDArray[Any] | float], **about: Any) -> Self:
+        """Terms with these parts, and what describes them."""
+        values: dict[str, Any] = {**parts, **about}
+        return cls(**values)
+
+    @classmethod
     @cache
     def names(cls) -> tuple[str, ...]:
         """Return the names of all parts.

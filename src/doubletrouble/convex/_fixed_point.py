@@ -46,7 +46,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -588,10 +587,10 @@ def _continued(equations: Equations, points: LearningPoints) -> tuple[FloatArray
         if not left.size:
             break
         some, start, end = points.take(left), easy[..., left], target[..., left]
-        easiest: dict[str, Any] = {name: start}
-        there = before = equations.start(replace(some, **easiest))
-        for stage in np.linspace(0.0, 1.0, _STAGES):
-            value = np.exp((1 - stage) * np.log(start) + stage * np.log(end))
+        shares = np.linspace(0.0, 1.0, _STAGES)
+        stages = [np.exp((1 - share) * np.log(start) + share * np.log(end)) for share in shares]
+        there = before = equations.start(replace(some, **{name: stages[0]}))
+        for value in stages:
             guess = there if name == "samples" else 2 * there - before
             solved, misfit = newton(equations, replace(some, **{name: value}), guess)
             failed = ~(misfit < _ACCEPTED)

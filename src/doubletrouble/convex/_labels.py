@@ -282,7 +282,11 @@ class ResidualLabels(Labels):
 
     def product(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         """One integral over C for each component, or one in all for noise that is not shared."""
-        return self._mean(points, pair, lambda clip, e, sd: clip.smoothed(e, sd), _squares)
+
+        def pairs(_: FloatArray, force: FloatArray, slope: FloatArray) -> ValueAndSlope:
+            return force * force, slope * slope
+
+        return self._mean(points, pair, Clip.smoothed, pairs)
 
     def missing_product(self, points: LearningPoints, pair: Pair) -> ValueAndSlope:
         """The mean product of two residuals, less that of V g, and its slope in q₁₂."""
@@ -290,7 +294,7 @@ class ResidualLabels(Labels):
         def pairs(e: FloatArray, missing: FloatArray, slope: FloatArray) -> ValueAndSlope:
             return missing * (2 * e - missing), slope * (2 - slope)
 
-        return self._mean(points, pair, lambda clip, e, sd: clip.loss(e, sd), pairs, 30.0)
+        return self._mean(points, pair, Clip.loss, pairs, 30.0)
 
     def _mean(
         self,
@@ -352,10 +356,6 @@ class ResidualLabels(Labels):
             squares = squares + second + c * slope * (2 * beyond + c * slope * mass)
             losses = losses + slope * (beyond + 0.5 * c * slope * mass)
         return (points.weights * squares).sum(0), (points.weights * losses).sum(0)
-
-
-def _squares(_: FloatArray, value: FloatArray, slope: FloatArray) -> ValueAndSlope:
-    return value * value, slope * slope
 
 
 def partial_moments(

@@ -135,14 +135,10 @@ class _Pairs:
 
     def _step(self, active: Indices, x: FloatArray) -> FloatArray:
         """The step of Newton's method from an excess x."""
-        step = np.empty_like(x)
-        interpolates = self.interpolates[active]
-        for part in (True, False):
-            k = np.flatnonzero(interpolates == part)
-            if not k.size:
-                continue
-            i, here = active[k], x[k]
-            step[k] = (self._interpolating_step if part else self._plain_step)(i, here)
+        step, near = np.empty_like(x), self.interpolates[active]
+        for part, step_of in ((near, self._interpolating_step), (~near, self._plain_step)):
+            if part.any():
+                step[part] = step_of(active[part], x[part])
         return step
 
     def _plain_step(self, i: Indices, x: FloatArray) -> FloatArray:

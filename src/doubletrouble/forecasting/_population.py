@@ -43,6 +43,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicHermiteSpline, PchipInterpolator
 
+from doubletrouble._numerics import bisected
 from doubletrouble.errors import ConvergenceError
 from doubletrouble.forecasting._ridge_functions import LeaveOneOut, RidgeFunctions, RidgeTable
 from doubletrouble.parameters import FloatArray
@@ -278,17 +279,10 @@ class Population:
         lowest = self.log_g_min + np.log(_BELOW)
         fine = np.linspace(lowest, self.log_g[-1], 4000)
         here = fine[self.z(fine) < n_samples]
-        low, high = here[0] - (fine[1] - fine[0]), here[0]
-        if low < lowest:  # z stays below N: the kernel has fewer than N directions
-            start = lowest
-        else:
-            for _ in range(60):
-                middle = 0.5 * (low + high)
-                if self.z(np.asarray(middle)) < n_samples:
-                    high = middle
-                else:
-                    low = middle
-            start = high
+        low, high = np.asarray(here[0] - (fine[1] - fine[0])), np.asarray(here[0])
+        start = lowest  # where z stays below N: the kernel has fewer than N directions
+        if low >= lowest:
+            start = float(bisected(lambda log_g: self.z(log_g) >= n_samples, low, high))
         near = start + np.geomspace(_NEAR, 0.2, _NEAR_NODES)
         far = np.arange(start + 0.2, self.log_g[-1], np.log(10) / _PER_DECADE)[1:]
         return np.concatenate([near, far])

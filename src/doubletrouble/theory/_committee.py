@@ -27,7 +27,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -38,9 +38,9 @@ from doubletrouble.activations import correlation
 from doubletrouble.ensembles import CrossTerms, MemberTerms
 from doubletrouble.estimates import ByValue
 from doubletrouble.parameters import (
+    Declared,
     FloatArray,
     IntArray,
-    Numbers,
     Numeric,
     Parameter,
     Parts,
@@ -59,7 +59,13 @@ from doubletrouble.results import ErrorTerms
 from doubletrouble.spectra import levels_of
 from doubletrouble.theory._cross_terms import at_limits, cross_terms, product_or_zero
 from doubletrouble.theory._error import BLOCK, Amplitudes, blockwise, combine
-from doubletrouble.theory._fixed_point import FixedPoint, Spectrum, root_power, spectrum_of
+from doubletrouble.theory._fixed_point import (
+    FixedPoint,
+    Spectrum,
+    root_power,
+    sizes_of,
+    spectrum_of,
+)
 
 AnyMember: TypeAlias = Member | Problem | SpectralProblem
 
@@ -169,7 +175,7 @@ def pair_error(
     """
     a, b = both = _of_one_kind({"a": a, "b": b}, "pair_error")
     target = _target(both, signal, noise, nonlinear_signal)
-    (P_a, N_a, ridge_a), (P_b, N_b, ridge_b) = _sizes(a), _sizes(b)
+    (P_a, N_a, ridge_a), (P_b, N_b, ridge_b) = sizes_of(a), sizes_of(b)
     k = shared("shared_features", shared_features, glossary.SHARED_FEATURES, P_a, P_b)
     n = shared("shared_samples", shared_samples, glossary.SHARED_SAMPLES, N_a, N_b)
     names: dict[str, Value | tuple[int, ...]] = {
@@ -179,7 +185,7 @@ def pair_error(
     names |= {"shared_features": k, "shared_samples": n}
     names |= {name: value for name, value in target.items() if isinstance(value, np.ndarray)}
     shape = common_shape(names)
-    inputs = {
+    inputs: dict[str, Value] = {
         "features_a": P_a,
         "samples_a": N_a,
         "ridge_a": ridge_a,
@@ -190,24 +196,36 @@ def pair_error(
         "shared_samples": n,
         **target,
     }
-    parts: dict[str, Any] = blockwise(
-        partial(_pair_block, a, b), inputs, shape, BLOCK // spectrum_of(a).cost
-    )
+    pairs = _TwoMembers(**{name: np.asarray(value) for name, value in inputs.items()})
+    parts = blockwise(partial(_pair_block, a, b), pairs, shape, BLOCK // spectrum_of(a).cost)
     varying = {name: value for name, value in inputs.items() if np.ndim(value)}
-    return ErrorTerms(**parts, coordinates=varying if shape else {})
+    return ErrorTerms.of(parts, coordinates=varying if shape else {})
 
 
-def _pair_block(a: AnyMember, b: AnyMember, values: dict[str, Numbers]) -> Parts:
+@dataclass(slots=True, kw_only=True)
+class _TwoMembers(Amplitudes):
+    """Sizes and ridges of two members, what they share, and their target, at every point."""
+
+    features_a: FloatArray
+    samples_a: FloatArray
+    ridge_a: FloatArray
+    features_b: FloatArray
+    samples_b: FloatArray
+    ridge_b: FloatArray
+    shared_features: FloatArray
+    shared_samples: FloatArray
+
+
+def _pair_block(a: AnyMember, b: AnyMember, at: _TwoMembers) -> Parts:
     """The parts of the product at a block of points."""
-    at = dict(zip(values, np.broadcast_arrays(*values.values()), strict=True))
+    shape = at.shape
+    at = at.map(lambda v: np.broadcast_to(v, shape))
     spectrum_a, spectrum_b = spectrum_of(a), spectrum_of(b)
-    kappa = _correlation(a, b, at["shared_features"]) if _activations_differ(a, b) else None
+    kappa = _correlation(a, b, at.shared_features)
     with np.errstate(all="ignore"):
-        one = _solved(spectrum_a, at["features_a"], at["samples_a"], at["ridge_a"])
-        other = _solved(spectrum_b, at["features_b"], at["samples_b"], at["ridge_b"])
-        terms = _overlapping(
-            one, other, spectrum_a, at["shared_features"], at["shared_samples"], kappa
-        )
+        one = _solved(spectrum_a, at.features_a, at.samples_a, at.ridge_a)
+        other = _solved(spectrum_b, at.features_b, at.samples_b, at.ridge_b)
+        terms = _overlapping(one, other, spectrum_a, at.shared_features, at.shared_samples, kappa)
         return _parts(terms, at)
 
 
@@ -236,25 +254,12 @@ def _solved(
     return point
 
 
-def _parts(terms: CrossTerms, target: Mapping[str, Value]) -> Parts:
+def _parts(terms: CrossTerms, target: Amplitudes) -> Parts:
     """The parts of a product, by cause."""
-    amplitudes = Amplitudes(
-        signal=target["signal"],
-        nonlinear_signal=target["nonlinear_signal"],
-        noise=target["noise"],
-        test_noise=0.0,
-    )
     one = MemberTerms(shared=terms, own=CrossTerms())
     with np.errstate(all="ignore"):  # members of infinite error
-        parts = combine(one, one.unlearned(), amplitudes, 1.0, None, times=product_or_zero)
+        parts = combine(one, one.unlearned(), target, 1.0, None, times=product_or_zero)
     return {name: np.broadcast_to(value, np.shape(terms.bias)) for name, value in parts.items()}
-
-
-def _sizes(member: AnyMember) -> tuple[Value, Value, Value]:
-    """P, N and the ridge in the member's units."""
-    if isinstance(member, SpectralProblem):
-        return member.n_features, member.n_samples, member.gram_ridge
-    return member.features_per_dim, member.samples_per_dim, member.ridge
 
 
 def _of_one_kind(given: Mapping[str, object], function: str) -> Sequence[AnyMember]:
@@ -273,11 +278,9 @@ def _of_one_kind(given: Mapping[str, object], function: str) -> Sequence[AnyMemb
     members = _with_common_levels(every)
     for member in members:
         for name in (*_SPECTRUM, *_TARGET):
-            mine: Any = getattr(members[0], name, None)
-            other: Any = getattr(member, name, None)
-            if not np.array_equal(mine, other):
-                both = (np.array2string(np.asarray(v), threshold=4) for v in (mine, other))
-                shown = " and ".join(both)
+            both = [np.asarray(getattr(one, name, None)) for one in (members[0], member)]
+            if not np.array_equal(both[0], both[1]):
+                shown = " and ".join(np.array2string(value, threshold=4) for value in both)
                 raise ValueError(f"{name} must be the same for all members, got {shown}")
     return members
 
@@ -311,20 +314,17 @@ def _target(
         if value is not None:
             kind = type(first).__name__
             raise ValueError(f"{name} must be left out, as it is a field of {kind}, got {value!r}")
-    power: Value = root_power(first) if isinstance(first, SpectralProblem) else first.signal
     rest: Value = first.nonlinear_signal
-    return {"signal": power, "noise": first.noise_sd, "nonlinear_signal": rest}
+    return {"signal": root_power(first), "noise": first.noise_sd, "nonlinear_signal": rest}
 
 
-def _activations_differ(a: AnyMember, b: AnyMember) -> bool:
-    """Whether two members apply different activations to the same weights."""
-    if isinstance(a, SpectralProblem) or isinstance(b, SpectralProblem):
-        return False
-    return a.moments != b.moments
+def _correlation(a: AnyMember, b: AnyMember, shared_features: FloatArray) -> float | None:
+    """κ of two activations, with the sign of μ₁a μ₁b; None of one activation.
 
-
-def _correlation(a: Any, b: Any, shared_features: FloatArray) -> float:
-    """κ of two activations, with the sign of μ₁a μ₁b; 0 where no features are shared."""
+    It is 0 where no features are shared.
+    """
+    if isinstance(a, SpectralProblem) or isinstance(b, SpectralProblem) or a.moments == b.moments:
+        return None
     if not np.any(shared_features):
         return 0.0
     sign = -1.0 if a.moments.linear * b.moments.linear < 0 else 1.0
@@ -454,7 +454,10 @@ def checked_weights(weights: Numeric, count: int) -> FloatArray:
     return given
 
 
-def checked_members(members: object, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+Kind = TypeVar("Kind", bound=Declared)
+
+
+def checked_members(members: object, kinds: tuple[type[Kind], ...]) -> tuple[Kind, ...]:
     """Return members as a tuple; raise unless each is a single point of one of these kinds."""
     if isinstance(members, kinds) or not isinstance(members, Sequence):
         raise TypeError(
@@ -462,7 +465,7 @@ def checked_members(members: object, kinds: tuple[type, ...]) -> tuple[Any, ...]
         )
     if not members:
         raise ValueError("members must be a list of one member or more, got none")
-    all_members: tuple[Any, ...] = tuple(members)
+    all_members: tuple[Kind, ...] = tuple(members)
     for k, one in enumerate(all_members):
         if not isinstance(one, kinds):
             *others, last = (kind.__name__ for kind in kinds)
@@ -541,20 +544,18 @@ def committee(
     for name, value in target.items():
         if np.ndim(value):
             raise ValueError(f"{name} must be one number here, got shape {np.shape(value)}")
-    sizes = np.array([_sizes(one) for one in all_members], dtype=np.float64)
+    sizes = np.array([sizes_of(one) for one in all_members], dtype=np.float64)
     features, samples, _ = sizes.T.tolist()
     common = overlaps(features, samples, sharing)
     test_noise: Value = getattr(all_members[0], "test_noise", 0.0)
     products = _products(all_members, sizes, common.features, common.samples)
-    parts = _parts(products, target)
+    parts = _parts(products, Amplitudes(**target))
     errors = np.asarray(sum(parts.values()))
     chosen = _weights(weights, products, target)
-    by_cause: dict[str, Any] = {
-        name: _quadratic(chosen, np.asarray(part)) for name, part in parts.items()
-    }
+    by_cause = {name: _quadratic(chosen, np.asarray(part)) for name, part in parts.items()}
     by_cause["bayes"] = float(np.square(test_noise))
     return Committee(
-        error=ErrorTerms(**by_cause),
+        error=ErrorTerms.of(by_cause),
         weights=chosen,
         pair_errors=errors,
         shared_features=common.features,
@@ -601,13 +602,13 @@ def _correlations(
     shared_features: FloatArray,
 ) -> FloatArray | None:
     """κ of every two members; None where all have one activation."""
-    if not any(_activations_differ(members[0], one) for one in members):
+    kappa = [
+        _correlation(members[i], members[j], shared_features[i, j])
+        for i, j in zip(first, second, strict=True)
+    ]
+    if all(one is None for one in kappa):
         return None
-    kappa = np.ones(len(first))
-    for k, (i, j) in enumerate(zip(first, second, strict=True)):
-        if _activations_differ(members[i], members[j]):
-            kappa[k] = _correlation(members[i], members[j], shared_features[i, j])
-    return kappa
+    return np.array([1.0 if one is None else one for one in kappa])
 
 
 def _quadratic(weights: FloatArray, part: FloatArray) -> float:
@@ -645,7 +646,8 @@ def _best(products: CrossTerms, target: Mapping[str, Value]) -> FloatArray:
         largest = max(amplitudes, key=lambda name: amplitudes[name])
         exponent = math.frexp(amplitudes[largest])[1]
         amplitudes = {name: math.ldexp(value, -exponent) for name, value in amplitudes.items()}
-        errors = np.asarray(sum(_parts(products, amplitudes).values()))[np.ix_(members, members)]
+        errors = np.asarray(sum(_parts(products, Amplitudes(**amplitudes)).values()))
+        errors = errors[np.ix_(members, members)]
         negligible = np.diag(errors) < _SMALLEST
         if not negligible.any():
             best[members] = _least_error(errors)

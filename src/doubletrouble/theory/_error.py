@@ -27,9 +27,9 @@ from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -62,10 +62,10 @@ from doubletrouble.theory._bootstrap import bootstrap
 from doubletrouble.theory._cross_terms import member_terms, product_or_zero
 from doubletrouble.theory._fixed_point import (
     FixedPoint,
-    IsotropicSpectrum,
-    MeasuredSpectrum,
     Spectrum,
     root_power,
+    sizes_of,
+    spectrum_of,
 )
 
 AnyProblem: TypeAlias = Problem | SpectralProblem
@@ -145,12 +145,12 @@ def exact_error(
     scheme = as_ensemble(ensemble)
     name = checked_measure(problem, measure, vote=isinstance(scheme, Vote))
     if has_any_loss(problem):
-        parts: dict[str, Any] = convex_parts(problem, scheme, name)
+        parts = convex_parts(problem, scheme, name)
     else:
         parts = evaluate(problem, scheme, ensemble_parts)
     varying = problem.shape or scheme.shape
-    return ErrorTerms(
-        **parts,
+    return ErrorTerms.of(
+        parts,
         coordinates=coordinates(problem, scheme) if varying else {},
         settings=fixed(parameters_of(problem, scheme)),
         label=measure_name(name),
@@ -204,10 +204,10 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Value]:
     """
     scheme = as_ensemble(ensemble, "anova")
     if has_any_loss(problem):
-        parts: dict[str, Any] = convex_parts(problem, scheme)
+        parts = convex_parts(problem, scheme)
     else:
         parts = evaluate(problem, scheme, partial(ensemble_parts, interactions=True))
-    return AnovaTerms(**parts, coordinates=coordinates(problem, scheme))
+    return AnovaTerms.of(parts, coordinates=coordinates(problem, scheme))
 
 
 def training_error(
@@ -367,12 +367,7 @@ def convex_parts(problem: Problem, scheme: Scheme, measure: str | None = None) -
         parts = combine(
             members.terms(interactions=interactions),
             None,
-            Amplitudes(
-                signal=1.0,
-                nonlinear_signal=0.0,
-                noise=1.0,
-                test_noise=np.asarray(problem.test_noise),
-            ),
+            Amplitudes(signal=1.0, noise=1.0, test_noise=problem.test_noise),
             members.per_member,
             scheme.resamples,
             interactions=interactions,
@@ -399,13 +394,13 @@ def checked_measure(problem: AnyProblem, measure: str | None, *, vote: bool = Fa
 
 
 @dataclass(slots=True, kw_only=True)
-class Amplitudes:
+class Amplitudes(PointArrays):
     """Root powers of the target and of the noise, by which terms of unit power are scaled."""
 
     signal: FloatArray | float  # F
-    nonlinear_signal: FloatArray | float  # F⋆
+    nonlinear_signal: FloatArray | float = 0.0  # F⋆
     noise: FloatArray | float  # τ
-    test_noise: FloatArray | float  # τ̃
+    test_noise: FloatArray | float = 0.0  # τ̃
 
 
 def combine(
@@ -486,7 +481,7 @@ def combine(
 
 
 @dataclass(slots=True, kw_only=True)
-class Inputs(Amplitudes, PointArrays):
+class Inputs(Amplitudes):
     """A problem and an ensemble as numbers, or as a block of points."""
 
     features: FloatArray  # P/D, or P for a measured spectrum
@@ -497,7 +492,7 @@ class Inputs(Amplitudes, PointArrays):
     share_denominator: FloatArray
     shared_samples: FloatArray  # n/m
     shared_features: FloatArray  # k/P
-    times: Value = 0.0  # of training, where it is limited
+    times: FloatArray  # of training, where it is limited
 
     def member_samples(self) -> tuple[FloatArray, FloatArray]:
         """The samples m of each member, and P - m to full precision where they are close."""
@@ -509,21 +504,6 @@ class Inputs(Amplitudes, PointArrays):
         surplus = (self.features - part) - left / denominator
         # a difference below the rounding of P, N and K counts as P = m
         return part, np.where(np.abs(surplus) <= 2.5e-16 * part, 0.0, surplus)
-
-    def flattened(self) -> tuple[Inputs, tuple[int, ...]]:
-        """The inputs as arrays of one length, and the shape of the points.
-
-        Scalar shares of an ensemble stay scalars.
-        """
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        shape = np.broadcast_shapes(*(np.shape(v) for v in values.values()))
-        for name, value in values.items():
-            if np.ndim(value) or name not in _SHARES:
-                values[name] = np.broadcast_to(value, shape).reshape(-1)
-        return Inputs(**values), shape
-
-
-_SHARES = ("share_numerator", "share_denominator", "shared_samples", "shared_features")
 
 
 def _exact_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -539,97 +519,100 @@ PointFunction: TypeAlias = Callable[[Spectrum, Scheme, Inputs], Parts]
 """Evaluates a block of points: named arrays, or numbers for all of them."""
 
 
+def on_flat_points(function: PointFunction) -> PointFunction:
+    """A function of points along one axis, as one of points of any shape, or of numbers.
+
+    Scalar shares of an ensemble stay scalars: some terms are 0 then.
+    """
+
+    def at_points(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
+        shape = at.shape
+        flat = at.map(lambda v: np.broadcast_to(v, shape).reshape(-1))
+        shares = {name: value for name in _SHARES if not np.ndim(value := getattr(at, name))}
+        parts = function(spectrum, scheme, replace(flat, **shares))
+        return {k: np.broadcast_to(v, flat.ridge.shape).reshape(shape) for k, v in parts.items()}
+
+    return at_points
+
+
+_SHARES = ("share_numerator", "share_denominator", "shared_samples", "shared_features")
+
+
 def evaluate(
     problem: AnyProblem,
     scheme: Scheme,
     function: PointFunction,
     *,
     block: int = BLOCK,
-    **others: Value,
+    times: Value = 0.0,
 ) -> Parts:
     """Evaluate `function` at every point; scalars in give Python floats out.
 
     The function gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so
-    that memory beyond the results is that of one block. `others` are further fields of `Inputs`.
+    that memory beyond the results is that of one block.
     """
-    if isinstance(problem, Problem):
-        spectrum: Spectrum = IsotropicSpectrum(problem)
-        features, samples = problem.features_per_dim, problem.samples_per_dim
-        ridge, signal = problem.ridge, problem.signal
-        if not problem.is_ridge_regression:
-            require_ridge_regression(problem, "this function")
-    elif isinstance(problem, SpectralProblem):
-        spectrum = MeasuredSpectrum(problem)
-        features, samples = problem.n_features, problem.n_samples
-        ridge, signal = problem.gram_ridge, root_power(problem)
-    else:
+    if not isinstance(problem, Problem | SpectralProblem):
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
         )
+    if has_any_loss(problem):
+        require_ridge_regression(problem, "this function")
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
+    spectrum, (features, samples, ridge) = spectrum_of(problem), sizes_of(problem)
     numerator, denominator = scheme.sample_share
-    inputs: dict[str, Value] = {
-        "features": features,
-        "samples": samples,
-        "ridge": ridge,
-        "signal": signal,
-        "nonlinear_signal": problem.nonlinear_signal,
-        "noise": problem.noise_sd,
-        "test_noise": problem.test_noise,
-        "n_members": scheme.n_members,
-        "share_numerator": numerator,
-        "share_denominator": denominator,
-        "shared_samples": scheme.shared_samples,
-        "shared_features": scheme.shared_features(problem) if scheme.shares_features else 0.0,
-        **others,
-    }
-    shape = problem.shape
-    if scheme.shape or others:
-        shapes = {"the problem's fields": problem.shape, "ensemble": scheme.shape, **others}
-        shape = common_shape(shapes)
+    shared_features = scheme.shared_features(problem) if scheme.shares_features else 0.0
+    inputs = Inputs(
+        features=np.asarray(features),
+        samples=np.asarray(samples),
+        ridge=np.asarray(ridge),
+        signal=root_power(problem),
+        nonlinear_signal=problem.nonlinear_signal,
+        noise=problem.noise_sd,
+        test_noise=problem.test_noise,
+        n_members=np.asarray(scheme.n_members),
+        share_numerator=np.asarray(numerator),
+        share_denominator=np.asarray(denominator),
+        shared_samples=np.asarray(scheme.shared_samples),
+        shared_features=np.asarray(shared_features),
+        times=np.asarray(times),
+    )
+    shape = common_shape(
+        {"the problem's fields": problem.shape, "ensemble": scheme.shape, "times": times}
+    )
     with np.errstate(all="ignore"):
-        if shape:
-            return blockwise(
-                lambda values: function(spectrum, scheme, Inputs(**values)),
-                inputs,
-                shape,
-                block // spectrum.cost,
-            )
-        scalars: dict[str, Any] = {name: np.float64(value) for name, value in inputs.items()}
-        at = Inputs(**scalars)
-        parts = function(spectrum, scheme, at)
-        numbers: Parts = dict(zip(parts, map(float, parts.values()), strict=True))
-    if any(map(math.isnan, numbers.values())):
-        _not_a_number(numbers)
-    return numbers
+        return blockwise(partial(function, spectrum, scheme), inputs, shape, block // spectrum.cost)
+
+
+Points = TypeVar("Points", bound=PointArrays)
 
 
 def blockwise(
-    function: Callable[[dict[str, Numbers]], Parts],
-    inputs: Mapping[str, Value],
-    shape: tuple[int, ...],
-    block: int,
+    function: Callable[[Points], Parts], inputs: Points, shape: tuple[int, ...], block: int
 ) -> Parts:
     """Evaluate `function` on `inputs` broadcast to `shape`, in blocks of `block` points.
 
-    Scalar inputs stay NumPy scalars; the results have the shape, or are floats where it is ().
+    Scalar inputs become NumPy scalars; the results have the shape, or are floats where it is ().
     """
+    if not shape:
+        parts = function(inputs.map(np.float64))
+        numbers: Parts = dict(zip(parts, map(float, parts.values()), strict=True))
+        if any(map(math.isnan, numbers.values())):
+            _not_a_number(numbers)
+        return numbers
     size, block = math.prod(shape), max(1, block)
-    sources = {name: _source(value, shape) for name, value in inputs.items()}
+    sources = inputs.map(lambda value: _source(value, shape))
     results: dict[str, FloatArray] = {}
     for start in range(0, size, block):
         part = slice(start, min(start + block, size))
-        values: dict[str, Any] = {
-            k: v if isinstance(v, np.float64) else v[part] for k, v in sources.items()
-        }
-        for name, value in function(values).items():
+        here = sources.map(lambda v, part=part: v if isinstance(v, np.float64) else v[part])
+        for name, value in function(here).items():
             if name not in results:
                 results[name] = np.empty(size)
             results[name][part] = value
             if np.isnan(value).any():
                 _not_a_number({name: value})
-    return {k: v.reshape(shape) if shape else float(v[0]) for k, v in results.items()}
+    return {name: value.reshape(shape) for name, value in results.items()}
 
 
 def _source(

@@ -74,6 +74,7 @@ from doubletrouble.theory._error import (
     ensemble_parts,
     evaluate,
     exact_error,
+    on_flat_points,
 )
 from doubletrouble.theory._fixed_point import Spectrum
 from doubletrouble.theory._optimum import best_ridges, moved_member_terms, optimal_ridge
@@ -371,8 +372,8 @@ def _with_all_parts(at: Inputs) -> Inputs:
     )
 
 
+@on_flat_points
 def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
-    at, shape = at.flattened()
     unit = _with_all_parts(at)
     now = ensemble_parts(spectrum, scheme, at)
     total = np.asarray(sum(now.values()))
@@ -395,7 +396,7 @@ def _at_fixed_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
             slopes[part] = np.where(finite, slope, at_peak)
         mean = sum(product_or_zero(now[part], slopes[part]) for part in now) / total
         slopes["total"] = np.where(np.isfinite(total), mean, at_peak)
-        results |= {f"{part}_{name}": slopes[part].reshape(shape) for part in _NAMES}
+        results |= {f"{part}_{name}": slopes[part] for part in _NAMES}
     return results
 
 
@@ -404,9 +405,9 @@ def _parts(terms: MemberTerms, at: Inputs, per_member: Numbers) -> Parts:
     return combine(terms, nonlinear, at, per_member, None, times=product_or_zero)
 
 
+@on_flat_points
 def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     """Central differences, as the best ridge moves with the sizes."""
-    at, shape = at.flattened()
     unit = _with_all_parts(at)
     names = {"by_n_samples": "samples", "by_n_features": "features", "by_n_members": "n_members"}
     results: Parts = {}
@@ -435,7 +436,7 @@ def _at_best_ridge(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
             absent = np.isneginf(value) & np.isneginf(logs[1][part])
             with np.errstate(invalid="ignore"):
                 slope = np.where(absent, -np.inf, (value - logs[1][part]) / (2 * _STEP))
-            results[f"{part}_{direction}"] = slope.reshape(shape)
+            results[f"{part}_{direction}"] = slope
     return results
 
 

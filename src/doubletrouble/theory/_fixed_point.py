@@ -105,46 +105,47 @@ class FixedPoint(PointArrays):
         J: Numbers = A * B + B * self.gap_per_feature + A * self.gap_per_sample
         return J
 
-    def moved(
-        self,
-        spectrum: Spectrum,
-        step: FloatArray,
-        *,
-        y: Numbers | float,
-        unused_features: Numbers,
-        unused_samples: Numbers,
-        features: float = 0.0,
-        samples: float = 0.0,
-    ) -> FixedPoint:
+    def moved(self, spectrum: Spectrum, step: FloatArray, by: Moves) -> FixedPoint:
         """The fixed point after a step i·`step`: imaginary parts are derivatives times the step.
 
-        The arguments are the derivatives of log y, A, B, log P and log N along the step; the others
-        follow from d L = L (1-L) dlog y, d z = (z - Q) dlog y, d Q = 2 Σ L² (1-L) dlog y,
-        d ρ = -2 κ dlog y and d χ = (2 κ - χ) dlog y with κ = Σ v² L (1-L)².
+        Those that are not in `by` follow from d L = L (1-L) dlog y, d z = (z - Q) dlog y,
+        d Q = 2 Σ L² (1-L) dlog y, d ρ = -2 κ dlog y and d χ = (2 κ - χ) dlog y with
+        κ = Σ v² L (1-L)².
         """
         L, M = self.learnability, self.unlearned
         e_P, e_N, Q_N = self.gap_per_feature, self.gap_per_sample, self.second_per_sample
         second, kappa = spectrum.sum_over(_turning_sums, self)
         t_P, t_N = 2 * second / self.features, 2 * second / self.samples
-        i = 1j * step
+        i, y = 1j * step, by.y
         return replace(
             self,
             learnability=L + i * y * (L * M),
             unlearned=M - i * y * (L * M),
             bias=self.bias - i * y * (2 * kappa),
             crossed=self.crossed + i * y * (2 * kappa - self.crossed),
-            unused_features=self.unused_features + i * unused_features,
-            unused_samples=self.unused_samples + i * unused_samples,
-            gap_per_feature=e_P + i * ((e_P - t_P) * y - e_P * features),
-            gap_per_sample=e_N + i * ((e_N - t_N) * y - e_N * samples),
-            second_per_sample=Q_N + i * (t_N * y - Q_N * samples),
+            unused_features=self.unused_features + i * by.unused_features,
+            unused_samples=self.unused_samples + i * by.unused_samples,
+            gap_per_feature=e_P + i * ((e_P - t_P) * y - e_P * by.features),
+            gap_per_sample=e_N + i * ((e_N - t_N) * y - e_N * by.samples),
+            second_per_sample=Q_N + i * (t_N * y - Q_N * by.samples),
             tail=self.tail + i * (self.tail * y),
         )
 
     def stepped(self, spectrum: Spectrum, step: FloatArray) -> FixedPoint:
         """The fixed point after a complex step i·`step` of log y, at constant P and N."""
         e_P, e_N = self.gap_per_feature, self.gap_per_sample
-        return self.moved(spectrum, step, y=1.0, unused_features=-e_P, unused_samples=-e_N)
+        return self.moved(spectrum, step, Moves(y=1.0, unused_features=-e_P, unused_samples=-e_N))
+
+
+@dataclass(slots=True, kw_only=True)
+class Moves:
+    """Derivatives along a step of log y, log P or log N."""
+
+    y: Numbers | float  # its logarithm
+    unused_features: Numbers
+    unused_samples: Numbers
+    features: float = 0.0  # d log P
+    samples: float = 0.0  # d log N
 
 
 Sum: TypeAlias = Callable[[Numbers], Numbers]
@@ -737,8 +738,17 @@ def mode_sums(spectrum: Spectrum, least: float, most: float, per_decade: int) ->
     return sums(np.linspace(*ends, count))
 
 
-def root_power(problem: SpectralProblem) -> float:
-    """F of a measured spectrum: the root of the target's total power on the modes."""
+def sizes_of(problem: Problem | Member | SpectralProblem) -> tuple[Value, Value, Value]:
+    """P, N and the ridge in the units of a problem, or of a member of a committee."""
+    if isinstance(problem, SpectralProblem):
+        return problem.n_features, problem.n_samples, problem.gram_ridge
+    return problem.features_per_dim, problem.samples_per_dim, problem.ridge
+
+
+def root_power(problem: Problem | SpectralProblem) -> Value:
+    """F, of a measured spectrum the root of the target's total power on the modes."""
+    if isinstance(problem, Problem):
+        return problem.signal
     powers, counts = np.asarray(problem.target_powers), np.asarray(problem.multiplicities)
     largest = float(powers.max()) or 1.0
     return math.sqrt(largest) * math.sqrt(float(counts @ (powers / largest)))

@@ -58,7 +58,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +104,7 @@ from doubletrouble.theory._error import (
     combine,
     evaluate,
     member_fixed_point,
+    on_flat_points,
 )
 from doubletrouble.theory._fixed_point import FixedPoint, Sizes, Spectrum, Sum
 from doubletrouble.theory._optimum import OptimalRidge, optimal_ridge, without
@@ -177,16 +178,13 @@ def gradient_flow(
         raise TypeError(f"filter must be a Filter, got {type(filter).__name__}")
     poles = talbot_poles(count) if filter is None else filter.poles
 
+    @on_flat_points
     def parts_at(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
-        flat, shape = at.flattened()
-        terms = _terms_at_time(spectrum, scheme, flat, poles)
-        parts = combine(terms, terms.unlearned(), flat, 1 / flat.n_members, scheme.resamples)
-        return {
-            k: np.broadcast_to(v, np.shape(flat.times)).reshape(shape) for k, v in parts.items()
-        }
+        terms = _terms_at_time(spectrum, scheme, at, poles)
+        return combine(terms, terms.unlearned(), at, 1 / at.n_members, scheme.resamples)
 
-    error: dict[str, Any] = evaluate(problem, scheme, parts_at, block=_POINTS, times=time)
-    return ErrorTerms(**error, coordinates=coordinates(problem, scheme, time=time))
+    parts = evaluate(problem, scheme, parts_at, block=_POINTS, times=time)
+    return ErrorTerms.of(parts, coordinates=coordinates(problem, scheme, time=time))
 
 
 def _terms_at_time(spectrum: Spectrum, scheme: Scheme, at: Inputs, poles: Poles) -> MemberTerms:

@@ -40,9 +40,8 @@ rounding: a linear network at exactly N = D has 6 digits at λ = 1e-20, and none
 from __future__ import annotations  # help() then shows the alias Numeric
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,7 +54,7 @@ from doubletrouble.errors import ConvergenceError
 from doubletrouble.estimates import ByValue
 from doubletrouble.losses import Measure
 from doubletrouble.parameters import FloatArray, Indices, Numbers, Parts, Value, as_value
-from doubletrouble.problems import Problem, ridge_name
+from doubletrouble.problems import Problem
 from doubletrouble.results import ErrorTerms
 from doubletrouble.theory._bootstrap import DISTINCT, bootstrap
 from doubletrouble.theory._cross_terms import member_terms
@@ -67,10 +66,11 @@ from doubletrouble.theory._error import (
     exact_error,
     has_any_loss,
     member_fixed_point,
+    on_flat_points,
     total_error,
     total_of,
 )
-from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Spectrum
+from doubletrouble.theory._fixed_point import NO_SAMPLES, FixedPoint, Moves, Spectrum
 
 _LOG_STEP = 1e-3  # of central differences
 _STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its square is negligible
@@ -78,11 +78,6 @@ _STEP = 1e-20  # the imaginary step along -log y, which rises with log r: its sq
 # are equal to 0 and inf to rounding.
 _SMALLEST = 1e-250
 _NODES = np.concatenate([[0.0, 1e-200], np.geomspace(1e-24, 1e24, 97), [1e240]])
-
-
-def _or_none() -> Any:
-    """A number that is None for problems of the other kind."""
-    return field(default=None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -104,8 +99,10 @@ class OptimalRidge(ByValue, Shown):
     """
 
     error: ErrorTerms[Value]  # at this ridge
-    ridge: Value = _or_none()  # λ of a `Problem`, 0 and inf are possible; None of others
-    gram_ridge: Value = _or_none()  # of a `SpectralProblem`; None of a `Problem`
+    # λ of a `Problem`, 0 and inf are possible; None of others
+    ridge: Value = None  # type: ignore[assignment]
+    # δ of a `SpectralProblem`; None of a `Problem`
+    gram_ridge: Value = None  # type: ignore[assignment]
 
     @property
     def name(self) -> str:
@@ -186,17 +183,19 @@ def optimal_ridge(
     if has_any_loss(problem):
         from doubletrouble.convex import best_ridge
 
-        plain = as_value(best_ridge(problem, scheme, name))
-        error = exact_error(replace(problem, ridge=plain), scheme, measure)
-        return OptimalRidge(ridge=plain, error=error)
-    ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
-    there: dict[str, Any] = {ridge_name(problem): ridge}
-    return OptimalRidge(error=exact_error(replace(problem, **there), scheme), **there)
+        ridge = as_value(best_ridge(problem, scheme, name))
+    else:
+        ridge = evaluate(problem, scheme, _best_ridges, block=4096)["ridge"]
+    if isinstance(problem, Problem):
+        there = replace(problem, ridge=ridge)
+        return OptimalRidge(ridge=ridge, error=exact_error(there, scheme, measure))
+    error = exact_error(replace(problem, gram_ridge=ridge), scheme)
+    return OptimalRidge(gram_ridge=ridge, error=error)
 
 
+@on_flat_points
 def _best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
-    flat, shape = at.flattened()
-    return {"ridge": best_ridges(spectrum, scheme, flat).reshape(shape)}
+    return {"ridge": best_ridges(spectrum, scheme, at)}
 
 
 def best_ridges(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> FloatArray:
@@ -299,15 +298,10 @@ class Slopes:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Moves:
+class _Moves(Moves):
     """Derivatives along log P or log N."""
 
-    y: FloatArray  # its logarithm
-    unused_features: FloatArray
-    unused_samples: FloatArray
     joint: FloatArray  # J, by the unused fractions alone
-    features: float  # d log P
-    samples: float  # d log N
 
 
 def error_slopes(
@@ -327,29 +321,26 @@ def error_slopes(
     """
     scheme = as_ensemble(ensemble, "advise")
     if has_any_loss(problem):
+        P, N = np.asarray(problem.features_per_dim), np.asarray(problem.samples_per_dim)
+
+        def by_features(features: FloatArray) -> FloatArray:
+            return total_of(replace(problem, features_per_dim=features), scheme, measure)
+
+        def by_samples(samples: FloatArray) -> FloatArray:
+            return total_of(replace(problem, samples_per_dim=samples), scheme, measure)
+
         return Slopes(
-            by_n_features=_central_difference(problem, "features_per_dim", scheme, measure),
-            by_n_samples=_central_difference(problem, "samples_per_dim", scheme, measure),
+            by_n_features=_central_difference(by_features, P),
+            by_n_samples=_central_difference(by_samples, N),
         )
     return Slopes(**evaluate(problem, scheme, _slope_parts))
 
 
-def _central_difference(
-    problem: Problem, name: str, scheme: Scheme, measure: Measure | None
-) -> Value:
+def _central_difference(total: Callable[[FloatArray], FloatArray], size: FloatArray) -> Value:
     """The derivative of the error by a size, from two values at a small distance in its log."""
-    size = np.asarray(getattr(problem, name))
-
-    def scaled(factor: float) -> dict[str, Any]:
-        return {name: size * factor}
-
-    up, down = (
-        total_of(replace(problem, **scaled(factor)), scheme, measure)
-        for factor in (math.exp(_LOG_STEP), math.exp(-_LOG_STEP))
-    )
-    diverges = np.isinf(total_of(problem, scheme, measure))
+    up, down = (total(size * factor) for factor in (math.exp(_LOG_STEP), math.exp(-_LOG_STEP)))
     with np.errstate(invalid="ignore"):
-        slope = np.where(diverges, -np.inf, (up - down) / (2 * _LOG_STEP * size))
+        slope = np.where(np.isinf(total(size)), -np.inf, (up - down) / (2 * _LOG_STEP * size))
         slope = np.where(np.isinf(size), 0.0, slope)
     return as_value(slope)
 
@@ -372,8 +363,8 @@ def moved_member_terms(
     return point, moved
 
 
+@on_flat_points
 def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
-    at, shape = at.flattened()
     point, moved = moved_member_terms(spectrum, at)
     full = spectrum.complete(
         at.features, point.samples, spectrum.scaled_ridge(at.ridge, at.samples)
@@ -395,10 +386,7 @@ def _slope_parts(spectrum: Spectrum, scheme: Scheme, at: Inputs) -> Parts:
     useless = full & (np.isinf(total) | np.isfinite(by_features))
     by_features = np.where(useless, 0.0, by_features)
     by_samples = np.where(corner & np.isfinite(by_samples), 0.0, by_samples)
-    return {
-        "by_n_features": by_features.reshape(shape),
-        "by_n_samples": by_samples.reshape(shape),
-    }
+    return {"by_n_features": by_features, "by_n_samples": by_samples}
 
 
 def _moves(point: FixedPoint, surplus: FloatArray, falls: float) -> tuple[_Moves, _Moves]:
@@ -418,7 +406,6 @@ def _moves(point: FixedPoint, surplus: FloatArray, falls: float) -> tuple[_Moves
         unused_samples=-e_N * B * x,
         joint=(A * B * (B + e_N) + e_N * g) * x,
         features=1.0,
-        samples=0.0,
     )
     by_N = _Moves(
         y=A * w,
@@ -428,7 +415,6 @@ def _moves(point: FixedPoint, surplus: FloatArray, falls: float) -> tuple[_Moves
         ),
         joint=z_N * ((A * B * (A + e_P) - e_P * g) / J)
         - falls * A * B * ((B * e_P + A * e_N + 2 * e_P * e_N) / J),
-        features=0.0,
         samples=1.0,
     )
     return by_P, by_N
@@ -441,15 +427,7 @@ def _moved(
     J = point.joint
     # near P = N at a small ridge J varies fastest: the step is small on that scale
     step = _STEP / np.fmax(np.abs(moves.joint) / J, 1.0)
-    there = point.moved(
-        spectrum,
-        step,
-        y=moves.y,
-        unused_features=moves.unused_features,
-        unused_samples=moves.unused_samples,
-        features=moves.features,
-        samples=moves.samples,
-    )
+    there = point.moved(spectrum, step, moves)
     by_sample = point.unused_features * there.gap_per_sample.imag
     by_feature = point.unused_samples * there.gap_per_feature.imag
     joint = J + 1j * (step * moves.joint + by_sample + by_feature)
