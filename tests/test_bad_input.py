@@ -3,12 +3,9 @@
 `test_parameters` tests the validator of numbers with all kinds of invalid values.
 """
 
-import inspect
 import math
-import pickle
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -315,21 +312,6 @@ def test_functions_must_return_finite_numbers_of_the_same_shape() -> None:
         dt.activation(out_of_order)
 
 
-def test_names_of_other_conventions_have_a_hint() -> None:
-    law = dt.PowerLaw(capacity=1.5, source=0.5)
-    for call, name, hint in (
-        (dt.Problem, "n_features", "Problem.from_sizes"),
-        (dt.Problem, "dim", "Problem.from_sizes"),
-        (spectral, "ridge", "gram_ridge"),
-        (with_defaults(dt.SpectralProblem.from_law, law=law, n_samples=3), "ridge", "gram_ridge"),
-    ):
-        message = message_of(call, raises=TypeError, **{name: 1.0})
-        assert message.startswith(f"{name} is not an argument of ")
-        assert hint in message
-    assert "features_per_dim" in inspect.signature(dt.Problem).parameters
-    assert pickle.loads(pickle.dumps(PROBLEM)) == replace(PROBLEM)
-
-
 def test_only_public_names_are_listed() -> None:
     for module in (dt.theory, dt.convex, dt.losses):
         assert not {"np", "Any", "has_any_loss", "_error", "solved"} & set(dir(module))
@@ -362,8 +344,3 @@ def test_dim_of_a_spectrum_must_be_one_whole_number() -> None:
 def test_flags_are_true_or_false(name: str, call: Callable[[], object]) -> None:
     with pytest.raises(TypeError, match=f"^{name} must be True or False, got 'no'"):
         call()
-
-
-def test_advice_names_the_call_that_has_a_budget() -> None:
-    with pytest.raises(TypeError, match="budget is not an argument of advise: best_allocation"):
-        dt.advise(dt.Problem(), budget=10)  # type: ignore[call-arg]

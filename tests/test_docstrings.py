@@ -2,6 +2,7 @@
 
 import inspect
 import pydoc
+import re
 from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
@@ -38,6 +39,11 @@ def check_parameters(name: str, found: Any, entries: Any) -> None:
     """The entries are the names of the signature, each with a type and a description."""
     empty = [one.name for one in entries if not (one.annotation and one.description)]
     assert empty == [], f"{name} has parameters without type or description"
+    # griffe takes a list for a tuple, and the first of a set for the default
+    listed = [
+        str(one.annotation) for one in entries if re.match(r"[^\[(]*, |\{", str(one.annotation))
+    ]
+    assert listed == [], f"{name} has types that are not joined by or"
     signature = {k: v for k, v in inspect.signature(found).parameters.items() if k != "self"}
     names = [one.name.lstrip("*") for one in entries]
     assert names == list(signature), f"{name} has other parameters"

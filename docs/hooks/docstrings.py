@@ -13,8 +13,6 @@ import griffe
 
 _DEFAULT = re.compile(r"parameter\(glossary\.\w+(?:, ([^,)=]+)(?=[,)]))?.*\)", re.DOTALL)
 _PARAMETER = re.compile(r"^(\w[\w, ]*) : ", re.MULTILINE)
-_SECTION = re.compile(r"^Parameters\n-+\n.*?(?=^\w[^\n]*\n---|\Z)", re.MULTILINE | re.DOTALL)
-_TYPE = re.compile(r"^(\w[\w, ]* : )(.+?)((?:, (?:default: .*|optional))?)$", re.MULTILINE)
 _COMMENT = re.compile(r"  # (?:type: ignore\S*  # )?(.*)$")
 _linked = runpy.run_path(str(Path(__file__).with_name("citations.py")))["linked"]
 
@@ -23,9 +21,9 @@ class CompletedDocstrings(griffe.Extension):
     """Complete the docstrings of a package while it is read."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Link the citations of one object, and write its types as alternatives."""
+        """Link the citations of one object."""
         if obj.docstring is not None:
-            obj.docstring.value = alternatives(_linked(inspect.cleandoc(obj.docstring.value)))
+            obj.docstring.value = _linked(inspect.cleandoc(obj.docstring.value))
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
         """Document a field of a class by its comment, and show its default."""
@@ -45,24 +43,6 @@ class CompletedDocstrings(griffe.Extension):
             for name in names.split(", "):
                 if name in cls.members and cls.members[name].is_attribute:
                     cls.members[name].docstring = None
-
-
-def alternatives(docstring: str) -> str:
-    """A docstring whose parameters have types such as `int, Scheme or {"a", "b"}` joined by "or".
-
-    griffe would take the list for a tuple, and the first choice for the default.
-
-    >>> alternatives('Parameters\\n---\\nkind : int, str or {"a", "b"}, default: 1')
-    'Parameters\\n---\\nkind : int or str or "a" or "b", default: 1'
-    """
-
-    def joined(match: re.Match[str]) -> str:
-        name, kinds, default = match.groups()
-        if "[" in kinds or "(" in kinds:
-            return match[0]
-        return name + re.sub(r"[{}]", "", kinds).replace(", ", " or ") + default
-
-    return _SECTION.sub(lambda section: _TYPE.sub(joined, section[0]), docstring)
 
 
 def punctuated(comment: str) -> str:

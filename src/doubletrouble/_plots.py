@@ -514,7 +514,7 @@ def draw(picture: Picture, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    picture : Bars, Stack, Breakdown, Curves, CurveFamily, Map or Waterfall
+    picture : Bars or Stack or Breakdown or Curves or CurveFamily or Map or Waterfall
         What is drawn.
     ax : matplotlib.axes.Axes or None, default: None
         The axes to draw on; those of a new figure unless given. A figure of subplots without a

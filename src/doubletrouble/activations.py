@@ -83,7 +83,7 @@ def activation(spec: str | Activation | Function, *, slope: float | None = None)
 
     Parameters
     ----------
-    spec : str, Activation or callable
+    spec : str or Activation or callable
         A name: "relu", "leaky_relu", "erf", "sign", "abs", "gelu", "sin", "cos", "linear",
         "quadratic", "tanh", "sigmoid" or "softplus"; or a function of an array (or of a number),
         whose moments are integrated to 12 digits. An `Activation` is returned as it is.

@@ -58,7 +58,7 @@ def convert_ridge(
     ----------
     value : float or array_like
         The ridge in the convention `source`, in [0, inf].
-    source, target : {"paper", "sklearn", "gram", "per_dim"}
+    source, target : "paper" or "sklearn" or "gram" or "per_dim"
         The conventions of the argument and of the result. "paper" is λ relative to the mean loss
         (the `ridge` of a `Problem`), "sklearn" alpha = N P λ/D, "gram" δ = N λ/D (the `gram_ridge`
         of a `SpectralProblem`) and "per_dim" alpha/D.
@@ -118,7 +118,7 @@ def convert_time(
     ----------
     value : float or array_like
         The time in the unit `source`, in [0, 1e150] or inf.
-    source, target : {"flow", "mean", "half_mean", "sum", "half_sum", "gram"}
+    source, target : "flow" or "mean" or "half_mean" or "sum" or "half_sum" or "gram"
         The units of the argument and of the result. "flow" is the time of `gradient_flow` for a
         `Problem`, "gram" that for a `SpectralProblem`. The others are steps × learning rate of
         gradient descent on a loss: "mean" is (1/N) |y - Φa|² + (P λ/D) |a|², "sum" is |y - Φa|² +

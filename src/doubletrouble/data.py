@@ -296,11 +296,11 @@ def load_data(
     folder : str or path or None, default: None
         An existing folder with files of a set, and for downloads; None for that of the environment
         variable DOUBLETROUBLE_DATA or, if it is not set, for the cache of scikit-learn.
-    scaling : {"authors", "whiten"}, default: "authors"
+    scaling : "authors" or "whiten", default: "authors"
         "authors" projects on singular directions of the uncentred images and divides by the root of
         the singular value [dascoli2020]; "whiten" makes the covariance of the training images the
         identity.
-    test_statistics : {"own", "train"}, default: "own"
+    test_statistics : "own" or "train", default: "own"
         Whether, with `scaling="authors"`, the test images are normalized by their own mean and
         standard deviation, or by those of the training images.
     download : bool, default: True

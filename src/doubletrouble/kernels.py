@@ -55,7 +55,7 @@ def kernel(
 
     Parameters
     ----------
-    activation : str, Activation or callable
+    activation : str or Activation or callable
         A name, an `Activation` or a function of an array.
     X : array_like
         Inputs, (n, D), finite.

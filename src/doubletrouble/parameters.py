@@ -6,11 +6,11 @@ A `Parameter` holds symbol, meaning, domain and typical range; those of this pro
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from functools import cache, wraps
+from functools import cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -289,33 +289,6 @@ def _index(shape: tuple[int, ...], position: int) -> str:
     """The index as text: " at index 3", " at index (1, 0)", or "" for a scalar."""
     index = tuple(int(i) for i in np.unravel_index(position, shape)) if shape else ()
     return f" at index {index[0] if len(index) == 1 else index}" if index else ""
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def hinted(**hints: str) -> Callable[[Function], Function]:
-    """Raise TypeError with a hint for arguments by other names, for which a function is called.
-
-    >>> @hinted(width="P is n_features")
-    ... def build(n_features): ...
-    >>> build(width=3)
-    Traceback (most recent call last):
-    TypeError: width is not an argument of build: P is n_features
-    """
-
-    def decorate(function: Function) -> Function:
-        name = function.__qualname__.removesuffix(".__init__")
-
-        @wraps(function)
-        def checked_names(*values: Any, **arguments: Any) -> Any:
-            for wrong in arguments.keys() & hints.keys():
-                raise TypeError(f"{wrong} is not an argument of {name}: {hints[wrong]}")
-            return function(*values, **arguments)
-
-        return cast(Function, checked_names)
-
-    return decorate
 
 
 def common_shape(values: Mapping[str, Value | tuple[int, ...]]) -> tuple[int, ...]:

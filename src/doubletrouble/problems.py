@@ -34,7 +34,6 @@ from doubletrouble.parameters import (
     checked,
     common_shape,
     declarations,
-    hinted,
     number,
     parameter,
     refuse,
@@ -145,7 +144,7 @@ class Problem(_Activated):
     signal : float or array_like, default: 1
         F: norm of the linear teacher.
         Must be in [0, 1e+150].
-    noise : float, array_like, Mixture or None, default: None
+    noise : float or array_like or Mixture or None, default: None
         τ: standard deviation of the noise on training labels.
         Must be in [0, 1e+150]. A `Mixture` is for regression only. The default is 1 for
         regression and 0 for classification.
@@ -158,13 +157,13 @@ class Problem(_Activated):
     flips : float or array_like, default: 0
         p: probability that a training label of a class is flipped.
         Must be in [0, 0.5].
-    activation : str, Activation or callable, default: "relu"
+    activation : str or Activation or callable, default: "relu"
         σ: the activation of the features, by its name (as in `activation`), or a function of an
         array.
     loss : str or losses.Loss, default: "squared"
         ℓ: the loss of the fit, or its name, such as "hinge" or "huber:1.35" (as in `losses.loss`);
         stored as a name, except for a loss of your own that has no name.
-    task : {"regression", "classification"}, default: "regression"
+    task : "regression" or "classification", default: "regression"
         The labels: numbers, or classes ±1, of which a share `flips` are wrong.
 
     Raises
@@ -281,14 +280,6 @@ class Problem(_Activated):
         return cls(features_per_dim=features / dims, samples_per_dim=samples / dims, **others)
 
 
-_SIZES = "Problem.from_sizes takes n_features, n_samples and dim; Problem has their ratios"
-Problem.__init__ = hinted(  # type: ignore[method-assign]
-    n_features=f"{_SIZES}, as features_per_dim",
-    n_samples=f"{_SIZES}, as samples_per_dim",
-    dim=f"{_SIZES}",
-)(Problem.__init__)
-
-
 def require_ridge_regression(problem: object, function: str) -> None:
     """Raise ValueError if a function has the squared loss of regression only.
 
@@ -325,7 +316,7 @@ class Member(_Activated):
     ridge : float or array_like, default: 1e-05
         λ: ridge penalty; 0 is the minimum-norm limit, `math.inf` predicts zero.
         Must be in [0, inf].
-    activation : str, Activation or callable, default: "relu"
+    activation : str or Activation or callable, default: "relu"
         σ: the activation of the features, by its name (as in `activation`), or a function of an
         array.
 
@@ -354,7 +345,6 @@ def ridge_name(problem: object) -> str:
     return "gram_ridge" if isinstance(problem, SpectralProblem) else "ridge"
 
 
-_GRAM_RIDGE = "its ridge is gram_ridge, the δ on the Gram matrix (see convert_ridge)"
 _LEVEL_FIELDS = tuple(f.name for f in fields(Levels))
 
 
@@ -551,7 +541,6 @@ class SpectralProblem(Declared):
         return f"{call}({start}{', '.join(f'{k}={v!r}' for k, v in values.items())})"
 
     @classmethod
-    @hinted(ridge=_GRAM_RIDGE)
     def from_law(
         cls,
         law: SpectralLaw,
@@ -751,6 +740,3 @@ class SpectralProblem(Declared):
             nonlinear_signal=problem.nonlinear_signal,
             test_noise=problem.test_noise,
         )
-
-
-SpectralProblem.__init__ = hinted(ridge=_GRAM_RIDGE)(SpectralProblem.__init__)  # type: ignore[method-assign]

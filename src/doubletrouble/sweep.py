@@ -114,11 +114,11 @@ class Sweep:
     times : float or sequence or range or None, default: None
         t: time of training by gradient flow, in [0, 1e150] or inf, which is the end. Every cell has
         all of them; None for ridge regression.
-    test : {"auto", "exact", "sample"}, default: "auto"
+    test : "auto" or "exact" or "sample", default: "auto"
         How the average over test points is taken.
     center : bool, default: True
         Whether the mean of the activation is subtracted.
-    dtype : {"float64", "float32"}, default: "float64"
+    dtype : "float64" or "float32", default: "float64"
         The precision.
     device : str, default: "cpu"
         "cpu" (NumPy), "torch", or a device of torch such as "cuda"; "auto" is the one of them that

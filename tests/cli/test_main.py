@@ -75,11 +75,9 @@ def test_signals_end_a_command_with_their_code(
 
 
 def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    for missing in ("typer", "rich"):
-        with monkeypatch.context() as patch:
-            patch.setitem(sys.modules, missing, None)
-            message = error_message(["exact"], capsys)
-            assert message == f"{missing} is needed: pip install 'doubletrouble[cli]'\n"
+    monkeypatch.setitem(sys.modules, "typer", None)
+    message = error_message(["exact"], capsys)
+    assert message == "typer is needed: pip install 'doubletrouble[cli]'\n"
 
 
 def test_help_and_flags_need_no_heavy_module() -> None:

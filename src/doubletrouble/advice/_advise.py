@@ -38,7 +38,7 @@ from doubletrouble.options import (
     Advice,
     Option,
 )
-from doubletrouble.parameters import check_choice, hinted, number
+from doubletrouble.parameters import check_choice, number
 from doubletrouble.problems import Problem, SpectralProblem
 from doubletrouble.theory import AnyProblem, optimal_ridge
 
@@ -48,13 +48,6 @@ Source: TypeAlias = AnyProblem | Forecast | Diagnosis | LearnerComparison | Deco
 AtRidge: TypeAlias = Literal["best", "fixed"]
 
 
-@hinted(
-    budget="best_allocation(problem, budget) has it, and the method advise of a forecast",
-    cost="best_allocation(problem, budget, cost=...) has it, and the method advise of a forecast",
-    n_features="the method advise of a forecast has it",
-    ridge="the method advise of a forecast has it",
-    n_samples="the method advise of a forecast has it",
-)
 def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | None = None) -> Advice:
     """Compute the error now, after every single change, and at its best at the present cost.
 
@@ -73,11 +66,11 @@ def advise(source: Source, ensemble: EnsembleLike = 1, *, measure: Measure | Non
 
     Parameters
     ----------
-    source : Problem, SpectralProblem, Forecast, Diagnosis, LearnerComparison or Decomposition
+    source : Problem or SpectralProblem or result
         A single problem, or a result of `forecast`, `diagnose`, `compare` or `decompose`.
-    ensemble : int, Ensemble or Divide, default: 1
+    ensemble : int or Ensemble or Divide, default: 1
         The present models. `Divide` is for problems only.
-    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
+    measure : None or "zero_one" or "zero_one_noisy" or "squared" or "log", default: None
         The error of classification, as for `exact_error`; None for that of the source.
 
     Returns
@@ -147,18 +140,18 @@ def best_allocation(
     budget : float
         The largest cost, in the units of the problem: P and N of a `Problem` are per input
         dimension, so that training is per D³. It may be `math.inf`.
-    ensemble : int, Ensemble or Divide, default: 1
+    ensemble : int or Ensemble or Divide, default: 1
         The present models, to which gain and cost refer.
-    cost : {"features", "training"}, default: "features"
+    cost : "features" or "training", default: "features"
         The measure of cost: P K features in total, or K n P min(n, P), the operations of K ridge
         fits on n samples each, up to a constant. Choosing λ costs nothing: one factorization
         serves all.
-    ridge : {"best", "fixed"}, default: "best"
+    ridge : "best" or "fixed", default: "best"
         Whether the ridge is chosen, too, or that of the problem.
     dim : float or None, default: None
         The input dimension D of a `Problem`, for P and N as counts. If N is then a whole number,
         the best allocation has a whole number of features, as for a `SpectralProblem`.
-    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
+    measure : None or "zero_one" or "zero_one_noisy" or "squared" or "log", default: None
         The error of classification, as for `exact_error`.
 
     Returns

@@ -81,9 +81,9 @@ def marginal_value(
     ----------
     problem : Problem or SpectralProblem
         A single problem.
-    ensemble : int, Ensemble or Divide, default: 1
+    ensemble : int or Ensemble or Divide, default: 1
         The present models.
-    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
+    measure : None or "zero_one" or "zero_one_noisy" or "squared" or "log", default: None
         The error of classification, as for `exact_error`.
 
     Returns

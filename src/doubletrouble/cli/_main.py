@@ -32,7 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _sigterm_as_exception() as signals:
             require("typer", "cli")
-            require("rich", "cli")
             from doubletrouble.cli._app import run
 
             code = run(sys.argv[1:] if arguments is None else arguments, settings)

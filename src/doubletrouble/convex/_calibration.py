@@ -163,7 +163,7 @@ def calibration(problem: Problem, ensemble: EnsembleLike = 1) -> Calibration:
     ----------
     problem : Problem
         A problem of classification; its fields may be arrays.
-    ensemble : int, array_like or Scheme, default: 1
+    ensemble : int or array_like or Scheme, default: 1
         The models: any ensemble of `exact_error` but `Bootstrap` and `Vote`.
 
     Returns

@@ -423,7 +423,7 @@ class Forecast(Shown):
             The largest cost; at least that of one feature.
         n_samples : float or None, default: None
             N, rows of the training set; None for all rows.
-        cost : {"features", "training"}, default: "features"
+        cost : "features" or "training", default: "features"
             P K features in total, or K N P min(N, P) operations of training.
         n_members : sequence of float, default: (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 70, 100)
             K to choose from.
@@ -531,7 +531,7 @@ class Forecast(Shown):
             N, the present rows of the training set; None for all rows.
         budget : float or None, default: None
             The largest cost of the best allocation, may be `math.inf`; None for the present cost.
-        cost : {"features", "training"}, default: "features"
+        cost : "features" or "training", default: "features"
             P K features in total, or K N P min(N, P) operations of training.
 
         Returns

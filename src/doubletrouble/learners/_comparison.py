@@ -85,7 +85,7 @@ class LearnerComparison(Shown):
         ----------
         ensemble : float or Ensemble or Bootstrap, default: 1
             The number of averaged seeds, or bagged learners, of each, as for `Diagnosis.error`.
-        measure : {None, "squared", "log", "zero_one"}, default: None
+        measure : None or "squared" or "log" or "zero_one", default: None
             The measure of the error, as for `Diagnosis.error`; None for that of the comparison.
 
         Returns

@@ -110,7 +110,7 @@ def decompose(
         A scikit-learn estimator or pipeline, which is cloned for every fit, all its `random_state`s
         set from the seed of the initialization; or a function `fit(X, y, seed)` that returns a
         function `predict(X)`.
-    X : array_like, DataFrame or sparse matrix of shape (n, ...), or GeneratorSource or PoolSource
+    X : array_like or DataFrame or sparse matrix of shape (n, ...), or GeneratorSource or PoolSource
         Inputs of a pool of rows, which are cut into one test set and training sets; or a source of
         both, and of the draws of label noise, in place of `X` and `y`.
     y : array_like of shape (n,) or (n, outputs), default: None
@@ -137,7 +137,7 @@ def decompose(
         `measure="zero_one"`) where noise can be drawn.
     seed : int, default: 0
         The seed of all draws, in [0, 2³²).
-    measure : {"squared", "log", "zero_one"}, default: "squared"
+    measure : "squared" or "log" or "zero_one", default: "squared"
         The error of a classifier: the squared distance of its predicted probabilities to the
         one-hot labels (Brier score); the cross-entropy, whose central predictor is the normalized
         geometric mean of probabilities; or the error rate, whose parts are the effects of voting. A
@@ -159,12 +159,12 @@ def decompose(
         such as a lambda or a function of a notebook; change it whenever the learner changes.
     confidence : float, default: 0.9
         The level of intervals in tables and plots, in (0, 1).
-    task : {"auto", "regression", "classification"}, default: "auto"
+    task : "auto" or "regression" or "classification", default: "auto"
         "auto" is that of the estimator, and regression for a function. With "classification" a
         function predicts a probability for each class, in sorted order.
     include_test : bool, default: True
         Whether standard errors include the draw of the test points.
-    errors : {"raise", "collect"}, default: "raise"
+    errors : "raise" or "collect", default: "raise"
         Whether `FitError` is raised at once if the first three fits fail, or all fits are tried.
     progress : bool, default: True
         Whether progress is shown on stderr.

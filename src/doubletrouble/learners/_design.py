@@ -101,7 +101,7 @@ class Design:
         needs : tuple of str
             What the part needs, of "noise", "init" and "data" (2 or more draws, or 3), "crossed",
             "target" and "both" (truth and y_test).
-        measure : {"squared", "log", "zero_one"}, default: "squared"
+        measure : "squared" or "log" or "zero_one", default: "squared"
             The measure of the error; "zero_one" needs 3 or more draws.
 
         Returns

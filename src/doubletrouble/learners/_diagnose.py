@@ -116,11 +116,11 @@ def diagnose(
     noise : float or None, default: None
         The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
         It is split off the bias, and the learning curve does not fall below it, but may reach it.
-    measure : {"squared", "log", "zero_one"}, default: "squared"
+    measure : "squared" or "log" or "zero_one", default: "squared"
         The error of the result, from the same fits: "squared", of classes the Brier score, is split
         by cause; "log", the cross-entropy of a classifier, and "zero_one", its error rate, are
         measured as a whole.
-    task : {"auto", "regression", "classification"}, default: "auto"
+    task : "auto" or "regression" or "classification", default: "auto"
         "auto" is that of the estimator, and regression for a function. With "classification" a
         function predicts a probability for each class, in sorted order.
     store : str or path or None, default: None
@@ -239,11 +239,11 @@ def compare(
         A splitter of scikit-learn with ten test sets of which every row is in one.
     noise : float or None, default: None
         The standard deviation of the labels' noise, if it is known; of classes, 0 if there is none.
-    measure : {"squared", "log", "zero_one"}, default: "squared"
+    measure : "squared" or "log" or "zero_one", default: "squared"
         The error of the result, from the same fits: "squared", of classes the Brier score, is split
         by cause; "log", the cross-entropy of a classifier, and "zero_one", its error rate, are
         measured as a whole.
-    task : {"auto", "regression", "classification"}, default: "auto"
+    task : "auto" or "regression" or "classification", default: "auto"
         "auto" is that of the first estimator, and regression for a function.
     store : str or path or None, default: None
         A file in which every fit is stored when it is done, for later calls with the same data.

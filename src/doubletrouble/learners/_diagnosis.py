@@ -181,7 +181,7 @@ class Diagnosis(Shown):
         n_samples : float or array_like or None, default: None
             The number of training rows, up to 100 times those at hand; None for all. Beyond all
             rows the error is extrapolated.
-        measure : {None, "squared", "log", "zero_one"}, default: None
+        measure : None or "squared" or "log" or "zero_one", default: None
             "squared" is the squared error, of classes the Brier score. Cross-entropy and error
             rate of a classifier are given as a whole. None is the `measure` of the diagnosis.
 
@@ -371,7 +371,7 @@ class Diagnosis(Shown):
         ----------
         ensemble : float or Ensemble or Bootstrap, default: 1
             The present learners: K, `Ensemble(K)` or `Bootstrap(K)`, as for `error`.
-        measure : {None, "squared", "log", "zero_one"}, default: None
+        measure : None or "squared" or "log" or "zero_one", default: None
             The measure of the error, as for `error`. Of "log" and "zero_one" more data alone is
             measured.
 

@@ -91,7 +91,7 @@ def decompose_predictions(
     injected : float or None, default: None
         The variance of the labels' own noise over that of the added noise, where it is known; the
         first of the noise draws is then the labels without added noise.
-    measure : {"squared", "log", "zero_one"}, default: "squared"
+    measure : "squared" or "log" or "zero_one", default: "squared"
         For probabilities of classes: the Brier score, which is the squared error, the cross-entropy
         or the error rate.
     confidence : float, default: 0.9

@@ -530,7 +530,7 @@ class PoolSource(DataSource):
     repeated : sequence of array_likes, default: ()
         Further measurements of all labels, each like `y`: they separate noise without knowledge of
         its size.
-    resampling : {"disjoint", "subsample", "bootstrap"}, default: "disjoint"
+    resampling : "disjoint" or "subsample" or "bootstrap", default: "disjoint"
         How training sets are drawn. Those of "subsample" and "bootstrap" share rows: a warning
         and a note of the result have the consequences.
     groups : array_like of shape (n,) or None, default: None

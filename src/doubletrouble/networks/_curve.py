@@ -189,7 +189,7 @@ def lazy_curve(
         The seed of the initial weights, in [0, 2³²).
     device : str, default: "auto"
         "auto" (a GPU if there is one), "cpu", "cuda" ...
-    dtype : {"float32", "tf32", "float64"}, default: "float32"
+    dtype : "float32" or "tf32" or "float64", default: "float32"
         The precision; "tf32" has faster and coarser matrix products on a GPU.
     memory : float or None, default: None
         The most bytes of the batches in training; None for the free memory.

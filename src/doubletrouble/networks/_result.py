@@ -160,7 +160,7 @@ class LazyRun(Shown):
         ----------
         ensemble : int or Ensemble or Vote, default: 1
             K, up to the number of members: the mean score of K, as `Ensemble(K)`; or `Vote(K)`.
-        measure : {"squared", "zero_one"}, default: "squared"
+        measure : "squared" or "zero_one", default: "squared"
             The squared error of the mean score against ±1, or the error rate: the share of test
             points of the wrong class.
 
@@ -204,7 +204,7 @@ class LazyRun(Shown):
         ----------
         ensemble : int or Ensemble or Vote, default: 1
             K, up to the number of members: the mean score of K, as `Ensemble(K)`; or `Vote(K)`.
-        measure : {"squared", "zero_one"}, default: "squared"
+        measure : "squared" or "zero_one", default: "squared"
             The squared error of the mean score against ±1, or the error rate: the share of test
             points of the wrong class.
 

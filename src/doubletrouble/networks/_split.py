@@ -66,7 +66,7 @@ class LazySplit(Shown):
             K, the number of initializations whose scores are averaged, or `Ensemble(K)`; or
             `Vote(K)`. Any K for the squared error, as in `Decomposition.error`, and up to `n_init`
             for "zero_one", where the mean over disjoint groups of K is returned.
-        measure : {"squared", "zero_one"}, default: "squared"
+        measure : "squared" or "zero_one", default: "squared"
             The squared error against ±1, or the error rate: the share of test points of the wrong
             class.
 
@@ -173,7 +173,7 @@ def lazy_split(
         The seed of the initial weights and of the noise, in [0, 2³²).
     device : str, default: "auto"
         "auto" (a GPU if there is one), "cpu", "cuda" ...
-    dtype : {"float32", "tf32", "float64"}, default: "float32"
+    dtype : "float32" or "tf32" or "float64", default: "float32"
         The precision; "tf32" has faster and coarser matrix products on a GPU.
     memory : float or None, default: None
         The most bytes of the batches in training; None for the free memory.
@@ -181,7 +181,7 @@ def lazy_split(
         The path of a checkpoint; an interrupted call continues from it when it is repeated.
     progress : bool, default: True
         Whether progress is shown on stderr.
-    loss : {"hinge", "squared_hinge", "squared", "logistic"}, default: "squared"
+    loss : "hinge" or "squared_hinge" or "squared" or "logistic", default: "squared"
         The training loss. "squared" is that of the theory of the error by cause, and the only one
         for which `noise` is added to labels.
     **training : object

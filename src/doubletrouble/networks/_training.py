@@ -98,10 +98,10 @@ def train_lazy(
         α, in [1e-6, 1e6]; `math.inf` trains the network linearized at initialization.
     ensemble : int or Ensemble, default: 20
         The number of networks, or `Ensemble(K)`.
-    loss : {"hinge", "squared_hinge", "squared", "logistic"}, default: "hinge"
+    loss : "hinge" or "squared_hinge" or "squared" or "logistic", default: "hinge"
         The training loss: the mean over samples and the two outputs, divided by α². "hinge" is
         that of the paper's experiment; networks stop once it is zero.
-    optimizer : {"auto", "adam", "gd", "sgd", "exact"}, default: "auto"
+    optimizer : "auto" or "adam" or "gd" or "sgd" or "exact", default: "auto"
         "adam" or "gd" (with all samples in every step), "sgd" (with `batch_size`), or "exact" for
         the linearized network with squared loss; "auto" is "exact" where possible, else "adam". At
         α = ∞ Adam takes the steps of α = 100: 100 times the rate for α (θ - θ₀).
@@ -122,7 +122,7 @@ def train_lazy(
         The seed of the initial weights, in [0, 2³²).
     device : str, default: "auto"
         "auto" (a GPU if there is one), "cpu", "cuda" ...
-    dtype : {"float32", "tf32", "float64"}, default: "float32"
+    dtype : "float32" or "tf32" or "float64", default: "float32"
         The precision; "tf32" has faster and coarser matrix products on a GPU.
     memory : float or None, default: None
         The most bytes of the batches in training; None for the free memory.

@@ -102,7 +102,7 @@ class SimulatedTerms:
 
         Parameters
         ----------
-        origin : {"linear", "noise", "quadratic", "directions", "direction_noise"}
+        origin : "linear" or "noise" or "quadratic" or "directions" or "direction_noise"
             The linear teacher, the label noise, the quadratic teacher; or the former two for
             outputs scaled to power one, of classes.
 

@@ -170,9 +170,9 @@ class Simulation(Shown):
 
         Parameters
         ----------
-        shared_features : {0.0, 1.0}, default: 0.0
+        shared_features : 0.0 or 1.0, default: 0.0
             The share of the features they have in common.
-        shared_samples : {0.0, 1.0}, default: 1.0
+        shared_samples : 0.0 or 1.0, default: 1.0
             The share of the inputs they have in common.
         shared_noise : bool, default: True
             Whether the labels of common inputs have the same noise.

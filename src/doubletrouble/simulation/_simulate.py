@@ -244,7 +244,7 @@ def simulate(
         The problem, whose fields may be arrays, or members, each a single point.
     dim : int
         The dimension D, in [1, 1e7].
-    model : {"features", "gaussian", "kernel"}, default: "features"
+    model : "features" or "gaussian" or "kernel", default: "features"
         "features" uses the true activation, "gaussian" the equivalent Gaussian covariates,
         "kernel" (with `features_per_dim=math.inf`) the exact kernel of infinitely many features.
     n_data : int, default: 10
@@ -266,14 +266,14 @@ def simulate(
     times : sequence of float or None, default: None
         Times (in the unit of `gradient_flow`) at which gradient flow from zero is stopped, in place
         of ridge regression; the last axis of the results.
-    test : {"auto", "exact", "sample"}, default: "auto"
+    test : "auto" or "exact" or "sample", default: "auto"
         How the average over test points is taken: "exact" by closed forms (relu, leaky_relu, abs,
         erf, sign, sin, cos, linear, quadratic, and the Gaussian model), "sample" at sampled points
         beyond the linear part, which is always exact; "auto" is exact where that is cheaper.
         `sim.test` is the one used.
     center : bool, default: True
         Whether the mean of the activation is subtracted.
-    dtype : {"float64", "float32"}, default: "float64"
+    dtype : "float64" or "float32", default: "float64"
         The precision; "float32" is for ridges that are not too small for it.
     sharing : str or pair or mapping, default: "samples"
         What any two members have in common: "samples", "features", "both" (the smaller of two is

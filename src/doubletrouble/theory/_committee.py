@@ -129,7 +129,7 @@ def pair_error(
 
     Parameters
     ----------
-    a, b : Member, Problem or SpectralProblem
+    a, b : Member or Problem or SpectralProblem
         Two members of one kind; `Problem`s have one target, and `SpectralProblem`s one spectrum
         too. Their fields may be arrays. The `gram_ridge` of a `SpectralProblem` is on its
         own Gram matrix: for a member with part of the samples it is in proportion to their number.
@@ -492,14 +492,14 @@ def committee(
 
     Parameters
     ----------
-    members : sequence of Member, Problem or SpectralProblem
+    members : sequence of Member or Problem or SpectralProblem
         One member or more, of one kind and with the same target, each a single point.
-    sharing : str, tuple or dict, default: "samples"
+    sharing : str or tuple or dict, default: "samples"
         Overlaps of the members: "samples" (nested subsets of one data set, features are
         independent), "features" (nested subsets of one set of features, samples are independent),
         "both" or "nothing"; or the overlaps of every two as (features, samples) or
         {"features": …, "samples": …}, each a number or a matrix, in the units of `pair_error`.
-    weights : {"equal", "optimal"} or array_like, default: "equal"
+    weights : "equal" or "optimal" or array_like, default: "equal"
         "equal", "optimal", or numbers that add up to one, one for each member.
     signal : float or None, default: None
         Norm F of the linear target of `Member`s, 1 unless given; others have their own.

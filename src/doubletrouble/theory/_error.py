@@ -88,11 +88,11 @@ def exact_error(
     ----------
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays.
-    ensemble : int, array_like or Scheme, default: 1
+    ensemble : int or array_like or Scheme, default: 1
         A number of models K (`math.inf` and arrays included), which have features of their own and
         all of the data; or `Ensemble`, `Divide`, `Subsample`, `Bootstrap` (squared loss only),
         `FeatureBank`, `Folds`, and for classification `Vote`.
-    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
+    measure : None or "zero_one" or "zero_one_noisy" or "squared" or "log", default: None
         The error of regression is "squared". For classification it is "zero_one" (the
         default) or "squared" against the clean sign, "zero_one_noisy" or "log" against labels with
         noise and flips, whose own part is `bayes`.
@@ -175,7 +175,7 @@ def anova(problem: AnyProblem, ensemble: EnsembleLike = 1) -> AnovaTerms[Value]:
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays. For
         classification the error is the squared one of the scores against the clean sign.
-    ensemble : int, array_like or Scheme, default: 1
+    ensemble : int or array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` except `Vote`.
 
     Returns
@@ -223,7 +223,7 @@ def training_error(
     ----------
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays.
-    ensemble : int, array_like or Scheme, default: 1
+    ensemble : int or array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` except `Vote`; one model for losses
         other than the squared loss of regression.
     mean_loss : bool, default: False

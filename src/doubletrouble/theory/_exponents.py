@@ -284,9 +284,9 @@ def exponents(
     ----------
     problem : SpectralProblem or Problem
         A problem of ridge regression; its fields may be arrays.
-    ensemble : int, array_like or Ensemble, default: 1
+    ensemble : int or array_like or Ensemble, default: 1
         The models, all with all of the data.
-    ridge : {"fixed", "best"}, default: "fixed"
+    ridge : "fixed" or "best", default: "fixed"
         "fixed" holds the ridge (the `gram_ridge` of a `SpectralProblem`) constant; "best" replaces
         it by the best ridge at all sizes, with central differences of an error of about 1e-5.
 

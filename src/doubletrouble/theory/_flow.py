@@ -138,7 +138,7 @@ def gradient_flow(
         Times of training; they broadcast with the problem and the ensemble. 0 is the zero predictor
         and `math.inf` the ridge fit. With infinitely many features every positive time gives the
         ridge fit.
-    ensemble : int, array_like or Scheme, default: 1
+    ensemble : int or array_like or Scheme, default: 1
         A number of models K, or a scheme other than `Bootstrap`.
     n_poles : int, default: 20
         The number of complex ridges, even, from 4 to 64: the error of the sum falls by a factor of
@@ -559,7 +559,7 @@ def best_stopping_time(problem: AnyProblem, ensemble: EnsembleLike = 1) -> Stopp
     problem : Problem or SpectralProblem
         A problem of ridge regression; its fields may be arrays. In the unit of time of a `Problem`
         infinitely many features converge at once; use `SpectralProblem.from_problem` for them.
-    ensemble : int, array_like or Scheme, default: 1
+    ensemble : int or array_like or Scheme, default: 1
         A number of models K, or a scheme other than `Bootstrap`.
 
     Returns

@@ -141,9 +141,9 @@ def optimal_ridge(
     problem : Problem or SpectralProblem
         An isotropic problem, or one with a known spectrum; its fields may be arrays. Its own ridge
         has no effect.
-    ensemble : int, array_like or Scheme, default: 1
+    ensemble : int or array_like or Scheme, default: 1
         A number of models K, or any ensemble of `exact_error` except `Vote`.
-    measure : {None, "zero_one", "zero_one_noisy", "squared", "log"}, default: None
+    measure : None or "zero_one" or "zero_one_noisy" or "squared" or "log", default: None
         The error that is minimized, as for `exact_error`: "squared" for regression, by default
         "zero_one" for classification.
 
