@@ -9,7 +9,6 @@ from doubletrouble.simulation._cells import problem_of as problem_of
 from doubletrouble.simulation._cells import simulate_cell as simulate_cell
 from doubletrouble.simulation._cells import stored_ensemble as stored_ensemble
 from doubletrouble.simulation._cells import stored_problem as stored_problem
-from doubletrouble.simulation._comparison import TheoryComparison as TheoryComparison
 from doubletrouble.simulation._devices import DTYPES as DTYPES
 from doubletrouble.simulation._devices import Dtype as Dtype
 from doubletrouble.simulation._devices import device_named as device_named
@@ -25,4 +24,5 @@ from doubletrouble.simulation._plan import single_ensemble as single_ensemble
 from doubletrouble.simulation._result import CommitteeSimulation as CommitteeSimulation
 from doubletrouble.simulation._result import DrawnEnsemble as DrawnEnsemble
 from doubletrouble.simulation._result import Simulation as Simulation
+from doubletrouble.simulation._result import TheoryComparison as TheoryComparison
 from doubletrouble.simulation._simulate import simulate as simulate

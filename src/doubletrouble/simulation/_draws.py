@@ -24,7 +24,7 @@ it cannot be learned and acts as noise [mei2019]; the simulation does not assume
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -171,39 +171,65 @@ def draw_features(
     rng: np.random.Generator,
 ) -> list[FeatureSet]:
     """All sets of P features, on several sets of inputs."""
+    sigma, device, mean, sets = plan.problem.moments, plan.device, plan.mean, range(plan.n_init)
     if plan.model == "gaussian":
-        return [_gaussian_features(plan, inputs, n_features, rng) for _ in range(plan.n_init)]
-    sigma, device = plan.problem.moments, plan.device
+        every = []
+        for _ in sets:
+            theta = draw_weights(rng, n_features, plan.dim, device)
+            w = (device.normals(rng, (x.shape[0], n_features)) for x in inputs)
+            every.append(gaussian_features(sigma, theta, inputs, w, mean))
+        return every
+    thetas = [draw_weights(rng, n_features, plan.dim, device) for _ in sets]
+    if test is not None:
+        return [true_features(sigma, theta, inputs, test, mean, device) for theta in thetas]
     slope = slope_by_power(sigma, plan.dim)
-    thetas = [draw_weights(rng, n_features, plan.dim, device) for _ in range(plan.n_init)]
-    if test is None:
-        linears = [linear_part(theta, slope, device) for theta in thetas]
-        outputs = _exact_outputs(sigma, thetas, linears, plan.mean)
-    else:
-        outputs = [
-            sampled_outputs(sigma, theta, slope, test, plan.mean, device) for theta in thetas
-        ]
-    sets = []
-    for theta, there in zip(thetas, outputs, strict=True):
-        train = tuple(activate(sigma, x @ theta.T, device) - plan.mean for x in inputs)
-        sets.append(FeatureSet(train, there, 0.0))
-    return sets
+    outputs = _exact_outputs(sigma, thetas, [linear_part(t, slope, device) for t in thetas], mean)
+    return [
+        FeatureSet(_on_inputs(sigma, theta, inputs, mean, device), there, 0.0)
+        for theta, there in zip(thetas, outputs, strict=True)
+    ]
 
 
-def _gaussian_features(
-    plan: SimulationPlan, inputs: Sequence[Array], n_features: int, rng: np.random.Generator
+def gaussian_features(
+    activation: Activation, theta: Array, inputs: Sequence[Array], w: Iterable[Array], mean: float
 ) -> FeatureSet:
-    sigma = plan.problem.moments
-    linear = sigma.linear * draw_weights(rng, n_features, plan.dim, plan.device)
-    mean = sigma.mean - plan.mean
+    """Gaussian covariates with the fresh numbers w, (N, P) for each set of inputs."""
+    linear, rest = activation.linear * theta, activation.mean - mean
     train = tuple(
-        x @ linear.T + sigma.nonlinear * plan.device.normals(rng, (x.shape[0], n_features)) + mean
-        for x in inputs
+        x @ linear.T + activation.nonlinear * own + rest for x, own in zip(inputs, w, strict=True)
     )
-    if mean:  # the same at every test point: one more output
+    if rest:  # the same at every test point: one more output
         xp = array_namespace(linear)
-        linear = xp.concat([linear, 0 * linear[:, :1] + mean], axis=1)
-    return FeatureSet(train, linear, sigma.nonlinear)
+        linear = xp.concat([linear, 0 * linear[:, :1] + rest], axis=1)
+    return FeatureSet(train, linear, activation.nonlinear)
+
+
+def true_features(
+    activation: Activation,
+    theta: Array,
+    inputs: Sequence[Array],
+    test: Array,
+    mean: float,
+    device: ArrayDevice,
+) -> FeatureSet:
+    """Features of the activation; outputs are V, and ρ at T test points, divided by √T."""
+    xp = array_namespace(theta)
+    linear = linear_part(theta, slope_by_power(activation, theta.shape[1]), device)
+    train = _on_inputs(activation, theta, inputs, mean, device)
+    (values,) = _on_inputs(activation, theta, [test], mean, device)
+    rest = (values - test @ linear.T).T / math.sqrt(test.shape[0])
+    return FeatureSet(train, xp.concat([linear, rest], axis=1), 0.0)
+
+
+def _on_inputs(
+    activation: Activation,
+    theta: Array,
+    inputs: Sequence[Array],
+    mean: float,
+    device: ArrayDevice,
+) -> tuple[Array, ...]:
+    """φ(x) = σ(θ·x/√D) - mean, (N, P) for each set of inputs."""
+    return tuple(activate(activation, x @ theta.T, device) - mean for x in inputs)
 
 
 def draw_weights(rng: np.random.Generator, n_features: int, dim: int, device: ArrayDevice) -> Array:
@@ -224,21 +250,6 @@ def linear_part(theta: Array, slope: Slope, device: ArrayDevice) -> Array:
     """V = E_x φ(x) xᵀ."""
     xp = array_namespace(theta)
     return device.asarray(slope(device.to_numpy(xp.sum(theta * theta, axis=1))))[:, None] * theta
-
-
-def sampled_outputs(
-    activation: Activation,
-    theta: Array,
-    slope: Slope,
-    test: Array,
-    mean: float,
-    device: ArrayDevice,
-) -> Array:
-    """V, and the remainder ρ at T test points, divided by √T."""
-    xp, linear = array_namespace(theta), linear_part(theta, slope, device)
-    values = activate(activation, test @ theta.T, device) - mean
-    rest = (values - test @ linear.T).T / math.sqrt(test.shape[0])
-    return xp.concat([linear, rest], axis=1)
 
 
 def _exact_outputs(

@@ -46,11 +46,13 @@ from doubletrouble.parameters import (
     refuse,
     whole_number,
 )
-from doubletrouble.problems import Problem
+from doubletrouble.problems import USUAL, Member, Problem
 from doubletrouble.simulation._devices import DTYPES, ArrayDevice, Dtype
+from doubletrouble.theory import Sharing, overlaps
 
 Model: TypeAlias = Literal["features", "gaussian", "kernel"]
 MODELS: tuple[str, ...] = get_args(Model)
+MEMBER_MODELS = ("features", "gaussian")
 TestAverage: TypeAlias = Literal["auto", "exact", "sample"]
 TESTS: tuple[str, ...] = get_args(TestAverage)
 
@@ -327,12 +329,12 @@ def _realized_sizes(problem: Problem, dim: int, model: str) -> Problem:
     for name in ("features_per_dim", "samples_per_dim"):
         value = np.asarray(getattr(problem, name))
         count = np.rint(value * dim)
-        refuse_empty(name, value, count, dim)
+        _refuse_empty(name, value, count, dim)
         sizes[name] = count / dim
     return replace(problem, **sizes)
 
 
-def refuse_empty(name: str, ratio: Numeric, count: Numeric, dim: int) -> None:
+def _refuse_empty(name: str, ratio: Numeric, count: Numeric, dim: int) -> None:
     """Raise a ValueError where no feature, or no sample, is left by rounding."""
     one = name.partition("s_per_dim")[0]
     refuse(name, np.asarray(ratio), np.asarray(count) < 1, f"enough for one {one} at D = {dim}")
@@ -347,6 +349,81 @@ def _checked_times(times: object) -> FloatArray | None:
     if stops.ndim != 1:
         raise ValueError(f"times must be a sequence of numbers, got shape {stops.shape}")
     return stops
+
+
+# --- members --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MemberPlan:
+    """Members, and what any two of them have in common, in whole numbers."""
+
+    members: tuple[Member, ...]  # at the sizes realized
+    n_features: IntArray  # (K, K) common features; the diagonal holds the members' own
+    n_samples: IntArray  # (K, K)
+    signal: float
+    noise: float
+    dim: int
+    model: str
+
+
+def plan_members(
+    members: Sequence[Member],
+    *,
+    sharing: Sharing,
+    signal: float | None,
+    noise: float | None,
+    dim: int,
+    n_data: int,
+    seed: int,
+    model: str,
+) -> MemberPlan:
+    """Check all settings together, as in `plan`; P, N and overlaps are rounded."""
+    if shapes := [one.shape for one in members if one.shape]:
+        raise ValueError(f"members must be single points, got fields of shape {shapes[0]}")
+    P, N, ridge = (
+        [float(np.asarray(getattr(one, name))) for one in members]
+        for name in ("features_per_dim", "samples_per_dim", "ridge")
+    )
+    for name, values in (("features_per_dim", P), ("ridge", ridge)):
+        refuse(name, np.array(values), np.isinf(values), "finite to be simulated")
+    powers = {
+        name: number(name, USUAL[name] if value is None else value, spec)
+        for name, value, spec in (
+            ("signal", signal, glossary.SIGNAL),
+            ("noise", noise, glossary.NOISE),
+        )
+    }
+    check_choice("model", model, MEMBER_MODELS)
+    whole_number("n_data", n_data, 2)
+    whole_number("seed", seed, 0, MOST_SEEDS)
+    D = int(number("dim", dim, glossary.WHOLE_DIM))
+    features, samples = overlaps(P, N, sharing)
+    n_features = _whole_overlaps("features_per_dim", features, D)
+    n_samples = _whole_overlaps("samples_per_dim", samples, D)
+    realized = []
+    for k, one in enumerate(members):
+        own, drawn = int(n_features[k, k]), int(n_samples[k, k])
+        if wanted := required_ridge(own, ridge[k], [drawn]):
+            raise ValueError(f"ridge must be {wanted}, got {ridge[k]!r}")
+        realized.append(replace(one, features_per_dim=own / D, samples_per_dim=drawn / D))
+    return MemberPlan(
+        members=tuple(realized),
+        n_features=n_features,
+        n_samples=n_samples,
+        dim=D,
+        model=model,
+        **powers,
+    )
+
+
+def _whole_overlaps(name: str, overlap: FloatArray, dim: int) -> IntArray:
+    """Overlaps in whole numbers, at most all that both have; the sizes on the diagonal."""
+    sizes = np.rint(np.diag(overlap) * dim)
+    _refuse_empty(name, np.diag(overlap), sizes, dim)
+    rounded = np.minimum(np.rint(overlap * dim), np.minimum.outer(sizes, sizes))
+    np.fill_diagonal(rounded, sizes)
+    return rounded.astype(np.int64)
 
 
 # --- test points ---------------------------------------------------------------------------------

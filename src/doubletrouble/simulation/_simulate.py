@@ -9,22 +9,36 @@ standard errors. Means deviate from the theory by O(1/D).
 logistic loss without ridge on separable data, do not exist. Near N = N⋆ some draws of a finite
 model are separable and others are not. No draw is left out, which would be a selection by norm:
 the simulation raises an error with the draws concerned.
+
+**Unequal members.** Every two have draws of their own. Of the samples of member a, the last are the
+first of b; likewise the features, as weight vectors θ: each member applies its own activation to
+them. With responses W (`_learners`) to y = Xβ + ε,
+
+    E (f* - f_a)(f* - f_b) = F² (1 - tr X_aᵀ W_a/D - tr X_bᵀ W_b/D + tr (X_aᵀ W_a)(X_bᵀ W_b)ᵀ/D)
+                             + τ² Σ_common tr W_a W_bᵀ,
+
+averaged over the noise, the teacher's direction and the linear part of the test point exactly. The
+remainders ρ_a and ρ_b are evaluated at common test points. The Gaussian covariates of both,
+φ = μ₁ θ·x/√D + μ⋆ w, have at a common weight and sample w_a and w_b of correlation
+r = μ⋆ab²/(μ⋆a μ⋆b), μ⋆ab² = E σ_a σ_b - μ₀a μ₀b - μ₁a μ₁b.
 """
 
 from __future__ import annotations  # help() then shows the alias Numeric
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, TypeVar, overload
+from itertools import combinations_with_replacement
+from typing import TypeVar, overload
 
 import numpy as np
 
+from doubletrouble.activations import correlation
 from doubletrouble.errors import DivergenceError
 from doubletrouble.losses import MaxMargin
 from doubletrouble.parameters import Array, FloatArray, check_choice, check_flag
 from doubletrouble.problems import Member, Problem
-from doubletrouble.simulation._committee import simulate_members
 from doubletrouble.simulation._devices import ArrayDevice, Dtype
 from doubletrouble.simulation._draws import (
     N_HELD_OUT,
@@ -32,6 +46,9 @@ from doubletrouble.simulation._draws import (
     draw_data,
     draw_features,
     draw_labels,
+    draw_weights,
+    gaussian_features,
+    true_features,
 )
 from doubletrouble.simulation._learners import (
     Block,
@@ -39,6 +56,7 @@ from doubletrouble.simulation._learners import (
     FeatureFits,
     KernelFits,
     LearnerKey,
+    feature_learner,
     scheme_members,
 )
 from doubletrouble.simulation._pairs import (
@@ -49,15 +67,20 @@ from doubletrouble.simulation._pairs import (
     ridge_terms,
 )
 from doubletrouble.simulation._plan import (
+    MEMBER_MODELS,
     MODELS,
     Ensembles,
+    MemberPlan,
     Model,
+    RidgeFit,
     SimulationPlan,
     TestAverage,
     Times,
     drawn_scheme,
     has_no_samples,
+    n_test_points,
     plan,
+    plan_members,
 )
 from doubletrouble.simulation._result import CommitteeSimulation, DrawnEnsemble, Simulation
 from doubletrouble.theory import Sharing
@@ -164,6 +187,90 @@ def _complete(
         f"every draw must have a minimum, got {len(failed)} of {len(draws)} without one ({shown}): "
         f"{next(iter(failed.values()))}; {remedy}"
     )
+
+
+# --- unequal members ------------------------------------------------------------------------------
+
+
+def draw_members(plan: MemberPlan, rng: np.random.Generator) -> FloatArray:
+    """The mean products of the errors of every two members in one draw, (2, K, K).
+
+    They are those for unit power of the teacher, and for unit noise.
+    """
+    products = np.empty((2, *plan.n_features.shape))
+    pairs = list(combinations_with_replacement(range(len(plan.members)), 2))
+    for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
+        products[:, a, b] = products[:, b, a] = _member_product(plan, a, b, own)
+    return products
+
+
+def _member_product(
+    plan: MemberPlan, a: int, b: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """The mean products of the errors of members a and b."""
+    dim, device, gaussian = plan.dim, ArrayDevice(), plan.model == "gaussian"
+    (P_a, P_b, P_ab), (N_a, N_b, N_ab) = (
+        (int(shared[a, a]), int(shared[b, b]), int(shared[a, b]))
+        for shared in (plan.n_features, plan.n_samples)
+    )
+    sigma, other = (plan.members[k].moments for k in (a, b))
+    x = device.normals(rng, (N_a + N_b - N_ab, dim))
+    theta = draw_weights(rng, P_a + P_b - P_ab, dim, device)
+    n_test = 0 if gaussian else n_test_points(max(N_a, N_b))
+    test = device.normals(rng, (n_test, dim))
+
+    def response(k: int, x: Array, theta: Array, w: Array) -> Array:
+        sigma = plan.members[k].moments
+        if gaussian:
+            features = gaussian_features(sigma, theta, [x], [w], sigma.mean)
+        else:
+            features = true_features(sigma, theta, [x], test, sigma.mean, device)
+        (phi,) = features.train
+        alpha = phi.shape[0] * phi.shape[1] * float(np.asarray(plan.members[k].ridge)) / dim
+        return feature_learner(phi, features.outputs, features.own, [RidgeFit(alpha)])(0)
+
+    x_a, x_b = x[:N_a], x[N_a - N_ab :]
+    w = device.normals(rng, (N_a, P_a) if gaussian else (0, 0))
+    left = right = response(a, x_a, theta[:P_a], w)  # (N, R)
+    r = 1.0 if sigma == other or not P_ab else correlation(sigma, other)
+    if a != b:
+        shared = w[N_a - N_ab :, P_a - P_ab :]
+        w = device.normals(rng, (N_b, P_b) if gaussian else (0, 0))
+        if gaussian:
+            w[:N_ab, :P_ab] *= math.sqrt(max(0.0, 1 - r**2))
+            w[:N_ab, :P_ab] += r * shared
+        right = response(b, x_b, theta[P_a - P_ab :], w)
+    projected_a, projected_b = x_a.T @ left, x_b.T @ right  # (D, R), by the teacher's directions
+    layout = OutputLayout(dim, dim + n_test)
+
+    def product(one: Array, other: Array) -> float:
+        common, own = layout.products(one, other, n_features=P_ab)
+        return common + r * own
+
+    overlap = (layout.overlap(projected_a) + layout.overlap(projected_b)) / dim
+    power = product(projected_a, projected_b) / dim
+    return 1 - overlap + power, product(left[N_a - N_ab :], right[:N_ab])
+
+
+def _simulate_members(
+    plan: MemberPlan, *, n_data: int, seed: int, progress: bool
+) -> CommitteeSimulation:
+    rngs = np.random.default_rng([seed, 10 + MEMBER_MODELS.index(plan.model)]).spawn(n_data)
+    draws = all_draws(lambda rng: draw_members(plan, rng), rngs, progress=progress)
+    return CommitteeSimulation(
+        members=plan.members,
+        shared_features=plan.n_features / plan.dim,
+        shared_samples=plan.n_samples / plan.dim,
+        signal=plan.signal,
+        noise=plan.noise,
+        dim=plan.dim,
+        model=plan.model,
+        seed=seed,
+        terms=np.stack(draws, axis=1),
+    )
+
+
+# --- the public function --------------------------------------------------------------------------
 
 
 @overload
@@ -336,7 +443,7 @@ def simulate(
         others = {"n_init": n_init, "ensembles": ensembles, "times": times, "test": test}
         _refuse_given(others | {"center": center, "dtype": dtype}, " for members")
         check_choice("device", device, ("auto", "cpu"), "members")
-        return simulate_members(
+        members = plan_members(
             problem,
             sharing=sharing,
             signal=signal,
@@ -345,8 +452,8 @@ def simulate(
             n_data=n_data,
             seed=seed,
             model=model,
-            progress=progress,
         )
+        return _simulate_members(members, n_data=n_data, seed=seed, progress=progress)
     _refuse_given({"signal": signal, "noise": noise}, ", as it is a field of Problem")
     _refuse_given({"sharing": sharing}, " for a Problem")
     planned = plan(
@@ -406,9 +513,9 @@ def simulate(
     )
 
 
-def _refuse_given(options: dict[str, Any], reason: str) -> None:
+def _refuse_given(options: Mapping[str, object], reason: str) -> None:
     """Raise ValueError for an option that differs from its default."""
-    defaults: dict[str, Any] = simulate.__kwdefaults__ or {}
+    defaults: Mapping[str, object] = simulate.__kwdefaults__ or {}
     for name, value in options.items():
         if not (isinstance(value, type(defaults[name])) and value == defaults[name]):
             raise ValueError(f"{name} must be left out{reason}, got {value!r}")
