@@ -58,7 +58,9 @@ def test_failed_cells_have_a_message_and_no_numbers(frame: Any, store: Path) -> 
     assert failed.message.str.startswith("MemoryError").all()
     assert failed.total.isna().all()
     assert (frame[frame.status == "done"].message == "").all()
-    assert "\n20 rows\n" in str(SWEEP.results(store))  # failed cells count once
+    text = str(SWEEP.results(store))
+    assert "\n18 rows\n" in text
+    assert "Cells that failed\ncells  message\n    2  MemoryError" in text
 
 
 def test_exported_failures_have_no_numbers(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ seed, sizes or λ alone are stacked, and evaluated at once as a curve is.
 import itertools
 import math
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -243,6 +244,7 @@ def write_frames(frames: Iterable[DataFrame], path: str | Path) -> Path:
 # --- print and plots ---
 
 _MOST_CURVES = 12
+_MOST_MESSAGES = 10
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -268,13 +270,12 @@ def totals(
     for cell in cells:
         start = [cell.parameters[name] for name in axes]
         if cell.simulation is None:
-            rows.append([*start, None, None, None, cell.message])
             continue
         for scheme in ensembles:
             total = cell.simulation.error(scheme).total
             for k, time in enumerate([None] if times is None else times):
                 rows.append(
-                    [*start, scheme_words(scheme), time, total if time is None else total[k], None]
+                    [*start, scheme_words(scheme), time, total if time is None else total[k]]
                 )
     words = (*_NAMES, "model")
     columns = [
@@ -284,16 +285,21 @@ def totals(
         Column(name="ensemble", form="words"),
         Column(name="time", form="count"),
         Column(name="total"),
-        Column(name="message", form="words"),
     ]
     return Table(name="rows", columns=columns, rows=rows, omitted="rows")
 
 
+def failures(messages: Iterable[str]) -> Table:
+    """The messages of the cells that failed, the most frequent first."""
+    columns = (Column(name="cells", form="count"), Column(name="message", form="words"))
+    rows = [[count, message] for message, count in Counter(messages).most_common(_MOST_MESSAGES)]
+    return Table(name="failures", title="Cells that failed", columns=columns, rows=rows)
+
+
 def least(table: Table) -> str:
     """The row of least total error, as text."""
-    names = [column.title for column in table.columns[:-2]]
-    known = (row for row in table.rows if row[-2] is not None)
-    *where, total, _ = min(known, key=lambda row: float(row[-2]))
+    names = [column.title for column in table.columns[:-1]]
+    *where, total = min(table.rows, key=lambda row: float(row[-1]))
     at = {name: value for name, value in zip(names, where, strict=True) if value is not None}
     return f"The least total is {total}, at {settings_text(at)}."
 

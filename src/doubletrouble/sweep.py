@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -409,12 +409,6 @@ class Sweep:
         return SweepResult(sweep=self, store=Path(store), done=done, failed=failed, missing=missing)
 
 
-def stored_sweeps(store: str | Path) -> list[Sweep]:
-    """Every sweep in a store, the oldest first."""
-    with Store.read(store) as opened:
-        return [_specified(text) for text in opened.sweeps().values()]
-
-
 def _specified(specification: str) -> Sweep:
     """The sweep of a specification."""
     content = json.loads(specification)
@@ -505,14 +499,15 @@ class SweepResult(Shown):
     def _content(self) -> Content:
         axes, ensembles, times = self._varying()
         verdict = f"{self.done} of {self.n_cells} cells done, {self.failed} failed"
-        count = self.done * len(ensembles) * len(times or [0]) + self.failed
+        count = self.done * len(ensembles) * len(times or [0])
         few = count <= _FEW_ROWS
         cells = self.rows if few else itertools.islice(self._rows(), ROWS)
         table = _sweep_table.totals(cells, axes, ensembles, times)
+        tables = [table if few else replace(table, rows=table.rows[:ROWS])] if self.done else []
         counts = {name: getattr(self, name) for name in ("done", "failed", "missing")}
         return Content(
             title=f"{verdict}, in {self.store}",
-            tables=[table if few else replace(table, rows=table.rows[:ROWS])],
+            tables=[*tables, *([_sweep_table.failures(self.messages)] if self.failed else [])],
             lines=[] if few else [f"the first of {count:,} rows; to_frame() has all of them"],
             verdict=_sweep_table.least(table) if few and self.done else verdict,
             facts={"sweep": self.sweep.hash, "store": str(self.store), **counts},
@@ -566,3 +561,38 @@ class SweepResult(Shown):
         with Store.read(self.store) as opened:
             for key, outcome in opened.outcomes(cells):
                 yield cells[key], outcome
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class StoredSweeps(Shown):
+    """The sweeps of a store, the oldest first, with the numbers of their cells."""
+
+    store: Path
+    results: Sequence[SweepResult]
+
+    @classmethod
+    def of(cls, store: str | Path) -> Self:
+        """Read the sweeps of a store."""
+        with Store.read(store) as opened:
+            sweeps = [_specified(text) for text in opened.sweeps().values()]
+        return cls(store=Path(store), results=[sweep.results(store) for sweep in sweeps])
+
+    def _content(self) -> Content:
+        columns = (
+            Column(name="sweep", form="words"),
+            *(Column(name=name, form="count") for name in ("cells", "done", "failed", "missing")),
+            Column(name="grid", form="words"),
+        )
+        rows = [
+            [
+                one.sweep.hash[:_HASH_SHOWN],
+                *(one.n_cells, one.done, one.failed, one.missing),
+                one.sweep.summary,
+            ]
+            for one in self.results
+        ]
+        return Content(
+            title=str(self.store),
+            tables=[Table(name="sweeps", columns=columns, rows=rows)],
+            facts={"store": str(self.store)},
+        )

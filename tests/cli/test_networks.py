@@ -226,7 +226,7 @@ def test_errors_name_the_argument(capsys: Capture) -> None:
         ("lazy --data none.npz", "none.npz"),
         ("lazy --depth 1", "depth must"),
         ("lazy --depth x", "depth must"),
-        ("lazy --seed x", "Invalid value for '--seed'"),
+        ("lazy --seed x", "seed must be a whole number, got 'x'"),
         ("lazy --dtype half", "dtype must"),
         ("lazy --device moon", "device must"),
         ("lazy --n-members 2,3", "n_members must be one number"),

@@ -21,8 +21,7 @@ from doubletrouble.networks import (
     LazyCurve,
     LazyRun,
     lazy_curve,
-    runs_table,
-    stored_runs,
+    stored_curve,
     train_lazy,
 )
 from doubletrouble.networks._curve import table_row
@@ -126,20 +125,13 @@ def test_other_data_and_settings_are_other_cells(
     assert len(steps) > before
 
 
-def test_stored_runs_are_read_in_order_with_their_table(tmp_path: Path) -> None:
+def test_stored_ensembles_are_read_in_order(tmp_path: Path) -> None:
     path = tmp_path / "store"
     expected = curve(store=path, laziness=[math.inf, 2.0], widths=[6, 3])
-    result = stored_runs(path)
-    assert [(run.laziness, run.width) for run in result] == POINTS
-    identical(LazyCurve(runs=tuple(result)), LazyCurve(runs=expected.runs[::-1]))
-    columns = runs_table(result)
-    names = list(expected.to_frame())
-    assert list(columns)[: len(names)] == names
-    assert columns["single_error"] == list(expected.to_frame()["single_error"])[::-1]
-    assert columns["most_steps"] == [60] * 4
-    with Store.read(path) as store:
-        assert stored_runs(path, list(store.statuses())) == []
-    assert runs_table([]) == {}
+    result = stored_curve(path)
+    assert [(run.laziness, run.width) for run in result.runs] == POINTS
+    identical(result, LazyCurve(runs=expected.runs[::-1]))
+    assert list(result.to_frame()["most_steps"]) == [60] * 4
 
 
 def test_memory_and_device_are_not_part_of_the_key(

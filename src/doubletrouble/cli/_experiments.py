@@ -4,8 +4,7 @@ The flags do not need torch, which is imported when training starts.
 """
 
 import inspect
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,12 +14,10 @@ import numpy as np
 import typer
 
 from doubletrouble import glossary
-from doubletrouble._display import Column, Content, Shown, Table
 from doubletrouble.cli._app import help_without_command
 from doubletrouble.cli._flags import (
     SIZES,
     AxisValues,
-    FlagError,
     ProblemGrid,
     Quiet,
     declared,
@@ -29,6 +26,7 @@ from doubletrouble.cli._flags import (
     option,
     problem_flags,
     switch,
+    whole_option,
 )
 from doubletrouble.cli._output import Form, note, show
 from doubletrouble.data import NAMES, PARITY, SCALINGS, load_data
@@ -45,8 +43,7 @@ from doubletrouble.simulation import simulate as run_simulation
 from doubletrouble.theory import exact_error, gradient_flow
 
 if TYPE_CHECKING:
-    from doubletrouble.networks import LazyRun
-    from doubletrouble.sweep import Sweep, SweepResult
+    from doubletrouble.sweep import SweepResult
 
 
 def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
@@ -56,6 +53,7 @@ def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
 # --- simulate ------------------------------------------------------------------------------------
 
 _SIMULATION = _defaults(run_simulation)
+DEVICES = ("auto", "cpu", "torch", "cuda")
 _MODEL = (
     "'features': random features; 'gaussian': Gaussian covariates; 'kernel': infinitely many "
     "features"
@@ -77,18 +75,24 @@ class _SimulationFlags:
         _simulated("model", _MODEL, choices=MODELS),
     ] = None
     n_data: Annotated[
-        int | None, _simulated("n_data", "independent draws, of two data sets each", "INTEGER")
+        int | None,
+        whole_option(
+            "n_data", "independent draws, of two data sets each", default=_SIMULATION["n_data"]
+        ),
     ] = None
     n_init: Annotated[
-        int | None, _simulated("n_init", "sets of random features in a draw", "INTEGER")
+        int | None,
+        whole_option("n_init", "sets of random features in a draw", default=_SIMULATION["n_init"]),
     ] = None
-    seed: Annotated[int | None, _simulated("seed", "seed of the random numbers", "INTEGER")] = None
+    seed: Annotated[
+        int | None, whole_option("seed", "seed of the random numbers", default=_SIMULATION["seed"])
+    ] = None
     device: Annotated[
         str | None,
         _simulated(
             "device",
             "'auto', 'cpu', 'torch', or a device of torch",
-            choices=("auto", "cpu", "torch", "cuda"),
+            choices=DEVICES,
         ),
     ] = None
     dtype: Annotated[str | None, _simulated("dtype", " or ".join(DTYPES), choices=DTYPES)] = None
@@ -162,10 +166,7 @@ def simulate(
 # --- sweep ---------------------------------------------------------------------------------------
 
 _INCOMPLETE = 1  # exit code if cells failed
-_HASH_LENGTH = 12  # characters of a hash in tables
-_MOST_MESSAGES = 10
-_COUNTS = ("done", "failed", "missing")
-_NETWORK_GROUP = ("depth", "data", "loss", "seed", "dtype")
+_HASH_LENGTH = 12  # characters of a hash in messages
 
 sweep = typer.Typer(
     help="Run grids of simulations.",
@@ -177,13 +178,12 @@ sweep = typer.Typer(
 StorePath = Annotated[Path, typer.Argument(help="The store, an SQLite file.")]
 Workers = Annotated[
     int | None,
-    option("Processes; as many as processors if left out.", "INTEGER"),
+    whole_option("workers", "Processes; 1 is this one, as many as processors if left out."),
 ]
 Scheduler = Annotated[
     str | None,
     option("A Dask scheduler, tcp://host:port.", "ADDRESS"),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Hash = Annotated[
     str | None,
     typer.Option(
@@ -199,6 +199,14 @@ class _SweepFlags(_SimulationFlags):
     dim: Annotated[Any, declared("dim", WHOLE_DIM)]
     model: Annotated[Any, _simulated("model", f"{_MODEL}; or several", choices=MODELS)] = None
     seed: Annotated[Any, _simulated("seed", "seeds of the random numbers", "RANGE")] = None
+    device: Annotated[
+        str | None,
+        option(
+            "'cpu', 'torch', or a device of torch; other devices give other cells",
+            choices=DEVICES,
+            default="cpu",
+        ),
+    ] = None
 
 
 @sweep.command()
@@ -219,7 +227,7 @@ def run(
     workers: Workers = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
-    json: Json = False,
+    form: Form,
 ) -> int:
     """Simulate every combination of the values given, and store each cell as it finishes.
 
@@ -234,41 +242,40 @@ def run(
         options["model"] = [name.strip() for name in settings.model.split(",")]
     every = grid.ensembles([one.n_members for one in ENSEMBLES])
     cells = Sweep(problem, ensembles=every, **options)
-    return _finish(cells.run(store, workers=workers, scheduler=scheduler, progress=not quiet), json)
+    result = cells.run(store, workers=workers, scheduler=scheduler, progress=not quiet)
+    return _finish(result, form)
 
 
 @sweep.command()
+@grouped
 def retry(
     store: StorePath,
+    *,
     sweep: Hash = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
-    json: Json = False,
+    form: Form,
 ) -> int:
     """Compute the cells that failed again."""
     from doubletrouble.sweep import Sweep
 
-    grid = Sweep.from_store(store, sweep)
-    return _finish(
-        grid.run(store, retry=True, workers=workers, scheduler=scheduler, progress=not quiet), json
+    result = Sweep.from_store(store, sweep).run(
+        store, retry=True, workers=workers, scheduler=scheduler, progress=not quiet
     )
+    return _finish(result, form)
 
 
 @sweep.command()
-def status(store: StorePath, sweep: Hash = None, json: Json = False) -> None:
-    """Print the contents of a store: the cells of every sweep that are done, failed and missing.
+@grouped
+def status(store: StorePath, *, sweep: Hash = None, form: Form) -> None:
+    """Print the results of a sweep; of several in a store, the numbers of their cells."""
+    from doubletrouble.sweep import StoredSweeps, Sweep
 
-    For ensembles of networks, which `lazy` stores: their number, α and widths.
-    """
-    from doubletrouble.sweep import Sweep, stored_sweeps
-
-    grids = stored_sweeps(store) if sweep is None else [Sweep.from_store(store, sweep)]
-    networks = _network_groups(_stored_networks(store, grids)) if sweep is None else []
-    if not grids and not networks:
-        raise ValueError(f"store must hold a sweep or ensembles of networks, got {store}")
-    results = [grid.results(store) for grid in grids]
-    Form(json=json).show(_StoreStatus(store=store, results=results, networks=networks))
+    if sweep is None and len((several := StoredSweeps.of(store)).results) > 1:
+        form.show(several)
+    else:
+        form.show(Sweep.from_store(store, sweep).results(store))
 
 
 @sweep.command()
@@ -276,39 +283,14 @@ def export(
     store: StorePath,
     out: Annotated[Path, typer.Argument(help="The table to write: .csv, .parquet or .json.")],
     sweep: Hash = None,
-    networks: Annotated[
-        bool,
-        typer.Option("--networks", help="Ensembles of networks, where there are sweeps as well."),
-    ] = False,
 ) -> None:
-    """Write finished cells as a table: a row for every cell, scheme and number of members.
+    """Write finished cells as a table: a row for every cell, scheme and number of members."""
+    from doubletrouble.sweep import Sweep
 
-    For a store of `lazy`, a row for every ensemble of networks.
-    """
-    from doubletrouble.sweep import Sweep, stored_sweeps
-
-    if networks and sweep is not None:
-        raise ValueError(f"sweep must not be given with networks, got {sweep!r}")
-    grids = stored_sweeps(store) if sweep is None else []
-    runs = _stored_networks(store, grids) if sweep is None else []
-    if networks and not runs:
-        raise ValueError(f"store must hold ensembles of networks, got {store}, which holds none")
-    if runs and (networks or not grids):
-        from doubletrouble._sweep_table import write_frames
-        from doubletrouble.errors import require
-        from doubletrouble.networks import runs_table
-
-        pandas = require("pandas", "tables")
-        write_frames([pandas.DataFrame(runs_table(runs))], out)
-        show(str(out))
-        return
     result = Sweep.from_store(store, sweep).results(store)
-    result.export(out)
-    show(str(out))
+    show(str(result.export(out)))
     if result.missing:
         note(f"{result.missing} of {result.n_cells} cells are missing; run the sweep")
-    if runs:
-        note(f"{store} holds {len(runs)} ensembles of networks as well: --networks exports them")
 
 
 @sweep.command()
@@ -320,101 +302,16 @@ def verify(store: StorePath) -> None:
         show(f"{opened.verify()} rows of {store} are undamaged")
 
 
-def _stored_networks(store: Path, grids: "Sequence[Sweep]") -> "list[LazyRun]":
-    """Ensembles of networks: the rows that are no cell of a sweep."""
-    from doubletrouble.networks import stored_runs
-
-    return stored_runs(store, {cell.key for grid in grids for cell in grid.cells()})
-
-
-def _network_groups(runs: "Sequence[LazyRun]") -> list[dict[str, object]]:
-    """The number of ensembles with the same data and training, with their α and widths."""
-    groups: dict[tuple[object, ...], list[LazyRun]] = {}
-    for run in runs:
-        settings = (run.n_members, *(run.settings.get(name) for name in _NETWORK_GROUP))
-        groups.setdefault(settings, []).append(run)
-    return [
-        {
-            "ensembles": len(group),
-            "laziness": sorted({run.laziness for run in group}),
-            "width": sorted({run.width for run in group}),
-            **dict(zip(("n_members", *_NETWORK_GROUP), settings, strict=True)),
-        }
-        for settings, group in groups.items()
-    ]
-
-
-def _listed(value: object) -> str:
-    return " ".join(f"{number:g}" for number in value) if isinstance(value, list) else str(value)
-
-
-def _finish(result: "SweepResult", json: bool) -> int:
-    """Report on a run, with the command that retries failed cells."""
-    Form(json=json).show(_StoreStatus(store=result.store, results=[result]))
-    failed, name = result.failed, result.sweep.hash[:_HASH_LENGTH]
-    if not failed:
+def _finish(result: "SweepResult", form: Form) -> int:
+    """Print the result of a run, and the command that retries failed cells."""
+    form.show(result)
+    if not result.failed:
         return 0
     note(
-        f"{failed} of {result.n_cells} cells failed; "
-        f"to try them again: doubletrouble sweep retry {result.store} --sweep {name}"
+        f"{result.failed} of {result.n_cells} cells failed; to try them again: "
+        f"doubletrouble sweep retry {result.store} --sweep {result.sweep.hash[:_HASH_LENGTH]}"
     )
     return _INCOMPLETE
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _StoreStatus(Shown):
-    """The sweeps of a store with counts of their cells, and its ensembles of networks."""
-
-    store: Path
-    results: "Sequence[SweepResult]"
-    networks: Sequence[Mapping[str, object]] = ()
-
-    def _content(self) -> Content:
-        sweeps, networks = self._tables()
-        tables = [replace(sweeps, title=str(self.store))] if self.results else []
-        if len(self.results) == 1 and self.results[0].failed:
-            tables.append(_failures(self.results[0]))
-        if self.networks:
-            title = "and" if tables else f"{self.store}:"
-            tables.append(replace(networks, title=f"{title} ensembles of networks"))
-        return Content(tables=tables, facts={"store": str(self.store)})
-
-    def _tables(self) -> tuple[Table, Table]:
-        columns = (
-            Column(name="sweep", form="words", printed=False),
-            Column(name="hash", heading="sweep", form="words", exported=False),
-            Column(name="n_cells", heading="cells", form="count"),
-            *(Column(name=name, form="count") for name in _COUNTS),
-            Column(name="grid", form="words", exported=False, printed=len(self.results) > 1),
-            Column(name="messages", form="words", printed=False),
-        )
-        rows = [
-            [
-                one.sweep.hash,
-                one.sweep.hash[:_HASH_LENGTH],
-                one.n_cells,
-                *(getattr(one, name) for name in _COUNTS),
-                one.sweep.summary,
-                dict(Counter(one.messages)),
-            ]
-            for one in self.results
-        ]
-        return Table(name="sweeps", columns=columns, rows=rows), self._network_table()
-
-    def _network_table(self) -> Table:
-        names = list(self.networks[0]) if self.networks else []
-        exported = [Column(name=name, form="words", printed=False) for name in names]
-        printed = [Column(name=name, form="words", exported=False) for name in names]
-        rows = [[*one.values(), *map(_listed, one.values())] for one in self.networks]
-        return Table(name="networks", columns=[*exported, *printed], rows=rows)
-
-
-def _failures(result: "SweepResult") -> Table:
-    """The messages of the cells that failed, the most frequent first."""
-    columns = (Column(name="cells", form="count"), Column(name="message", form="words"))
-    most = Counter(result.messages).most_common(_MOST_MESSAGES)
-    rows = [[count, message] for message, count in most]
-    return Table(name="failures", title="why cells failed", columns=columns, rows=rows)
 
 
 # --- lazy networks -------------------------------------------------------------------------------
@@ -439,19 +336,6 @@ _SMALL = " ".join(
 )
 
 
-def _count(name: str, text: str, default: object) -> Any:
-    """An option of a whole number, or of all there are."""
-
-    def parse(value: Any) -> int | str:
-        try:
-            return _ALL if value == _ALL else int(value)
-        except ValueError:
-            message = f"{name} must be a whole number or '{_ALL}', got {value!r}"
-            raise FlagError(message) from None
-
-    return option(text, "COUNT", parser=parse, default=default)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _DataFlags:
     """Arguments of `load_data`."""
@@ -471,10 +355,11 @@ class _DataFlags:
     ] = None
     pca: Annotated[
         Any,
-        _count(
+        whole_option(
             "pca",
             f"D: directions on which images are projected, or '{_ALL}' their pixels",
-            _DATA["pca"],
+            default=_DATA["pca"],
+            word=_ALL,
         ),
     ] = None
     labels: Annotated[
@@ -487,13 +372,16 @@ class _DataFlags:
     ] = None
     n_samples: Annotated[
         Any,
-        _count(
+        whole_option(
             "n_samples",
             f"N: {glossary.N_SAMPLES.meaning}, or '{_ALL}'",
-            _DATA["n_samples"],
+            default=_DATA["n_samples"],
+            word=_ALL,
         ),
     ] = None
-    n_test: Annotated[Any, _count("n_test", f"test samples, or '{_ALL}'", _ALL)] = None
+    n_test: Annotated[
+        Any, whole_option("n_test", f"test samples, or '{_ALL}'", default=_ALL, word=_ALL)
+    ] = None
     scaling: Annotated[
         str | None,
         option(
@@ -557,22 +445,24 @@ class _NetworkFlags:
     ] = None
     max_steps: Annotated[
         int | None,
-        option("steps after which training ends", "INTEGER", default=Training.max_steps),
+        whole_option("max_steps", "steps after which training ends", default=Training.max_steps),
     ] = None
     patience: Annotated[
         int | None,
-        option(
+        whole_option(
+            "patience",
             "steps that the rule of convergence averages over; as many as --max-steps switch "
             "it off",
-            "INTEGER",
             default="a tenth of --max-steps, at least 100",
         ),
     ] = None
     tolerance: Annotated[
         float | None, declared("tolerance", several=False, default=Training.tolerance)
     ] = None
-    batch_size: Annotated[int | None, option("samples in a step of sgd", "INTEGER")] = None
-    seed: Annotated[int | None, option("seed of the random numbers", "INTEGER", default=0)] = None
+    batch_size: Annotated[int | None, whole_option("batch_size", "samples in a step of sgd")] = None
+    seed: Annotated[int | None, whole_option("seed", "seed of the random numbers", default=0)] = (
+        None
+    )
     device: Annotated[
         str | None,
         option(
@@ -611,7 +501,17 @@ class _NetworkFlags:
 
 
 @grouped
-def lazy(*, images: _DataFlags, networks: _NetworkFlags, quiet: Quiet = False, form: Form) -> int:
+def lazy(
+    *,
+    images: _DataFlags,
+    networks: _NetworkFlags,
+    stored: Annotated[
+        Path | None,
+        option("Print the ensembles in this file, and train none; no other flag.", "FILE"),
+    ] = None,
+    quiet: Quiet = False,
+    form: Form,
+) -> int:
     """Train ensembles of lazy networks on images of two classes, and print their test errors.
 
     A network f of L layers is trained as F = α (f - f₀), f₀ being f at initialization. Networks of
@@ -623,6 +523,13 @@ def lazy(*, images: _DataFlags, networks: _NetworkFlags, quiet: Quiet = False, f
     Without --width, a small experiment is run that shows the peak and its suppression in about a
     minute; other flags change it.
     """
+    if stored is not None:
+        if others := {**given(images), **given(networks)}:
+            raise ValueError(f"stored must be given without {next(iter(others))}, got {stored}")
+        from doubletrouble.networks import stored_curve
+
+        form.show(stored_curve(stored))
+        return 0
     small = {} if networks.width else LAPTOP
     options = {name: value for name, value in small.items() if name != "n_samples"}
     options |= networks.arguments

@@ -112,6 +112,19 @@ def declared(
     )
 
 
+def whole_option(name: str, text: str, *, default: object = None, word: str = "") -> Any:
+    """Return the option of a whole number, or of a word, whose domain the library checks."""
+
+    def parse(value: Any) -> int | str:
+        try:
+            return word if word and value == word else int(value)
+        except ValueError:
+            wanted = f"a whole number or {word!r}" if word else "a whole number"
+            raise FlagError(f"{name} must be {wanted}, got {value!r}") from None
+
+    return option(text, "INTEGER", parser=parse, default=default)
+
+
 def option(
     text: str,
     metavar: str = "NAME",

@@ -24,6 +24,7 @@ from doubletrouble.cli._flags import (
     grouped,
     option,
     switch,
+    whole_option,
 )
 from doubletrouble.cli._output import Form
 from doubletrouble.costs import COSTS
@@ -272,13 +273,13 @@ def diagnose(
         float | None, option("Standard deviation of the noise of the target, if known.", "NUMBER")
     ] = None,
     seed: Annotated[
-        int, option("Of the order of the rows and of the learner.", "INTEGER", default=0)
+        int, whole_option("seed", "Of the order of the rows and of the learner.", default=0)
     ] = 0,
     confidence: Annotated[float, _CONFIDENCE] = CONFIDENCE,
     store: Annotated[
         Path | None, option("Store every fit in this SQLite file, and resume from it.", "FILE")
     ] = None,
-    workers: Annotated[int, option("Processes; 1 is this one.", "INTEGER", default=1)] = 1,
+    workers: Annotated[int, whole_option("workers", "Processes; 1 is this one.", default=1)] = 1,
     quiet: Quiet = False,
     form: Form,
 ) -> None:
@@ -444,7 +445,7 @@ def forecast(
         bool, typer.Option(help="Fit a constant that is not penalized, or not.")
     ] = True,
     seed: Annotated[
-        int, option("Of drawn features, splits and standard errors.", "INTEGER", default=0)
+        int, whole_option("seed", "Of drawn features, splits and standard errors.", default=0)
     ] = 0,
     device: Annotated[
         str,

@@ -14,8 +14,7 @@ from doubletrouble.networks._settings import TrainingOutcome as TrainingOutcome
 if TYPE_CHECKING:
     from doubletrouble.networks._curve import LazyCurve as LazyCurve
     from doubletrouble.networks._curve import lazy_curve as lazy_curve
-    from doubletrouble.networks._curve import runs_table as runs_table
-    from doubletrouble.networks._curve import stored_runs as stored_runs
+    from doubletrouble.networks._curve import stored_curve as stored_curve
     from doubletrouble.networks._curve import table_row as table_row
     from doubletrouble.networks._result import LazyRun as LazyRun
     from doubletrouble.networks._split import LazySplit as LazySplit
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
 _LAZY = {  # imported on first access: they need torch or sqlite3
     "LazyCurve": "_curve",
     "lazy_curve": "_curve",
-    "runs_table": "_curve",
-    "stored_runs": "_curve",
+    "stored_curve": "_curve",
     "table_row": "_curve",
     "LazyRun": "_result",
     "LazySplit": "_split",

@@ -10,7 +10,7 @@ from __future__ import annotations  # help() shows the names of types, not their
 import itertools
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -63,7 +63,8 @@ class LazyCurve(Shown):
     `to_frame` has a row for each: the error rates of one member
     (`single_error`, with the standard deviation over members, `single_std`), by the mean of all
     (`ensemble_error`) and by their vote (`vote_error`), the training error and loss, and the
-    numbers of members by status. Members that diverged are left out.
+    numbers of members by status; then the settings, with the value of `max_steps` as `most_steps`.
+    Members that diverged are left out.
 
     Examples
     --------
@@ -125,7 +126,7 @@ class LazyCurve(Shown):
                 f"at width {best['width']} and α = {whole(best['laziness'])}."
             )
         title = "Error rate"
-        return Content(title=title, tables=[_table(rows)], verdict=verdict)
+        return Content(title=title, tables=[_table(self.runs)], verdict=verdict)
 
     def _picture(self) -> _plots.Curves:
         """The errors along the width, or along α for a single width."""
@@ -328,16 +329,15 @@ def _cell(task: TrainingTask, data: Data, count: int, member: NetworkMember) -> 
 # --- stores --------------------------------------------------------------------------------------
 
 
-def stored_runs(store: str | Path, others: Collection[str] = ()) -> list[LazyRun]:
-    """Return every ensemble in a store, by α and width; the cells with keys `others` are skipped.
-
-    Does not need torch.
-    """
+def stored_curve(store: str | Path) -> LazyCurve:
+    """Return every ensemble in a store, by α and width. Does not need torch."""
     with Store.read(store) as opened:
-        stored = (opened.outcome(key) for key in opened.statuses() if key not in others)
-        records = [decode(cell.result) for cell in stored if cell and cell.result]
+        outcomes = [outcome for _, outcome in opened.outcomes(opened.statuses())]
+    records = [decode(outcome.result) for outcome in outcomes if outcome.result]
     runs = [run_of_record(record) for record in records if "laziness" in record]
-    return sorted(runs, key=lambda run: (run.laziness, run.width))
+    if not runs:
+        raise ValueError(f"store must hold ensembles of networks, got {store}, which holds none")
+    return LazyCurve(runs=tuple(sorted(runs, key=lambda run: (run.laziness, run.width))))
 
 
 def _stored(path: Path, cells: Sequence[Cell]) -> dict[int, LazyRun]:
@@ -379,8 +379,9 @@ def table_row(run: LazyRun) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The rows as a table."""
+def _table(runs: Sequence[LazyRun]) -> Table:
+    """A row for each ensemble; of its settings, those that differ are printed."""
+    rows = [table_row(run) for run in runs]
     varying = {name: [row[name] for row in rows] for name in ("laziness", "width")}
     columns: list[tuple[Column, Entries]] = [
         (
@@ -390,16 +391,11 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
         for name in rows[0]
         if name not in varying
     ]
+    for name in dict.fromkeys(name for run in runs for name in run.settings):
+        values = [run.settings.get(name) for run in runs]
+        differ = any(value != values[0] for value in values)
+        column = Column(name=_COLUMNS.get(name, name), form="words", printed=differ)
+        columns.append((column, values))
     ends = [", ".join(f"{row[name]} {name}" for name in STATUSES if row[name]) for row in rows]
     columns.append((Column(name="stopped", form="words", exported=False), ends))
     return point_table("runs", (len(rows),), varying, columns)
-
-
-def runs_table(runs: Sequence[LazyRun]) -> dict[str, list[Any]]:
-    """Return columns: the errors of every ensemble, then its settings."""
-    names = dict.fromkeys(name for run in runs for name in run.settings)
-    rows = [
-        table_row(run) | {_COLUMNS.get(name, name): run.settings.get(name) for name in names}
-        for run in runs
-    ]
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
