@@ -60,7 +60,7 @@ class PointArrays:
         return np.broadcast_shapes(*(np.shape(v) for v in values if isinstance(v, _NUMBERS)))
 
 
-_NUMBERS = (np.ndarray, np.generic, np.flatiter, float)
+_NUMBERS = (float, np.ndarray, np.generic)
 
 
 def limit_value(value: Numbers, limit: BoolArray | bool = True, unit: Value = 1.0) -> Numbers:

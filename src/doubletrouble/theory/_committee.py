@@ -196,8 +196,8 @@ def pair_error(
         "shared_samples": n,
         **target,
     }
-    pairs = _TwoMembers(**{name: np.asarray(value) for name, value in inputs.items()})
-    parts = blockwise(partial(_pair_block, a, b), pairs, shape, BLOCK // spectrum_of(a).cost)
+    at_points, block = partial(_pair_block, a, b), BLOCK // spectrum_of(a).cost
+    parts = blockwise(at_points, _TwoMembers, inputs, shape, block)
     varying = {name: value for name, value in inputs.items() if np.ndim(value)}
     return ErrorTerms.of(parts, coordinates=varying if shape else {})
 
@@ -218,8 +218,8 @@ class _TwoMembers(Amplitudes):
 
 def _pair_block(a: AnyMember, b: AnyMember, at: _TwoMembers) -> Parts:
     """The parts of the product at a block of points."""
-    shape = at.shape
-    at = at.map(lambda v: np.broadcast_to(v, shape))
+    if shape := at.shape:
+        at = at.map(lambda v: np.broadcast_to(v, shape))
     spectrum_a, spectrum_b = spectrum_of(a), spectrum_of(b)
     kappa = _correlation(a, b, at.shared_features)
     with np.errstate(all="ignore"):

@@ -561,52 +561,58 @@ def evaluate(
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     spectrum, (features, samples, ridge) = spectrum_of(problem), sizes_of(problem)
     numerator, denominator = scheme.sample_share
-    shared_features = scheme.shared_features(problem) if scheme.shares_features else 0.0
-    inputs = Inputs(
-        features=np.asarray(features),
-        samples=np.asarray(samples),
-        ridge=np.asarray(ridge),
-        signal=root_power(problem),
-        nonlinear_signal=problem.nonlinear_signal,
-        noise=problem.noise_sd,
-        test_noise=problem.test_noise,
-        n_members=np.asarray(scheme.n_members),
-        share_numerator=np.asarray(numerator),
-        share_denominator=np.asarray(denominator),
-        shared_samples=np.asarray(scheme.shared_samples),
-        shared_features=np.asarray(shared_features),
-        times=np.asarray(times),
-    )
-    shape = common_shape(
-        {"the problem's fields": problem.shape, "ensemble": scheme.shape, "times": times}
-    )
+    inputs: dict[str, Value] = {
+        "features": features,
+        "samples": samples,
+        "ridge": ridge,
+        "signal": root_power(problem),
+        "nonlinear_signal": problem.nonlinear_signal,
+        "noise": problem.noise_sd,
+        "test_noise": problem.test_noise,
+        "n_members": scheme.n_members,
+        "share_numerator": numerator,
+        "share_denominator": denominator,
+        "shared_samples": scheme.shared_samples,
+        "shared_features": scheme.shared_features(problem) if scheme.shares_features else 0.0,
+        "times": times,
+    }
+    shape = problem.shape
+    if scheme.shape or np.ndim(times):
+        shapes = {"the problem's fields": problem.shape, "ensemble": scheme.shape, "times": times}
+        shape = common_shape(shapes)
+    at_points = partial(function, spectrum, scheme)
     with np.errstate(all="ignore"):
-        return blockwise(partial(function, spectrum, scheme), inputs, shape, block // spectrum.cost)
+        return blockwise(at_points, Inputs, inputs, shape, block // spectrum.cost)
 
 
 Points = TypeVar("Points", bound=PointArrays)
 
 
 def blockwise(
-    function: Callable[[Points], Parts], inputs: Points, shape: tuple[int, ...], block: int
+    function: Callable[[Points], Parts],
+    kind: Callable[..., Points],
+    inputs: Mapping[str, Value],
+    shape: tuple[int, ...],
+    block: int,
 ) -> Parts:
     """Evaluate `function` on `inputs` broadcast to `shape`, in blocks of `block` points.
 
-    Scalar inputs become NumPy scalars; the results have the shape, or are floats where it is ().
+    It gets a `kind` of points. Scalar inputs become NumPy scalars; the results have the shape, or
+    are floats where it is ().
     """
     if not shape:
-        parts = function(inputs.map(np.float64))
+        parts = function(kind(**{name: np.float64(value) for name, value in inputs.items()}))
         numbers: Parts = dict(zip(parts, map(float, parts.values()), strict=True))
         if any(map(math.isnan, numbers.values())):
             _not_a_number(numbers)
         return numbers
     size, block = math.prod(shape), max(1, block)
-    sources = inputs.map(lambda value: _source(value, shape))
+    sources = {name: _source(value, shape) for name, value in inputs.items()}
     results: dict[str, FloatArray] = {}
     for start in range(0, size, block):
         part = slice(start, min(start + block, size))
-        here = sources.map(lambda v, part=part: v if isinstance(v, np.float64) else v[part])
-        for name, value in function(here).items():
+        here = {k: v if isinstance(v, np.float64) else v[part] for k, v in sources.items()}
+        for name, value in function(kind(**here)).items():
             if name not in results:
                 results[name] = np.empty(size)
             results[name][part] = value
