@@ -180,9 +180,9 @@ def draw_features(
             every.append(gaussian_features(sigma, theta, inputs, w, mean))
         return every
     thetas = [draw_weights(rng, n_features, plan.dim, device) for _ in sets]
-    if test is not None:
-        return [true_features(sigma, theta, inputs, test, mean, device) for theta in thetas]
     slope = slope_by_power(sigma, plan.dim)
+    if test is not None:
+        return [true_features(sigma, theta, slope, inputs, test, mean, device) for theta in thetas]
     outputs = _exact_outputs(sigma, thetas, [linear_part(t, slope, device) for t in thetas], mean)
     return [
         FeatureSet(_on_inputs(sigma, theta, inputs, mean, device), there, 0.0)
@@ -207,6 +207,7 @@ def gaussian_features(
 def true_features(
     activation: Activation,
     theta: Array,
+    slope: Slope,
     inputs: Sequence[Array],
     test: Array,
     mean: float,
@@ -214,11 +215,10 @@ def true_features(
 ) -> FeatureSet:
     """Features of the activation; outputs are V, and ρ at T test points, divided by √T."""
     xp = array_namespace(theta)
-    linear = linear_part(theta, slope_by_power(activation, theta.shape[1]), device)
-    train = _on_inputs(activation, theta, inputs, mean, device)
-    (values,) = _on_inputs(activation, theta, [test], mean, device)
+    linear = linear_part(theta, slope, device)
+    *train, values = _on_inputs(activation, theta, [*inputs, test], mean, device)
     rest = (values - test @ linear.T).T / math.sqrt(test.shape[0])
-    return FeatureSet(train, xp.concat([linear, rest], axis=1), 0.0)
+    return FeatureSet(tuple(train), xp.concat([linear, rest], axis=1), 0.0)
 
 
 def _on_inputs(

@@ -365,6 +365,7 @@ class MemberPlan:
     noise: float
     dim: int
     model: str
+    device: ArrayDevice = ArrayDevice()
 
 
 def plan_members(
@@ -387,13 +388,13 @@ def plan_members(
     )
     for name, values in (("features_per_dim", P), ("ridge", ridge)):
         refuse(name, np.array(values), np.isinf(values), "finite to be simulated")
-    powers = {
-        name: number(name, USUAL[name] if value is None else value, spec)
+    strength, noise_sd = (
+        number(name, USUAL[name] if value is None else value, spec)
         for name, value, spec in (
             ("signal", signal, glossary.SIGNAL),
             ("noise", noise, glossary.NOISE),
         )
-    }
+    )
     check_choice("model", model, MEMBER_MODELS)
     whole_number("n_data", n_data, 2)
     whole_number("seed", seed, 0, MOST_SEEDS)
@@ -411,9 +412,10 @@ def plan_members(
         members=tuple(realized),
         n_features=n_features,
         n_samples=n_samples,
+        signal=strength,
+        noise=noise_sd,
         dim=D,
         model=model,
-        **powers,
     )
 
 
@@ -572,11 +574,6 @@ def has_all_samples(scheme: Scheme) -> bool:
     return scheme.any_size and whole and not chosen
 
 
-def has_disjoint_samples(scheme: Scheme) -> bool:
-    """Whether no two members have a sample in common."""
-    return float(np.asarray(scheme.shared_samples)) == 0
-
-
 def is_division(scheme: Scheme) -> bool:
     """Whether the members have all of the samples together, in K disjoint parts.
 
@@ -584,7 +581,7 @@ def is_division(scheme: Scheme) -> bool:
     >>> is_division(Divide(3)), is_division(Subsample(3, fraction=0.3))
     (True, False)
     """
-    if scheme.shares_features or not has_disjoint_samples(scheme):
+    if scheme.shares_features or float(np.asarray(scheme.shared_samples)) != 0:
         return False
     return has_no_samples(scheme) or math.isclose(sample_share(scheme) * n_members(scheme), 1.0)
 

@@ -84,10 +84,6 @@ class DrawnEnsemble:
     realized: Scheme  # with fraction or bank in whole numbers of samples or features
     terms: SimulatedTerms
 
-    def _covers(self, scheme: Scheme) -> bool:
-        """Whether the terms are those of an ensemble, as requested or as realized."""
-        return same_terms(scheme, self.requested) or same_terms(scheme, self.realized)
-
     @property
     def name(self) -> str:
         """The scheme as requested; with K for the number of members where draws serve every one."""
@@ -614,7 +610,7 @@ class Simulation(Shown):
 
     def _drawn(self, scheme: Scheme) -> DrawnEnsemble:
         for one in self.drawn:
-            if one._covers(scheme):
+            if same_terms(scheme, one.requested) or same_terms(scheme, one.realized):
                 return one
         known = ", ".join(one.name for one in self.drawn)
         raise ValueError(

@@ -48,6 +48,7 @@ from doubletrouble.simulation._draws import (
     draw_labels,
     draw_weights,
     gaussian_features,
+    slope_by_power,
     true_features,
 )
 from doubletrouble.simulation._learners import (
@@ -208,7 +209,7 @@ def _member_product(
     plan: MemberPlan, a: int, b: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """The mean products of the errors of members a and b."""
-    dim, device, gaussian = plan.dim, ArrayDevice(), plan.model == "gaussian"
+    dim, device, gaussian = plan.dim, plan.device, plan.model == "gaussian"
     (P_a, P_b, P_ab), (N_a, N_b, N_ab) = (
         (int(shared[a, a]), int(shared[b, b]), int(shared[a, b]))
         for shared in (plan.n_features, plan.n_samples)
@@ -224,7 +225,8 @@ def _member_product(
         if gaussian:
             features = gaussian_features(sigma, theta, [x], [w], sigma.mean)
         else:
-            features = true_features(sigma, theta, [x], test, sigma.mean, device)
+            slope = slope_by_power(sigma, dim)
+            features = true_features(sigma, theta, slope, [x], test, sigma.mean, device)
         (phi,) = features.train
         alpha = phi.shape[0] * phi.shape[1] * float(np.asarray(plan.members[k].ridge)) / dim
         return feature_learner(phi, features.outputs, features.own, [RidgeFit(alpha)])(0)
