@@ -42,7 +42,13 @@ class PointArrays:
 
     def take(self, index: Indices) -> Self:
         """The quantities at some of the points."""
-        return self.map(lambda v: v[..., index] if isinstance(v, np.ndarray) and v.ndim else v)
+        values: dict[str, Any] = {f: getattr(self, f) for f in self.__dataclass_fields__}
+        for name, value in values.items():  # without `map`, for speed
+            if isinstance(value, np.ndarray):
+                values[name] = value[..., index] if value.ndim else value
+            elif isinstance(value, PointArrays):
+                values[name] = value.take(index)
+        return type(self)(**values)
 
     def put(self, index: Indices, others: Self) -> None:
         """Set the arrays at some of the points, in place."""

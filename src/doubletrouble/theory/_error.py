@@ -551,12 +551,13 @@ def evaluate(
     The function gets NumPy scalars for scalar inputs, and blocks of equal length for arrays, so
     that memory beyond the results is that of one block.
     """
-    if not isinstance(problem, Problem | SpectralProblem):
+    if isinstance(problem, Problem):
+        if not problem.is_ridge_regression:
+            require_ridge_regression(problem, "this function")
+    elif not isinstance(problem, SpectralProblem):
         raise TypeError(
             f"problem must be a Problem or a SpectralProblem, got {type(problem).__name__}"
         )
-    if has_any_loss(problem):
-        require_ridge_regression(problem, "this function")
     if isinstance(scheme, Vote):
         raise ValueError(f"ensemble must average for regression, got {scheme!r}")
     spectrum, (features, samples, ridge) = spectrum_of(problem), sizes_of(problem)
@@ -577,7 +578,7 @@ def evaluate(
         "times": times,
     }
     shape = problem.shape
-    if scheme.shape or np.ndim(times):
+    if scheme.shape or not isinstance(times, float):
         shapes = {"the problem's fields": problem.shape, "ensemble": scheme.shape, "times": times}
         shape = common_shape(shapes)
     at_points = partial(function, spectrum, scheme)
