@@ -100,6 +100,7 @@ sys.modules["torch"] = sys.modules["sklearn"] = None
 import inspect, pydoc, doubletrouble as dt
 from doubletrouble import results
 inspect.getmembers(dt), inspect.getmembers(results), pydoc.render_doc(dt)
+from doubletrouble import *
 for owner, name, package in (
     (dt, "RandomFeaturesRidge", "sklearn"),
     (dt, "train_lazy", "torch"),

@@ -303,11 +303,12 @@ def test_results_are_shown_and_drawn(tmp_path: Path, monkeypatch: Any) -> None:
     assert [row["key"] for row in content["rows"]] == [row.key for row in result]
     assert (content["sweep"], content["done"]) == (sweep.hash, 15)
     axes = result.plot()
-    found = [row.simulation.error(1).total.value for row in result if row.parameters["seed"] == 2]
-    by_ridge = [line.get_xdata() for line in axes.lines if list(line.get_ydata()) == found]
-    assert not by_ridge  # the axis with the most values is that of the plot
-    ridge = [row.simulation.error(1).total.value for row in result if row.parameters["ridge"] == 1]
-    assert any(list(line.get_ydata()) == ridge for line in axes.lines)
+    line = next(line for line in axes.lines if len(line.get_xdata()) == 3)
+    for ridge, shown in zip(line.get_xdata(), line.get_ydata(), strict=True):  # means over seeds
+        seeds = [
+            row.simulation.error(1).total for row in result if row.parameters["ridge"] == ridge
+        ]
+        assert shown == pytest.approx(np.mean([one.value for one in seeds]))
     assert (content["failed"], content["missing"]) == (0, 0)
 
 

@@ -116,7 +116,7 @@ def test_numbers_and_names_are_those_of_pandas(
     [
         (["1", "True"], "'True' in line 3, 1 of 2 values"),
         (["1", "inf", "3", "-inf"], "'inf' in line 3, 2 of 4 values"),
-        (["1", "", "?"], "'?' in line 4, 1 of 2 values"),
+        (["1", "", "-"], "'-' in line 4, 1 of 2 values"),
         (["1_0", "2"], "'1_0' in line 2"),
         (["1", "x" * 99], "'" + "x" * 20),
         (['"1,5"', "2"], "'1,5' in line 2, with a decimal comma: write points, or separate"),
@@ -129,6 +129,12 @@ def test_columns_of_numbers_have_numbers_only(cells: list[str], shown: str) -> N
     text = first_text(table_of("a,b\n" + "".join(f"{cell},1\n" for cell in cells))["a"])
     assert text.startswith(shown)
     assert len(text) < 110
+
+
+def test_a_question_mark_is_a_missing_value() -> None:
+    table = table_of("a,b\n1,2\n?,3\n")
+    assert table["a"].isna().tolist() == [False, True]
+    assert not first_text(table["a"])
 
 
 def test_quoted_line_breaks_and_empty_lines_are_counted() -> None:

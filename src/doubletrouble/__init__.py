@@ -17,7 +17,8 @@ from doubletrouble.errors import import_name, is_available, listed_names
 _HOMES = listed_names(Path(__file__).with_suffix(".pyi"))
 """The module of every public name."""
 
-__all__ = sorted(_HOMES)
+__all__ = sorted(name for name, home in _HOMES.items() if is_available(home))
+"""Those whose optional package is installed, so that `from doubletrouble import *` works."""
 
 
 def __getattr__(name: str) -> Any:
@@ -28,4 +29,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [name for name in __all__ if is_available(_HOMES[name])]
+    return __all__

@@ -310,14 +310,17 @@ def curves(
     ensembles: Sequence[Scheme],
     times: Sequence[float] | None,
 ) -> Curves:
-    """The totals along the longest axis of numbers, a curve for all other values."""
+    """The totals along the longest axis of numbers, a curve for all other values.
+
+    Seeds are repetitions, of which a curve is the mean.
+    """
     levels = dict(axes) if times is None else {**axes, "time": times}
     numbers = {name: v for name, v in levels.items() if not isinstance(v[0], str)}
     if not numbers:
         raise ValueError("plot must be of a sweep with several values of a number, got none")
-    along = max(numbers, key=lambda name: len(numbers[name]))
-    others = [name for name in levels if name != along]
-    totals: dict[tuple[Any, ...], dict[float, Estimate]] = {}
+    along = max(numbers, key=lambda name: (name != "seed", len(numbers[name])))
+    others = [name for name in levels if name not in (along, "seed")]
+    totals: dict[tuple[Any, ...], dict[float, list[Estimate]]] = {}
     ylabel = "squared error"
     for cell in cells:
         if cell.simulation is None:
@@ -328,7 +331,8 @@ def curves(
             for k, time in enumerate([math.inf] if times is None else times):
                 at = {**cell.parameters, "time": time}
                 key = (scheme_words(scheme), *(at[name] for name in others))
-                totals.setdefault(key, {})[at[along]] = total if times is None else total[k]
+                point = totals.setdefault(key, {}).setdefault(at[along], [])
+                point.append(total if times is None else total[k])
     if len(totals) > _MOST_CURVES:
         raise ValueError(
             f"plot must be of at most {_MOST_CURVES} curves, got {len(totals)}; to_frame() has all "
@@ -338,9 +342,10 @@ def curves(
     lines = []
     for ((name, *values), found), look in zip(totals.items(), _looks(list(totals)), strict=True):
         given = [f"{symbol(k)} = {_word(v)}" for k, v in zip(others, values, strict=True)]
-        known = [found.get(value) for value in x]
-        y = np.array([math.nan if one is None else float(one) for one in known])
-        error = np.array([0.0 if one is None else float(one.standard_error) for one in known])
+        known = [found.get(value, []) for value in x]
+        y = np.array([np.mean([float(e) for e in seeds]) if seeds else math.nan for seeds in known])
+        errors = [[float(e.standard_error) for e in seeds] for seeds in known]
+        error = np.array([math.hypot(*seeds) / max(1, len(seeds)) for seeds in errors])
         label = ", ".join([*([name] if len(ensembles) > 1 else []), *given])
         total = Estimate(value=y, standard_error=error, n_draws=2)
         lines.append(Curve(label=label, y=total, points=True, joined=True, **look))

@@ -66,6 +66,8 @@ def read_csv(content: bytes, most_columns: float = np.inf) -> Any:
     read, frames = require("pandas", "tables").read_csv, []
     for decimal in "." if separator == "," else ".,":
         options = {"sep": r"\s+" if spaces else separator, "decimal": decimal}
+        if "?" in text:  # a missing value, as in files of UCI
+            options["na_values"] = "?"
         frame = read(io.StringIO(text), **options, low_memory=False, dtype_backend="numpy_nullable")
         frames.append(_frame(frame, [place for place, _ in rows]))
         frames[-1].attrs = options

@@ -236,6 +236,5 @@ def test_invalid_input_is_named(table: pd.DataFrame, file: Path, capsys: Capture
         (f"{words} --confidence 2", "confidence must"),
         (f"{words} --seed -1", "seed must"),
         (f"{words} --chart chart.txt", "chart must"),
-        (f"{words} --n-features 9,10 --ridge 1,2 -K 1,2 --chart a.svg", "plot must"),
     ]
     check_errors(cases, capsys)

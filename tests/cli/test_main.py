@@ -167,10 +167,10 @@ def test_bash_completes_with_the_shown_script(tmp_path: Path) -> None:
 # --- standard streams ----------------------------------------------------------------------------
 
 
-def shell(words: str, **environment: str) -> "subprocess.CompletedProcess[bytes]":
+def shell(words: str, before: str = "", **environment: str) -> "subprocess.CompletedProcess[bytes]":
     """Run a command in a shell, which redirects its streams."""
     return subprocess.run(
-        ["bash", "-c", f"{shlex.join(PROGRAM)} {words}"],
+        ["bash", "-c", f"{before} {shlex.join(PROGRAM)} {words}"],
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -213,3 +213,26 @@ def test_a_pipe_closed_by_its_reader_is_code_141() -> None:
     header, code = done.stdout.decode().splitlines()
     assert header.startswith("ridge,")
     assert (code, done.stderr) == ("141", b"")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_large_document_is_written_in_full_or_refused(tmp_path: Path, unbuffered: str) -> None:
+    file = tmp_path / "part.json"
+    words = f"exact --ridge 1:2:log:2000 --json > {file}; echo $? >&2"
+    done = shell(words, PYTHONUNBUFFERED=unbuffered, before="trap '' XFSZ; ulimit -f 100;")
+    assert file.stat().st_size <= 102_400
+    assert done.stderr.decode().splitlines() == ["stdout: File too large", "2"]
+
+
+def test_a_chart_without_a_folder_is_refused_before_the_work(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    check_errors([(f"exact --chart {tmp_path}/none/a.png", "chart must be in a folder")], capsys)
+
+
+def test_a_result_that_cannot_be_drawn_is_printed(tmp_path: Path, capsys: Capture) -> None:
+    axes = "--ridge 1,2 --noise 0,1 --features-per-dim 1,2"
+    assert main(["exact", *axes.split(), "--csv", "--chart", str(tmp_path / "a.png")]) == 2
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == 9
+    assert "at most two axes" in shown.err

@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from io import TextIOWrapper
+from io import RawIOBase, TextIOWrapper
 
 from doubletrouble.errors import DoubleTroubleError, file_errors, require
 
@@ -55,11 +55,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _prepare_streams() -> None:
-    """Open closed standard streams; characters outside the encoding of one become "?"."""
+    """Open closed standard streams; characters outside the encoding of one become "?".
+
+    An unbuffered stdout, as by PYTHONUNBUFFERED, ignores what a full disk or a closed pipe did not
+    take of a large result; a buffer reports it.
+    """
     if sys.stdout is None:  # closed by >&-; writing to this one fails when it is flushed
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(getattr(sys.stdout, "buffer", None), RawIOBase):
+        sys.stdout = open(  # noqa: SIM115
+            sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, closefd=False
+        )
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -50,14 +50,11 @@ class Form:
             raise ValueError("json must be left out where csv is given, got both")
         if self.chart is not None and self.chart.suffix.lower() not in _CHARTS:
             raise ValueError(f"chart must end in {', '.join(_CHARTS)}, got {str(self.chart)!r}")
+        if self.chart is not None and not self.chart.parent.is_dir():
+            raise ValueError(f"chart must be in a folder that exists, got {str(self.chart)!r}")
 
     def show(self, result: "Shown") -> None:
         """Print a result, and write its plot."""
-        if self.chart is not None:
-            figure: Any = result.plot().figure
-            with file_errors(self.chart):
-                figure.savefig(self.chart, dpi=200)
-            note(f"{self.chart} written")
         if self.json:
             _show_document(result.to_json())
         elif self.csv:
@@ -66,3 +63,8 @@ class Form:
                 frame.to_csv(sys.stdout, index=False, lineterminator="\n")
         else:
             show(str(result))
+        if self.chart is not None:  # last: a result that cannot be drawn is printed
+            figure: Any = result.plot().figure
+            with file_errors(self.chart):
+                figure.savefig(self.chart, dpi=200)
+            note(f"{self.chart} written")
