@@ -108,7 +108,20 @@ class ByCause(ByValue, Shown, Generic[Term]):
 
     @classmethod
     def of(cls, parts: Mapping[str, npt.NDArray[Any] | float], **about: Any) -> Self:
-        """Terms with these parts, and what describes them."""
+        """Return terms with these parts.
+
+        Parameters
+        ----------
+        parts : dict
+            The parts by name.
+        about : object
+            The fields that describe them, such as `coordinates`.
+
+        Returns
+        -------
+        ErrorTerms or AnovaTerms or RowErrors
+            An object of this class.
+        """
         values: dict[str, Any] = {**parts, **about}
         return cls(**values)
 
