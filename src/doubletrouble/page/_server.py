@@ -1,6 +1,7 @@
 """Serve the page on this machine until Ctrl-C, or copy its static files to a folder."""
 
 import errno
+import logging
 import os
 import shutil
 import socket
@@ -74,6 +75,7 @@ def serve(
     name = LOOPBACK if host in _ALL_ADDRESSES else f"[{host}]" if ":" in host else host
     address = f"http://{name}:{port}/"
     simulations, forecasts = Simulations(), Forecasts()
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line where requests wait
     server = create_server(
         application(simulations, forecasts, ("*",) if host in _ALL_ADDRESSES else (name,)),
         sockets=[listening],
